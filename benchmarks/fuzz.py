@@ -41,7 +41,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.damage import TOKENS, damaged
-from benchmarks.readers import READERS, Reader, keep, lay_out
+from benchmarks.readers import KEPT, READERS, Reader, lay_out
 from benchmarks.touching import Touching
 
 SECONDS = 10
@@ -147,7 +147,7 @@ def attempt(reader: Reader, number: int, wanted: Input, touching: Touching) -> O
     _forget_peak()
     with touching.watched(strict=reader.given == "file"):
         is_typed = number % TYPED == TYPED - 1 and reader.given == "file"
-        result, failure = (_typed if is_typed else _called)(wanted)
+        result, failure = _typed(wanted) if is_typed else _called(wanted, io.StringIO(), SECONDS)
     peak = _peak()
     if wanted.file:
         Path(wanted.file).write_bytes(kept)
@@ -163,22 +163,23 @@ def attempt(reader: Reader, number: int, wanted: Input, touching: Touching) -> O
     return Outcome(number, "failed", seconds, peak, failure, wanted)
 
 
-def _called(wanted: Input, said: io.StringIO | None = None) -> tuple[str, Failure | None]:
+def _called(
+    wanted: Input, said: io.StringIO, seconds: float = SECONDS
+) -> tuple[str, Failure | None]:
     from rebecsim.cli import commands
     from rebecsim.cli.endings import ending_of
     from rebecsim.errors import UserError
 
-    said = said or io.StringIO()
     error: BaseException | None = None
     text = ""
     begun = time.process_time()
 
     def overdue(*_: object) -> None:
-        if said.tell() or time.process_time() - begun > SECONDS:
+        if said.tell() or time.process_time() - begun > seconds:
             raise OverdueError
 
     signal.signal(signal.SIGPROF, overdue)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS / 5, SECONDS / 10)
+    signal.setitimer(signal.ITIMER_PROF, seconds / 5, seconds / 10)
     before, sys.stdin = sys.stdin, io.StringIO(wanted.typed)
     try:
         with redirect_stdout(said), redirect_stderr(said):
@@ -194,7 +195,7 @@ def _called(wanted: Input, said: io.StringIO | None = None) -> tuple[str, Failur
     except OverdueError as raised:
         if said.tell():
             return "long", None
-        return "failed", _failure("no word in 10 s", raised, exact=False)
+        return "failed", _failure(f"no word in {seconds} s", raised, exact=False)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdin = before
@@ -466,7 +467,7 @@ def counts_of(inputs: int, readers: Sequence[Reader]) -> dict[Reader, int]:
     return counts
 
 
-def prepare(place: Path, readers: Sequence[Reader]) -> None:
+def prepare(place: Path, readers: Sequence[Reader], only_laid_out: bool = False) -> None:
     """Lay out the inputs, import what commands need, and see that undamaged inputs are accepted."""
     from rebecsim.cli import sizes
 
@@ -476,29 +477,33 @@ def prepare(place: Path, readers: Sequence[Reader]) -> None:
     os.environ["XDG_CACHE_HOME"] = str(place / "cache")
     os.environ["COLUMNS"] = "100"
     lay_out(place / "work")
-    home = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    if any(each.kept for each in readers):
-        keep(place / "work", home)
-    # What would be said after ten seconds is said after one, so that this need not be waited for.
-    sizes._UNANNOUNCED = 1.0
     os.chdir(place / "work")
     problems: list[str] = []
-    for reader in readers:
+    for command in KEPT if any(each.kept for each in readers) else ():
+        _undamaged(Input(b"", "", tuple(command.split())), problems)
+    # What would be said after ten seconds is said after one, so that this need not be waited for.
+    sizes._UNANNOUNCED = 1.0
+    for reader in () if only_laid_out else readers:
         sources = reader.inputs(Path())
         if reader.given == "file":
             sources = sources[:1]
         for source, command in product(sources, dict.fromkeys(reader.commands)):
             content = source.read_bytes() if reader.given == "file" else str(source).encode()
-            said = io.StringIO()
-            result, failure = _called(given(reader, source, command, content), said)
-            if failure is not None or result == "refused":
-                problem = failure.details if failure else said.getvalue()
-                problems.append(f"{reader.name}: undamaged: {command} {source}: {problem}")
+            _undamaged(given(reader, source, command, content), problems)
         shutil.rmtree("out")
         Path("out").mkdir()
     os.chdir("/")
     if problems:
         raise SystemExit("\n".join(problems))
+
+
+def _undamaged(wanted: Input, problems: list[str]) -> None:
+    """Read an input that nothing is wrong with."""
+    said = io.StringIO()
+    result, failure = _called(wanted, said, 0)
+    if failure is not None or result == "refused":
+        problem = failure.details if failure else said.getvalue()
+        problems.append(f"undamaged: {shown(wanted)}: {problem}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -520,7 +525,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out = asked.out.absolute()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        prepare(place, readers)
+        prepare(place, readers, only_laid_out=bool(asked.show))
         if asked.show:
             wanted = input_of(readers[0], asked.seed, int(number), place / "work")
             print(f"{write_input(wanted, f'{name}-{number}', out)}: {shown(wanted)}")
