@@ -59,7 +59,10 @@ Change = Callable[[random.Random, str], str]
 
 def damaged(content: bytes, form: Form, chance: random.Random, packed: bool = False) -> bytes:
     """Change an input one to three times; if it may be `packed`, sometimes also by gzip."""
-    text = content.decode("utf-8")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:  # what a library has written
+        return _other_bytes(chance, content)
     for _ in range(chance.choice((1, 1, 1, 1, 1, 2, 2, 3))):
         changes = CHANGES if form == "text" else (*CHANGES, *[_IN_FORM[form]] * len(CHANGES))
         text = chance.choice(changes)(chance, text)
@@ -251,7 +254,7 @@ def _value(
     chance: random.Random, values: list[Any], hostile: Sequence[str]
 ) -> list[tuple[Any, str]]:
     """Change a value somewhere in these; gives each with the text that `_PLACE` stands for."""
-    holders = [(values, place) for place in range(len(values))]
+    holders: list[tuple[Any, Any]] = [(values, place) for place in range(len(values))]
     for holder, key in holders:  # which grow meanwhile
         inner = holder[key]
         if isinstance(inner, (dict, list)):

@@ -360,7 +360,8 @@ def all_outcomes(
                     if child.numbers and child.process.exitcode:
                         crash = Failure(f"exit code {child.process.exitcode}")
                         number = child.numbers.start
-                        yield child.reader, Outcome(number, "failed", failure=crash)
+                        wanted = input_of(child.reader, seed, number, place / "work")
+                        yield child.reader, Outcome(number, "failed", failure=crash, given=wanted)
                         child.numbers = child.numbers[1:]
                     if child.numbers:
                         left.appendleft((child.reader, child.numbers))
