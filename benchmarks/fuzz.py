@@ -145,9 +145,11 @@ def attempt(reader: Reader, number: int, wanted: Input, touching: Touching) -> O
         Path(wanted.file).write_bytes(wanted.content)
     begun = time.process_time()
     _forget_peak()
-    with touching.watched(strict=reader.given == "file"):
-        is_typed = number % TYPED == TYPED - 1 and reader.given == "file"
-        result, failure = _typed(wanted) if is_typed else _called(wanted, io.StringIO(), SECONDS)
+    if number % TYPED == TYPED - 1 and reader.given == "file":
+        result, failure = _typed(wanted)
+    else:
+        with touching.watched(strict=reader.given == "file"):
+            result, failure = _called(wanted, io.StringIO(), SECONDS)
     peak = _peak()
     if wanted.file:
         Path(wanted.file).write_bytes(kept)
@@ -332,11 +334,13 @@ def all_outcomes(
 ) -> Iterator[tuple[Reader, Outcome]]:
     """Read that many inputs by each reader, on several processes."""
     context = multiprocessing.get_context("fork")
-    left = deque(
+    chunks = [
         (reader, range(first, min(first + CHUNK, count)))
         for reader, count in counts.items()
         for first in range(0, count, CHUNK)
-    )
+    ]
+    # All readers in turn, so that a run that is interrupted has seen each.
+    left = deque(sorted(chunks, key=lambda chunk: chunk[1].start / counts[chunk[0]]))
     known: dict[Reader, set[tuple[str, str]]] = {reader: set() for reader in counts}
     children: list[Child] = []
     try:

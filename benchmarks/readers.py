@@ -48,7 +48,7 @@ class Reader:
         if self.given != "file":
             return [Path(each) for each in self.files]
         found = {path for pattern in self.files for path in folder.glob(pattern)}
-        return sorted(path.relative_to(folder) for path in found)
+        return sorted(path.relative_to(folder) for path in found if path.is_file())
 
 
 def _scenarios(kind: str) -> Reader:
@@ -175,7 +175,7 @@ READERS = (
     ),
     Reader(
         "other-files-of-a-run",
-        ("kept/*/table.csv", "kept/*/.report.json", "kept/*/checksums*", "kept/*/parts/*"),
+        ("kept/*/table.csv", "kept/*/.report.json", "kept/*/checksums/*", "kept/*/parts/*"),
         ("runs kept", f"diff {_BOTH}", "query 'from replications' kept --json"),
         share=0.2,
         kept=True,
