@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rebecsim.printable import has_half_characters
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, connected
 
@@ -103,4 +104,6 @@ def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
     if not fits or isinstance(found, bool):
         what = {dict: "an object", list: "a list", str: "a text", float: "a number"}[kind]
         raise WorkloadError(f"{path}: {where}{name}: should be {what}")
+    if kind is str and has_half_characters(found):
+        raise WorkloadError(f"{path}: {where}{name}: has half of a character: {found!r:.40}")
     return found

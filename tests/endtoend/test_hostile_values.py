@@ -1,4 +1,4 @@
-"""Numbers of hundreds and thousands of digits are refused where they stand, or mean nothing."""
+"""Values that no figure and no file can hold are refused where they stand, or mean nothing."""
 
 from __future__ import annotations
 
@@ -78,6 +78,30 @@ def test_options(run: Run, number: str, command: tuple[object, ...]) -> None:
     code, _, errors = run(*(str(word).replace("{}", number) for word in command))
     assert code == 2
     assert len(errors) < 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "command"),
+    [
+        ("readers/instance.json", '"filter"', ("workflow", "--manager", "EDF", "--gantt", "w.svg")),
+        ("containers/rumen.json", '"etl"', ("mapreduce", "--out", "tables")),
+        ("containers/dss.json", '"etl"', ("yarn", *NODES, "--out", "tables")),
+    ],
+)
+def test_halves_of_characters(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    old: str,
+    command: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = changed(tmp_path, name, old, r'"\ud800"')
+    code, _, errors = run(*command, path)
+    assert code == 2
+    assert "half of a character" in errors
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_long_name_in_a_scenario_makes_no_long_error(run: Run, tmp_path: Path) -> None:
