@@ -104,6 +104,6 @@ def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
     if not fits or isinstance(found, bool):
         what = {dict: "an object", list: "a list", str: "a text", float: "a number"}[kind]
         raise WorkloadError(f"{path}: {where}{name}: should be {what}")
-    if kind is str and has_half_characters(found):
+    if isinstance(found, str) and has_half_characters(found):
         raise WorkloadError(f"{path}: {where}{name}: has half of a character: {found!r:.40}")
     return found
