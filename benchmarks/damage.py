@@ -1,105 +1,112 @@
-"""The inputs of this project, and what a few random changes make of them, for `fuzz.py`."""
+"""What a few random changes make of an input of a reader, for `fuzz.py`.
+
+A change is one of the bytes, of the text with its lines, words and brackets, or of the values that
+a file in JSON, TOML or XML has: those are removed, renamed, repeated, and made of another type.
+"""
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 import re
+import tomllib
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from copy import deepcopy
+from typing import Any, Literal
 
-ROOT = Path(__file__).resolve().parents[1]
+Form = Literal["text", "json", "toml", "xml"]
 
-NUMBERS = ["-1", "0", "127", "128", "255", "2147483647", "2147483648", "9" * 19, "9" * 60]
-NUMBERS += ["1e999", "0.5", "0x7f", "1_000", "nan", "inf"]
-NAMES = re.findall(
-    r"\S+",
+DEEP, LONG = 10_000, 70_000
+"""How deep hostile values are nested, and how long they are."""
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+NUMBERS = _words("-1 0 1 127 128 255 65536 2147483647 2147483648 -2147483649 1e308 -1e308 1e999")
+NUMBERS += _words("1e-320 0.5 -0.0 0x7f 1_000 nan inf -inf NaN Infinity \u0663 \uff11\uff12 \u00b2")
+NUMBERS += ["9" * 19, "9" * 60, "1" + "0" * 400, "9" * 5000]
+NAMES = _words(
     "class None lambda print eval exec int Int Float list vars locals self sender now model main "
     "Model Message Scheduler System Rebec message_server state_variable Boolean object type "
-    f"__init__ __class__ __dict__ _x __ été \u017f 数 {'x' * 300}",
+    f"__init__ __class__ __dict__ _x __ été \u017f 数 {'x' * 300}"
 )
-MARKS = re.findall(r"\S+", '\' " """ \\ // /* */ # ; { } ( ) [ ] ? , ?(1) {{x}} {%raw%}')
-MARKS += ["\0", "\x1b[31m", "\r", "\ufeff", "\u2028", "\ud7ff"]
+PATHS = _words("/dev/null /dev/zero / . .. ../canary/kept no/such/file ~ C:\\x")
+MARKS = _words(
+    '\' " """ \\ // /* */ # ; { } ( ) [ ] ? , ?(1) {{x}} {%raw%} [bold] & < : \x1b[31m \ufeff'
+)
+MARKS += ["\0", "\r", "\r\n", "\u2028", "\ud7ff", "\t", "x" * LONG, "[" * DEEP + "]" * DEEP]
+MARKS += [each * DEEP for each in "[({-!"]
 TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 
+_JSON = [each for each in NUMBERS if re.fullmatch(r"-?\d[0-9.e+-]*|NaN|-?Infinity", each)]
+_JSON += _words("""null true false [] {} "" "\\u0000" "\\ud800" [[]] {"":0}""")
+_JSON += ["[" * DEEP + "]" * DEEP, '{"a":' * DEEP + "1" + "}" * DEEP, f'"{"x" * LONG}"']
+_JSON += [json.dumps(each) for each in (*PATHS, *NUMBERS, "[red]", "a\nb", "\x1b[2J", "=1+1")]
+_TOML = [each for each in _JSON if each != "null" and "\\ud800" not in each]
+_TOML += _words("nan inf -inf 1979-05-27 07:32:00 0o17 [1,'a'] {a=1} ")
+_XML = [*NUMBERS, *PATHS, "", " ", "\0", "x" * LONG, "<a>" * DEEP, "1 mb, 1 vcores"]
+_XML += _words("true [memory=1] 50% root * &#0; &lol; <!----> a,b,a <![CDATA[1]]>")
 
-@dataclass(frozen=True)
-class Source:
-    """An input to damage: the text, and for a property file the model that it is about."""
+_PLACE = "\ue000value\ue000"
+"""Stands in a tree of values for a text that no such tree can have."""
 
-    file: str
-    text: str
-    language: str = "timed"
-    model: Path | None = None
-
-
-# --- inputs ---------------------------------------------------------------------------------------
-
-
-@cache
-def sources(kind: str) -> tuple[Source, ...]:
-    """Give the inputs of a kind, in a fixed order."""
-    if kind == "scenario":
-        scenarios = sorted((ROOT / "models/scenarios").glob("*.toml"))
-        return tuple(Source(file.name, file.read_text("utf-8")) for file in scenarios)
-    if kind == "trace":
-        traces = sorted((ROOT / "tests/data/containers").iterdir())
-        return tuple(Source(file.name, file.read_text("utf-8")) for file in traces)
-    suite = ROOT / "tests/data/conformance"
-    languages = {entry["file"]: entry["language"] for entry in _manifest(suite)}
-    models = sorted([*(ROOT / "models").rglob("*.rebeca"), *suite.glob("*.rebeca")])
-    if kind == "model":
-        return tuple(
-            Source(file.name, file.read_text("utf-8"), languages.get(file.name, "timed"))
-            for file in models
-            if file.parent.name != "benchmarks"
-        )
-    properties = sorted([*(ROOT / "models").rglob("*.property"), *suite.glob("*.property")])
-    found: list[Source] = []
-    for file in properties:
-        model = file.with_name(file.name.partition(".")[0] + ".rebeca")
-        if model.exists():
-            language = languages.get(model.name, "timed")
-            found.append(Source(file.name, file.read_text("utf-8"), language, model))
-    return tuple(found)
+Change = Callable[[random.Random, str], str]
 
 
-def _manifest(suite: Path) -> list[dict[str, Any]]:
-    import json
-
-    entries: list[dict[str, Any]] = json.loads((suite / "manifest.json").read_text("utf-8"))[
-        "models"
-    ]
-    return entries
-
-
-# --- changes --------------------------------------------------------------------------------------
-
-
-def damaged(kind: str, seed: int, number: int) -> tuple[Source, bytes]:
-    """Give an input and what has become of it; depends on the arguments only."""
-    chance = random.Random(f"{kind} {seed} {number}")
-    source = chance.choice(sources(kind))
-    text = source.text
-    for _ in range(chance.choice((1, 1, 1, 1, 2, 2, 3, 4))):
-        text = chance.choice(CHANGES)(chance, text)
+def damaged(content: bytes, form: Form, chance: random.Random, packed: bool = False) -> bytes:
+    """Change an input one to three times; if it may be `packed`, sometimes also by gzip."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:  # what a library has written
+        return _other_bytes(chance, content)
+    for _ in range(chance.choice((1, 1, 1, 1, 1, 2, 2, 3))):
+        changes = CHANGES if form == "text" else (*CHANGES, *[_IN_FORM[form]] * len(CHANGES))
+        text = chance.choice(changes)(chance, text)
     content = text.encode("utf-8", "replace")
     if chance.random() < 0.1:
         content = _other_bytes(chance, content)
-    return source, content
+    if packed and chance.random() < 0.05:
+        content = gzip.compress(content, mtime=0)
+        if chance.random() < 0.5:
+            content = _other_bytes(chance, content)
+    return content
+
+
+# --- bytes ----------------------------------------------------------------------------------------
 
 
 def _other_bytes(chance: random.Random, content: bytes) -> bytes:
     place = chance.randrange(len(content) + 1)
-    return chance.choice(
-        [
-            content[:place],
-            content[:place] + bytes([chance.randrange(256)]) + content[place:],
-            content[:place] + bytes([chance.randrange(256)]) + content[place + 1 :],
-        ]
-    )
+    before, after = content[:place], content[place:]
+    one = bytes([chance.randrange(256)])
+    match chance.randrange(9):
+        case 0:
+            return before
+        case 1:
+            return before + one + after
+        case 2:
+            return before + one + after[1:]
+        case 3:
+            return content + content
+        case 4:
+            return b"\xef\xbb\xbf" + content
+        case 5:
+            return content.replace(b"\n", b"\r\n")
+        case 6:
+            return (
+                before + chance.choice((b"\xff\xfe", b"\xed\xa0\x80", b"\xc3", b"\0" * 9)) + after
+            )
+        case 7:
+            return content.decode("utf-8", "replace").encode("utf-16")
+        case _:
+            return b""
+
+
+# --- text -----------------------------------------------------------------------------------------
 
 
 def _some(chance: random.Random, parts: Sequence[str]) -> str:
@@ -132,7 +139,7 @@ def _other_token(chance: random.Random, text: str) -> str:
     tokens = TOKENS.findall(text)
     words = [place for place, token in enumerate(tokens) if not token.isspace()]
     if words:
-        pool = chance.choice((NUMBERS, NAMES, MARKS, tokens))
+        pool = chance.choice((NUMBERS, NAMES, MARKS, PATHS, tokens))
         tokens[chance.choice(words)] = chance.choice(pool)
     return "".join(tokens)
 
@@ -166,7 +173,7 @@ def _branches(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _tree(chance: random.Random, text: str) -> str:
+def _brackets(chance: random.Random, text: str) -> str:
     """Delete, repeat, swap or nest what stands in brackets."""
     branches = _branches(text)
     if not branches:
@@ -182,7 +189,7 @@ def _tree(chance: random.Random, text: str) -> str:
             other_start, other_end = chance.choice(branches)
             return text[:start] + text[other_start:other_end] + text[end:]
         case _:
-            depth = chance.choice((1, 2, 20, 100, 400))
+            depth = chance.choice((1, 2, 20, 100, 400, DEEP))
             return text[:start] + inner[0] * depth + inner + inner[-1] * depth + text[end:]
 
 
@@ -192,12 +199,116 @@ def _mark(chance: random.Random, text: str) -> str:
     return text[:place] + mark + text[place:]
 
 
-CHANGES: tuple[Callable[[random.Random, str], str], ...] = (
+CHANGES: tuple[Change, ...] = (
     _lines,
     _tokens,
     _other_token,
     _other_number,
     _other_name,
-    _tree,
+    _brackets,
     _mark,
 )
+"""Those of any text."""
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _json(chance: random.Random, text: str) -> str:
+    """Change a value of a JSON text, or of one of several that follow each other."""
+    values, place = [], 0
+    decoder = json.JSONDecoder()
+    try:
+        while rest := text[place:].lstrip():
+            place = len(text) - len(rest)
+            value, place = decoder.raw_decode(text, place)
+            values.append(value)
+        found = _value(chance, values, _JSON)
+        return "\n".join(_filled(json.dumps(each), each_raw) for each, each_raw in found)
+    except (ValueError, RecursionError, IndexError):  # spoilt by the change before
+        return _other_token(chance, text)
+
+
+def _toml(chance: random.Random, text: str) -> str:
+    try:
+        ((values, raw),) = _value(chance, [tomllib.loads(text)], _TOML)
+        lines = [f"{json.dumps(key)} = {_inline(value)}" for key, value in values.items()]
+        return _filled("\n".join(lines) + "\n", raw)
+    except (ValueError, RecursionError, IndexError, AttributeError):
+        return _other_token(chance, text)
+
+
+def _inline(value: Any) -> str:
+    """Write a value as TOML in one line."""
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{json.dumps(key)} = {_inline(each)}" for key, each in value.items())
+        return f"{{ {pairs} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value)
+    return str(value)
+
+
+def _value(
+    chance: random.Random, values: list[Any], hostile: Sequence[str]
+) -> list[tuple[Any, str]]:
+    """Change a value somewhere in these; gives each with the text that `_PLACE` stands for."""
+    holders: list[tuple[Any, Any]] = [(values, place) for place in range(len(values))]
+    for holder, key in holders:  # which grow meanwhile
+        inner = holder[key]
+        if isinstance(inner, (dict, list)):
+            holders += [
+                (inner, each) for each in (inner if isinstance(inner, dict) else range(len(inner)))
+            ]
+    holder, key = chance.choice(holders)
+    other, other_key = chance.choice(holders)
+    raw: str = chance.choice(hostile)
+    kind = chance.randrange(6)
+    if kind == 0 and holder is not values:
+        del holder[key]
+    elif kind == 1 and isinstance(holder, dict):
+        holder[chance.choice([*NAMES, *map(str, holder), ""])] = holder.pop(key)
+    elif kind == 2:
+        holder[key] = json.loads(json.dumps(other[other_key], default=str))
+    elif kind == 3 and isinstance(holder, list):
+        times = chance.choice((1, 1, 30, 1000))
+        holder[key:key] = [holder[key]] * times
+    else:
+        holder[key] = _PLACE
+    return [(each, raw) for each in values]
+
+
+def _filled(text: str, raw: str) -> str:
+    return text.replace(json.dumps(_PLACE), raw)
+
+
+def _xml(chance: random.Random, text: str) -> str:
+    """Change an element of an XML text: its place, its name, its text or an attribute."""
+    try:
+        root = ET.fromstring(text)
+    except (ValueError, ET.ParseError):  # spoilt by the change before
+        return _other_token(chance, text)
+    elements = list(root.iter())
+    parent, element = chance.choice(elements), chance.choice(elements)
+    children, attributes = list(parent), element.attrib
+    match chance.randrange(7):
+        case 0 if children:
+            parent.remove(chance.choice(children))
+        case 1 if children:
+            parent.extend([chance.choice(children)] * chance.choice((1, 1, 2, 1000)))
+        case 2:
+            element.tag = chance.choice([*(each.tag for each in elements), *NAMES[:9]])
+        case 3 if attributes:
+            value = attributes.pop(chance.choice(sorted(attributes)))
+            attributes[chance.choice(NAMES[:9])] = value
+        case 4 if attributes:
+            attributes[chance.choice(sorted(attributes))] = _PLACE
+        case 5 if children:
+            chance.choice(children).append(deepcopy(element))
+        case _:
+            element.text = _PLACE
+    return ET.tostring(root, "unicode").replace(_PLACE, chance.choice(_XML))
+
+
+_IN_FORM: dict[Form, Change] = {"json": _json, "toml": _toml, "xml": _xml}

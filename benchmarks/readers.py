@@ -1,288 +1,362 @@
-"""How long every reader takes for ten times as much: time, growth, and memory for its file.
+"""What rebecsim reads from its users, for `fuzz.py`: inputs of each kind, and who reads them.
 
-    python -m benchmarks.readers                       all readers, 10,000 and 100,000 elements
-    python -m benchmarks.readers dax topology --elements 1000
-
-Files of each format are made in a temporary directory. What is read once and for all, models,
-property files and scenarios, may have a megabyte, and is made with a tenth of the elements. Each
-file is read in a process of its own. Times are processor seconds without the imports; memory is
-what the process has taken up more than before, at most. A reader is linear if the growth is about
-10; the exit code is 1 if one of them grows more than 20-fold.
+All stand in one folder, in which the commands are run. `{}` in a command is the damaged file.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import multiprocessing
-import sys
-import tempfile
-import time
-from collections.abc import Callable
-from contextlib import suppress
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from rebecsim.errors import UserError
-from rebecsim.exploration.limits import peak_bytes
+from benchmarks.damage import Form
 
-GROWTH = 20.0
-"""From which on a reader is not taken for linear: twice that of the input."""
+ROOT = Path(__file__).resolve().parents[1]
+
+_LOOK = "--max-states 80 --engine python --patience 1"
+_NODES = "--nodes 2:memory=16000,cores=16"
+_TICKETS = "models/ticket_service.rebeca"
+_BOTH = "kept/one kept/two"
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader.
+    """What is read: patterns of files that are damaged, and commands, of which one takes each.
 
     Attributes:
-        suffix: of its files.
-        made: the text of a file of so many elements.
-        read: reads a file. A file that is refused is read up to where it is.
-        share: of the elements that are asked for, one in so many.
+        form: what is changed, see `damage.py`; of an argument or of what is typed, its text.
+        given: whether the text stands in the file that is named, in the command or on the
+            standard input.
+        packed: whether it may be compressed.
+        share: how many inputs it gets, compared to others.
+        kept: whether it is something that a command has written before.
     """
 
-    suffix: str
-    made: Callable[[int], str]
-    read: Callable[[Path], object]
-    share: int = 1
+    name: str
+    files: tuple[str, ...]
+    commands: tuple[str, ...]
+    form: Form = "text"
+    given: str = "file"
+    packed: bool = False
+    share: float = 1.0
+    kept: bool = False
+
+    def inputs(self, folder: Path) -> list[Path]:
+        """Give the files of a folder in a fixed order, those of other readers left out."""
+        if self.given != "file":
+            return [Path(each) for each in self.files]
+        found = {path for pattern in self.files for path in folder.glob(pattern)}
+        return sorted(path.relative_to(folder) for path in found if path.is_file())
 
 
-# --- files ----------------------------------------------------------------------------------------
-
-
-def swf(count: int) -> str:
-    """Write jobs of a batch machine, and a comment for each."""
-    row = "{0} {0} 0 5 1 -1 -1 1 5 -1 1 1 1 1 1 -1 -1 -1\n"
-    return "; Note: x\n" * count + "".join(row.format(number) for number in range(1, count + 1))
-
-
-def pbs(count: int) -> str:
-    """Write records of jobs that have ended."""
-    row = (
-        "01/02/2020 00:00:00;E;{0}.host;user=u{0} group=g queue=q ctime=1 qtime=1 etime=1 start=2 "
-        "exec_host=a/0 Resource_List.ncpus=1 end=9 Exit_status=0 resources_used.cput=00:00:05\n"
-    )
-    return "".join(row.format(number) for number in range(count))
-
-
-def sls(count: int, quote: str = '"') -> str:
-    """Write jobs of containers as Hadoop does, each but the first behind the one before it."""
-    text = "\n".join(
-        json.dumps(
-            {
-                "job.id": f"job_{number}",
-                "job.start.ms": f"job_{number - 1}" if number else 0,
-                "job.tasks": [{"duration.ms": 7, "count": 2}],
-            }
-        )
-        for number in range(count)
-    )
-    return text.replace('"', quote)
-
-
-def rumen(count: int) -> str:
-    """Write jobs of a history with a task each."""
-    attempt = {"result": "SUCCESS", "startTime": 5, "finishTime": 9}
-    maps = [{"taskType": "MAP", "attempts": [attempt]}]
-    job = {"submitTime": 5, "mapTasks": maps, "reduceTasks": []}
-    return "\n".join(json.dumps({"jobID": f"job_1_{number}", **job}) for number in range(count))
-
-
-def swim(count: int) -> str:
-    """Write jobs by their bytes."""
-    return "".join(f"job{number}\t{number}\t1\t1000\t10\t1000\n" for number in range(count))
-
-
-def topology(count: int) -> str:
-    """Write racks of a node each."""
-    return "\n".join(
-        json.dumps({"rack": f"r{number}", "nodes": [{"node": f"n{number}"}]})
-        for number in range(count)
+def _scenarios(kind: str) -> Reader:
+    files = {
+        "batch": "backfilling_or_fairshare",
+        "dispatch": "for_* against_* natjam_*",
+        "mapreduce": "capacity_* capacity_small/*",
+        "model": "fresh_readings",
+        "stages": "slots_by_deadlines budgets_or_deadlines",
+        "yarn": "fifo_or_fair elastic_or_regular changed_queues user_limit peek_with_errors",
+    }[kind].split()
+    commands = ["compare {} --dry-run"] * 9
+    if kind == "dispatch":
+        commands += ["generate {} --out out"] * 5 + ["generate {} --out out --form python"]
+    return Reader(
+        f"{kind}-scenario",
+        (*(f"models/scenarios/{each}.toml" for each in files), f"data/readers/{kind}.toml"),
+        tuple(commands),
+        "toml",
+        share=0.7,
     )
 
 
-def twice(count: int) -> str:
-    """Write an object with a key that stands there twice."""
-    return "{" + ",".join(f'"k{number}":0' for number in range(count)) + f',"k{count - 1}":1}}'
+_OF_MODELS = tuple(
+    line.strip().replace("MODEL", _TICKETS)
+    for line in """
+        simulate MODEL --until 9 --env ann.start=3
+        simulate MODEL --until 9 --runs 2 --observe waits=office.buy --observe office.left --every 3
+        exact MODEL --until 9 --reward office.left --final 'bob.tickets + 1' --max-states 200
+        races MODEL --observe office.left --max-pairs 9 --max-states 80
+        explore MODEL --max-states 80 --invariant 'office.left >= 0' --ignore bob.tickets
+        explore MODEL --max-states 80 --strategy walks --walks 3 --depth 50 --seed 7
+    """.strip().splitlines()
+)
+_OF_CLUSTERS = tuple(
+    line.strip().replace("DIR", "data/containers").replace("LOG", "data/readers/log.swf")
+    for line in """
+        yarn DIR/dss.json --nodes 2:memory=16000,cores=16 --penalty STEP:1.5 --seed 3
+        yarn DIR/swim.tsv --nodes 2:memory=9000,cores=4 --node-heartbeat 500
+        mapreduce --jobs long:count=2,maps=9,reduces=2,queue=a --jobs b:maps=3 --nodes 3
+        mapreduce --jobs b:maps=3 --scheduler CAPACITY --setting queue.default.capacity=100
+        mapreduce --mix apart --queue a --queue b --nodes 20
+        batch LOG --nodes 4:processors=4,memory=1048576 --placement best-fit
+        batch LOG --policy EASY --error 0.5 --seed 3 --half-life 60
+        workload generate --sls --tasks exponential:1-50 --start uniform:0-60 --out out/a.json
+        workload nodes --nodes 8:memory=64000,cores=16 --racks 2 --out out/racks.json
+        workload metrics LOG --share 4 --share 1=2 --user 1 --by queue
+        compare fresh_readings --dry-run --sweep until=100,200 --precision 2%
+        dss DIR/dss.json DIR/nodes.json 16000 16 100 100 1000 1 greedy step 1.5 --out out
+        workflow data/readers/workflow.dax --manager EDF --deadline 90 --resources 3 --slots 2
+    """.strip().splitlines()
+)
+READERS = (
+    Reader(
+        "timed-model",
+        ("models/*.rebeca", "models/[rt]*/**/*.rebeca", "suite/[!c]*.rebeca"),
+        (
+            "check {}",
+            "check {} --strict",
+            "format {}",
+            "simulate {} --steps 60 --patience 1",
+            "simulate {} --steps 60 --engine python --runs 3 --observe outcome=ended --patience 1",
+            f"explore {{}} {_LOOK}",
+            f"explore {{}} --tts {_LOOK}",
+            "live {} --speed 0 --steps 30 --patience 1 --check",
+            "draw {} --out out/drawn.svg",
+            "races {} --max-states 60 --max-pairs 20",
+            "exact {} --until 3 --goes-wrong --max-states 200",
+            "estimate {} --until 3 --goes-wrong --max-runs 50 --workers 1",
+            "step {}",
+        ),
+        share=2,
+    ),
+    Reader(
+        "core-model",
+        ("suite/core_*.rebeca", "suite/philosophers*.rebeca", "models/teaching/phil*.rebeca"),
+        ("check --core {}", f"explore --core {{}} {_LOOK}", "simulate --core {} --steps 60"),
+    ),
+    Reader(
+        "property-file",
+        ("models/*.property", "models/races/*.property", "suite/*.property"),
+        (
+            f"explore {{model}} --property {{}} {_LOOK}",
+            "races {model} --property {} --max-states 60 --max-pairs 20",
+        ),
+        share=1.5,
+    ),
+    *map(_scenarios, ("batch", "dispatch", "mapreduce", "model", "stages", "yarn")),
+    Reader(
+        "saved-run",
+        ("kept/run.json",),
+        (f"simulate {_TICKETS} --replay {{}}",),
+        "json",
+        kept=True,
+    ),
+    Reader(
+        "counterexample",
+        ("kept/found.json",),
+        (
+            "replay {} models/teaching/philosophers_deadlock.rebeca",
+            "simulate --replay {} models/teaching/philosophers_deadlock.rebeca",
+        ),
+        "json",
+        share=0.5,
+        kept=True,
+    ),
+    Reader(
+        "log-of-a-live-run",
+        ("kept/live.json",),
+        (f"live {_TICKETS} --replay {{}}", f"simulate {_TICKETS} --replay {{}}"),
+        "json",
+        kept=True,
+    ),
+    Reader(
+        "record-of-a-run",
+        ("kept/*/run.json",),
+        ("runs kept",) * 60
+        + (f"diff {_BOTH}",) * 36
+        + ("query kept",) * 4
+        + ("report {..} --out out",),
+        "json",
+        share=0.5,
+        kept=True,
+    ),
+    Reader(
+        "other-files-of-a-run",
+        ("kept/*/table.csv", "kept/*/.report.json", "kept/*/checksums/*", "kept/*/parts/*"),
+        ("runs kept", f"diff {_BOTH}", "query 'from replications' kept --json"),
+        share=0.2,
+        kept=True,
+    ),
+    Reader("suite", ("suite/manifest.json",), ("conformance suite --max-states 60",), "json"),
+    Reader(
+        "swf",
+        ("data/readers/log.swf",),
+        (
+            "workload info {}",
+            "batch {} --policy EASY --sort --max-memory 1500",
+            "batch {} --policy FAIR_FCFS --out out/schedule.swf",
+            "validate {} --easy --fcfs",
+            "workload metrics {} --share 4 --by user",
+            "workload convert {} --out out/log.swf",
+            "workload slice {} --out out/log.swf --user ann --load 0.5",
+        ),
+        packed=True,
+        share=1.5,
+    ),
+    Reader(
+        "pbs",
+        ("data/readers/accounting.log",),
+        (
+            "workload info {}",
+            "batch {} --policy CONSERVATIVE",
+            "validate {}",
+            "workload metrics {}",
+        ),
+        packed=True,
+    ),
+    Reader(
+        "sls-of-dss",
+        ("data/containers/dss.json",),
+        (
+            "workload info {}",
+            f"yarn {{}} {_NODES}",
+            "workload convert {} --out out/jobs.json",
+            "dss {} data/containers/nodes.json 16000 16 1000 1000 1000 1 --out out",
+        ),
+        "json",
+        packed=True,
+    ),
+    Reader(
+        "sls-of-hadoop",
+        ("data/containers/hadoop.json",),
+        (
+            "workload info {}",
+            f"yarn {{}} {_NODES} --scheduler DRF",
+            f"yarn {{}} {_NODES} --scheduler FIFO --reservations --gaps",
+            "workload convert {} --out out/jobs.json --dialect hadoop",
+        ),
+        "json",
+        packed=True,
+    ),
+    Reader(
+        "topology",
+        ("data/containers/nodes.json",),
+        (
+            "workload info {}",
+            "yarn data/containers/dss.json --topology {} --memory 16000 --cores 16",
+            "dss data/containers/dss.json {} 16000 16 1000 1000 1000 1 --out out",
+        ),
+        "json",
+        packed=True,
+    ),
+    Reader(
+        "swim",
+        ("data/containers/swim.tsv",),
+        (
+            "workload info {}",
+            f"yarn {{}} {_NODES}",
+            "mapreduce {}",
+            "workload convert {} --out out/j.json",
+        ),
+        packed=True,
+    ),
+    Reader("rumen", ("data/containers/rumen.json",), ("mapreduce {}",), "json", packed=True),
+    Reader(
+        "capacity-scheduler.xml",
+        ("data/readers/capacity-scheduler.xml", "models/scenarios/changed_queues/[ab]*.xml"),
+        (f"yarn data/containers/dss.json {_NODES} --queues {{}}",),
+        "xml",
+    ),
+    Reader(
+        "fair-scheduler.xml",
+        ("data/readers/fair-scheduler.xml",),
+        (f"yarn data/containers/dss.json {_NODES} --queues {{}}",),
+        "xml",
+    ),
+    Reader(
+        "yarn-site.xml",
+        ("data/readers/yarn-site.xml",),
+        tuple(
+            f"yarn data/containers/dss.json {_NODES} --queues data/readers/{name}-scheduler.xml "
+            "--yarn-site {}"
+            for name in ("capacity", "fair")
+        ),
+        "xml",
+    ),
+    Reader(
+        "queues-of-hadoop-1",
+        ("data/readers/slots-capacity.xml",),
+        ("mapreduce --jobs a:count=2,maps=3,queue=etl,user=ann --scheduler CAPACITY={}",),
+        "xml",
+    ),
+    Reader(
+        "pools-of-hadoop-1",
+        ("data/readers/slots-fair.xml",),
+        ("mapreduce --jobs a:count=2,maps=3,queue=etl,user=ann --scheduler FAIR={}",),
+        "xml",
+    ),
+    Reader(
+        "dax",
+        ("data/readers/workflow.dax",),
+        (
+            "workflow {}",
+            "workflow {} --manager EDF --manager FIFO",
+            "workflow {} --draw out/w.svg",
+        ),
+        "xml",
+    ),
+    Reader(
+        "wfcommons",
+        ("data/readers/instance.json", "data/readers/older.json"),
+        (
+            "workflow {}",
+            "workflow {} --manager MLF --multiplier 3",
+            "workflow {} --manager EDF --gantt out/w.svg",
+        ),
+        "json",
+    ),
+    Reader("options-of-models", _OF_MODELS, ("{}",), given="arguments"),
+    Reader("options-of-clusters", _OF_CLUSTERS, ("{}",), given="arguments"),
+    Reader(
+        "typed-steps",
+        (
+            "1\n1.1\nrun 3\nundo 2\ntime 9\nbreak office.buy\nbreak if office.left == 0\nrun 5\n"
+            "clear 1\nshow\npath\nsave out/s.json\nrestart\nquit\n",
+        ),
+        (f"step {_TICKETS}",),
+        given="input",
+        share=0.5,
+    ),
+    Reader(
+        "sql",
+        ("select policy, count(*) as n from cells group by 1 order by n limit 5", "from runs"),
+        ("query {} kept", "query {} kept --csv"),
+        given="argument",
+        share=0.15,
+        kept=True,
+    ),
+)
+"""All readers."""
 
 
-def wfcommons(count: int, first: int = 1) -> str:
-    """Write tasks, each behind the next one in the file."""
-    tasks = [
-        {
-            "name": f"t{number}",
-            "id": f"t{number}",
-            "runtimeInSeconds": 1.5,
-            "parents": [f"t{number + 1}"] if number + first < count else [],
-            "children": [f"t{number - 1}"] if number else [],
-            "files": [{"link": "input", "name": f"f{number}.{place}"} for place in range(4)],
-            "command": {"program": "p", "arguments": ["a", "b"]},
-        }
-        for number in range(count)
-    ]
-    return json.dumps({"name": "w", "schemaVersion": "1.3", "workflow": {"tasks": tasks}})
+def lay_out(folder: Path) -> None:
+    """Put all inputs that are files of this project in a folder."""
+    for name in ("models", "tests/data/readers", "tests/data/containers"):
+        target = folder / name.replace("tests/", "")
+        shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+    suite = ROOT / "tests/data/conformance"
+    shutil.copytree(suite, folder / "suite")
+    content = json.loads((suite / "manifest.json").read_text("utf-8"))
+    content["models"] = list(_few(content["models"]))
+    (folder / "suite/manifest.json").write_text(json.dumps(content, indent=1), "utf-8")
+    (folder / "kept").mkdir()
+    (folder / "out").mkdir()
 
 
-def dax(count: int, last: int = 0) -> str:
-    """Write jobs, each behind the one before it; with `last` 1 the first behind the last."""
-    jobs = "".join(f'<job id="j{number}" runtime="1"/>\n' for number in range(count))
-    waits = "".join(
-        f'<child ref="j{number}"><parent ref="j{(number - 1) % count}"/></child>\n'
-        for number in range(1 - last, count)
-    )
-    return f"<adag>{jobs}{waits}</adag>"
+def _few(entries: list[dict[str, object]]) -> Iterator[dict[str, object]]:
+    wanted = {"after_order.rebeca", "core_ltl_toggle.rebeca", "double_arithmetic.rebeca"}
+    return (each for each in entries if each["file"] in wanted)
 
 
-def capacity_queues(count: int) -> str:
-    """Write queues of the Capacity Scheduler with weights."""
-    before = "yarn.scheduler.capacity.root"
-    names = ",".join(f"q{number}" for number in range(count))
-    keys = {f"{before}.queues": names} | {
-        f"{before}.q{number}.capacity": "1w" for number in range(count)
-    }
-    properties = "\n".join(
-        f"<property><name>{key}</name><value>{value}</value></property>"
-        for key, value in keys.items()
-    )
-    return f"<configuration>{properties}</configuration>"
-
-
-def fair_queues(count: int) -> str:
-    """Write queues of the Fair Scheduler."""
-    queues = "".join(f'<queue name="q{n}"><weight>2</weight></queue>\n' for n in range(count))
-    return f"<allocations>{queues}</allocations>"
-
-
-def replay(count: int) -> str:
-    """Write the choices of a run."""
-    return json.dumps({"priorities": True, "choices": [["step", 0, 2]] * count})
-
-
-def scenario(count: int) -> str:
-    """Write bursts of jobs that arrive."""
-    burst = '\n[[arrivals]]\npattern = "constant"\ncount = 1\n'
-    return 'kind = "dispatch"\nname = "many"\n' + burst * count
-
-
-def model(count: int) -> str:
-    """Write message servers of one class, and a rebec for each."""
-    servers = "".join(f"msgsrv m{n}() {{ x = x + {n}; }}\n" for n in range(count))
-    rebecs = "".join(f"A a{n}():();\n" for n in range(count))
-    return f"reactiveclass A(3) {{ statevars {{ int x; }}\n{servers}}}\nmain {{ {rebecs} }}\n"
-
-
-def properties(count: int) -> str:
-    """Write definitions, and a formula of each."""
-    defined = "".join(f"d{n} = a.x == {n};\n" for n in range(count))
-    formulas = "".join(f"f{n}: G(d{n});\n" for n in range(count))
-    return f"property {{ define {{ {defined} }} LTL {{ {formulas} }} }}"
-
-
-# --- readers --------------------------------------------------------------------------------------
-
-
-def _check_property(path: Path) -> object:
-    from rebecsim.lang import check_property, check_source, parse_property_file
-
-    checked = check_source(model(1).replace("a0", "a"), "model")
-    return check_property(parse_property_file(path), checked)
-
-
-def _readers() -> dict[str, Reader]:
-    from rebecsim.clusters.scenarios import load
-    from rebecsim.clusters.stages.workloads.files import read_workflow
-    from rebecsim.clusters.yarn.queue_files.reading import read_queues
-    from rebecsim.lang import check_file
-    from rebecsim.simulation.saved import load_run
-    from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
-    from rebecsim.workloads.containers.rumen import read_history
-    from rebecsim.workloads.logs import read_log
-
-    return {
-        "swf": Reader(".swf", swf, read_log),
-        "pbs": Reader(".log", pbs, read_log),
-        "sls": Reader(".json", sls, read_sls_jobs),
-        "sls in single quotes": Reader(".json", lambda n: sls(n, "'"), read_sls_jobs),
-        "rumen": Reader(".json", rumen, read_sls_jobs),
-        "rumen, as a history": Reader(".json", rumen, read_history),
-        "swim": Reader(".tsv", swim, read_swim),
-        "topology": Reader(".json", topology, read_sls_topology),
-        "a key twice": Reader(".json", twice, read_sls_jobs),
-        "no JSON": Reader(".json", lambda n: "a" * n, read_sls_jobs),
-        "apostrophes": Reader(".json", lambda n: "\\'" * n, read_sls_jobs),
-        "wfcommons": Reader(".json", wfcommons, read_workflow),
-        "dax": Reader(".xml", dax, read_workflow),
-        "dax, a cycle": Reader(".xml", lambda n: dax(n, 1), read_workflow),
-        "capacity-scheduler": Reader(".xml", capacity_queues, read_queues),
-        "fair-scheduler": Reader(".xml", fair_queues, read_queues),
-        "replay": Reader(".json", replay, load_run),
-        "scenario": Reader(".toml", scenario, load, 10),
-        "model": Reader(".rebeca", model, check_file, 10),
-        "properties": Reader(".property", properties, _check_property, 10),
-    }
-
-
-def seconds_of(reader: Reader, path: Path) -> float:
-    """Give the processor seconds that reading a file takes."""
-    begun = time.process_time()
-    with suppress(UserError):
-        reader.read(path)
-    return time.process_time() - begun
-
-
-def _measured(name: str, path: Path) -> tuple[float, int]:
-    """Give the seconds, and the bytes of memory that were taken up; the first read imports."""
-    reader = _readers()[name]
-    small = path.with_name(f"small{reader.suffix}")
-    small.write_text(reader.made(2))
-    seconds_of(reader, small)
-    before = peak_bytes() or 0
-    seconds = seconds_of(reader, path)
-    return seconds, (peak_bytes() or 0) - before
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Measure readers and print a line for each."""
-    readers = _readers()
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(readers)}")
-    parser.add_argument("--elements", type=int, default=10_000)
-    given = parser.parse_args(arguments)
-    unknown = set(given.names) - set(readers)
-    if unknown:
-        parser.error(f"no reader is called {', '.join(sorted(unknown))}")
-    worst = 0.0
-    print(f"{'':22}{'elements':>10}{'MB':>8}{'s':>8}{'growth':>8}{'memory, MB':>12}{'x file':>8}")
-    with tempfile.TemporaryDirectory() as folder:
-        for name in given.names or readers:
-            worst = max(worst, _show(name, readers[name], given.elements, Path(folder)))
-    return int(worst > GROWTH)
-
-
-def _show(name: str, reader: Reader, elements: int, folder: Path) -> float:
-    """Measure a reader with so many elements and ten times as many; give the growth."""
-    before = growth = 0.0
-    for count in (elements // reader.share, 10 * elements // reader.share):
-        path = folder / f"made{reader.suffix}"
-        path.write_text(reader.made(count))
-        size = path.stat().st_size
-        seconds, memory = _alone(name, path)
-        growth = seconds / before if before else 0.0
-        shown = f"{growth:8.1f}" if before else " " * 8
-        print(
-            f"{name:22}{count:10,}{size / 1e6:8.1f}{seconds:8.2f}{shown}{memory / 1e6:12.0f}"
-            f"{memory / size:8.1f}",
-            flush=True,
-        )
-        before = seconds
-    return growth
-
-
-def _alone(name: str, path: Path) -> Any:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measured, (name, path))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+KEPT = (
+    f"simulate {_TICKETS} --until 12 --save kept/run.json",
+    f"live {_TICKETS} --speed 0 --seed 1 --until 12 --log kept/live.json",
+    "explore --core --deadlock models/teaching/philosophers_deadlock.rebeca --save kept/found.json",
+    "compare fresh_readings --replications 2 --workers 1 --out kept/one",
+    "compare fresh_readings --replications 3 --workers 1 --out kept/two",
+    "compare data/readers/batch.toml --workers 1 --out kept/three",
+)
+"""Commands that write what is read again."""

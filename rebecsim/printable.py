@@ -16,6 +16,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def has_half_characters(text: str) -> bool:
+    r"""Whether a text has halves of characters, as `\ud800` in JSON, which no file can hold."""
+    return not text.isascii() and re.search(r"[\ud800-\udfff]", text) is not None
+
+
 def clipped(text: str, most: int) -> str:
     """Shorten a text to about `most` characters, leaving out its middle."""
     if len(text) <= most:

@@ -14,9 +14,13 @@ from rebecsim.cli.app import complain
 from rebecsim.errors import UserError, WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.extras import missing_package
+from rebecsim.printable import clipped
 
 DEBUG = "REBECSIM_DEBUG"
 """The environment variable that, if not empty, has tracebacks shown."""
+
+_LONGEST, _MOST_LINES = 2000, 100
+"""Characters of a line of an error, and its lines."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
@@ -70,10 +74,19 @@ def _of_user_error(error: UserError) -> ProgramEnd:
     if not isinstance(error, ModelCodeError):
         cause = error.__cause__
         full = isinstance(cause, OSError) and cause.errno in _NO_ROOM
-        return ProgramEnd(str(error), ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
+        text = _legible(str(error))
+        return ProgramEnd(text, ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
     if error.file.startswith("<python of"):  # written by this program, from Rebeca
         return _internal(error.__cause__ or error)
     return ProgramEnd(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)
+
+
+def _legible(text: str) -> str:
+    """Shorten what a value of the input, or the number of its faults, has made too long to read."""
+    lines = [clipped(each, _LONGEST) for each in text.splitlines()]
+    if len(lines) > _MOST_LINES:
+        lines[_MOST_LINES:] = [f"... and {len(lines) - _MOST_LINES:,} more lines"]
+    return "\n".join(lines)
 
 
 def _of_os_error(error: OSError) -> ProgramEnd | None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from rebecsim.errors import UserError
+from rebecsim.printable import clipped
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
@@ -11,6 +16,6 @@ def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
     pairs = [part.partition("=")[::2] for part in parts.split(",")] if parts else []
     resources = {name.strip(): value.strip() for name, value in pairs}
     numbers = (count.strip(), *resources.values())
-    if len(resources) < len(pairs) or not all(n.isascii() and n.isdigit() for n in numbers):
-        raise UserError(f"--nodes {text}: write it as {example}")
+    if len(resources) < len(pairs) or not all(_NUMBER.fullmatch(each) for each in numbers):
+        raise UserError(f"--nodes {clipped(text, 100)}: write it as {example}")
     return int(count), {name: int(value) for name, value in resources.items()}

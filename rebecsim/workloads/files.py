@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -32,13 +33,14 @@ def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
     """Read a file, gzip or plain, in pieces of whole lines, each with the number of its first.
 
     Pieces are about a megabyte, whatever the file is like. Which of the two it is, is seen from
-    its first bytes. Raises WorkloadError for a line that is longer than `longest` and for
-    compressed data that are damaged or cut off; LimitError for more than a log may have, unpacked;
-    OSError when the file cannot be read.
+    its first bytes; a byte order mark is left out. Raises WorkloadError for a line that is longer
+    than `longest` and for compressed data that are damaged or cut off; LimitError for more than a
+    log may have, unpacked; OSError when the file cannot be read.
     """
-    line, rest = 1, b""
+    line, rest, mark = 1, b"", codecs.BOM_UTF8
     with _opened(path, LOG) as file:
-        while piece := _piece(path, line, file):
+        while piece := _piece(path, line, file).removeprefix(mark):
+            mark = b""
             whole, newline, rest = (rest + piece).rpartition(b"\n")
             if newline:
                 _require_short_lines(path, line, whole, longest)
@@ -86,7 +88,7 @@ def first_bytes(path: Path) -> bytes:
     Raises WorkloadError for a damaged file, OSError for one that cannot be read.
     """
     with _opened(path, LOG) as file:
-        return _piece(path, 1, file)
+        return _piece(path, 1, file).removeprefix(codecs.BOM_UTF8)
 
 
 class _Bounded:

@@ -36,7 +36,7 @@ def names_of(workload: Workload, column: Named) -> dict[str, int]:
     A line of the header is `Queue: 3 batch`; further words describe the queue.
     """
     lines = workload.header.get(column.capitalize(), "").split("\n")
-    found = (re.match(r"(\d+)[:\s]+(\S+)", line) for line in lines)
+    found = (re.match(r"(\d{1,15})[:\s]+(\S+)", line) for line in lines)
     return {each[2]: int(each[1]) for each in found if each}
 
 
@@ -61,7 +61,7 @@ def _number(wanted: int | str, column: Named, names: dict[str, int]) -> int:
         return wanted
     if wanted in names:
         return names[wanted]
-    if re.fullmatch(r"-?\d+", wanted):
+    if re.fullmatch(r"-?\d{1,15}", wanted):
         return int(wanted)
     known = _some(names) if names else "it has numbers only"
     raise WorkloadError(f"the log has no {column} called {wanted!r}; {known}")

@@ -115,7 +115,7 @@ def local_clock(workload: Workload) -> tuple[Integers, bool]:
     seconds east of Greenwich). Otherwise seconds are counted from the log's beginning.
     """
     begin, zone = (workload.header.get(key, "") for key in ("UnixStartTime", "TimeZone"))
-    if not (re.fullmatch(r"\d+", begin) and re.fullmatch(r"[+-]?\d+", zone)):
+    if not (re.fullmatch(r"\d{1,15}", begin) and re.fullmatch(r"[+-]?\d{1,9}", zone)):
         return workload.submit, False
     return workload.submit + (int(begin) + int(zone)) % 86_400, True
 

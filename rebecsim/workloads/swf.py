@@ -192,7 +192,7 @@ def _machine(header: Mapping[str, str]) -> int | None:
     """Give the processors of the machine, as the header has them."""
     for key in ("MaxProcs", "MaxNodes"):
         words = header.get(key, "").split()
-        if words and re.fullmatch(r"\d+", words[0]) and int(words[0]) > 0:
+        if words and re.fullmatch(r"\d{1,15}", words[0]) and int(words[0]) > 0:
             return int(words[0])
     return None
 

@@ -135,7 +135,7 @@ def with_later_clock(header: Mapping[str, str], seconds: int) -> dict[str, str]:
     """Give the header of a log that begins some seconds later."""
     begin = header.get("UnixStartTime", "")
     moved = _without_clock(header)
-    if re.fullmatch(r"\d+", begin):
+    if re.fullmatch(r"\d{1,15}", begin):
         moved["UnixStartTime"] = str(int(begin) + seconds)
     return moved
 

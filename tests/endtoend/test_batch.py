@@ -99,6 +99,11 @@ def test_planted_faults_are_found(
         (["batch", "log.swf", "--policy", "ESAY"], "no batch policy is called 'ESAY'; did you"),
         (["batch", "missing.swf"], "missing.swf: No such file"),
         (["batch", "log.swf", "--nodes", "2x3"], "--nodes 2x3: write it as 120:processors=2"),
+        (
+            ["batch", "log.swf", "--nodes", f"{'9' * 18}:processors=2"],
+            "give at most 1,000,000 nodes",
+        ),
+        (["batch", "log.swf", "--nodes", f"{'9' * 5000}:processors=2"], "write it as 120:processo"),
         (["batch", "log.swf", "--nodes", "2:memory=3"], "say how many processors a node has"),
         (["batch", "log.swf", "--nodes", "2:processors=1", "--processors", "2"], "not both"),
         (["batch", "log.swf", "--nodes", "2:processors=2,memory=1"], "and does not fit on the"),

@@ -288,7 +288,20 @@ def test_conformance_notices_a_difference(run: Run, suite: Path) -> None:
     assert "DIFFERS" in printed
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"models": [{"file": "x"}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", '{"models": [{"file": "x"}]}', '{"models": 1}', '{"models": {"a": 1}}'),
+        '{"models": [{"file": "lamp.rebeca", "language": "timed", "results": 1}]}',
+        '{"models": [{"file": 1, "language": "timed", "results": []}]}',
+        *(
+            '{"models": [{"file": "lamp.rebeca", "language": "timed", "results": [{"mode": "FTTS", '
+            f'"verdict": {more}}}]}}]}}'
+            for more in ('["x"]', '"x", "ideal": 1', '"x", "states": "2"', '"x", "formula": 2')
+        ),
+        f'{{"models": {"[" * 10_000}{"]" * 10_000}}}',
+    ],
+)
 def test_a_wrong_manifest_is_refused(run: Run, suite: Path, text: str) -> None:
     (suite / "manifest.json").write_text(text)
     code, _, errors = run("conformance", suite)

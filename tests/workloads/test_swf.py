@@ -155,6 +155,15 @@ def test_fields_must_be_on_the_line_of_their_job(log):
         read_swf(path)
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_left_out(tmp_path, row, pack):
+    path = tmp_path / "log.swf"
+    path.write_bytes(pack(f"\ufeff; MaxProcs: 7\n{row()}\n".encode()))
+    assert read_swf(path).capacity == 7
+    path.write_bytes(pack(f"\ufeff{row(procs=3)}\n".encode()))
+    assert read_swf(path, processors=4).processors.tolist() == [3]
+
+
 def test_a_line_of_a_million_fields_is_refused_with_little_memory(log, row):
     path = log(row(), "1 " * 1_000_000)
     with pytest.raises(WorkloadError, match=rf":2: a line of more than {LONGEST_LINE:,} bytes"):

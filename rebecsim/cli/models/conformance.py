@@ -60,4 +60,5 @@ def conformance(
 
 def _shown(result: tuple[str, int | None, int | None]) -> str:
     verdict, states, transitions = result
-    return verdict if states is None else f"{verdict} {states:,}/{transitions:,}"
+    counts = ["?" if each is None else f"{each:,}" for each in (states, transitions)]
+    return verdict if states is None and transitions is None else f"{verdict} {'/'.join(counts)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -274,15 +275,19 @@ class _Session:
 
 
 def _number(text: str, command: str) -> int:
-    if not text.isdecimal():
+    if not _is_number(text):
         raise CommandError(f"`{command}` takes a number, not {text!r}")
     return int(text)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\d{1,15}", text) is not None
 
 
 def _find(turns: list[Turn], text: str) -> Alternative:
     """Find what `2` or `2.1` stands for."""
     first, point, second = text.partition(".")
-    if not first.isdecimal() or (point and not second.isdecimal()):
+    if not _is_number(first) or (point and not _is_number(second)):
         raise CommandError(f"{text!r} is no choice; write 2, or 2.1 for its first alternative")
     if not turns:
         raise CommandError("the run is over; nothing can be picked")

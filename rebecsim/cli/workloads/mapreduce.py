@@ -194,7 +194,7 @@ def _group(text: str) -> dict[str, Any]:
         name, equals, value = (each.strip() for each in part.partition("="))
         if not equals or name not in (*_NUMBERS, *_WORDS):
             raise UserError(f"--jobs {text}: write it as {_JOBS}; {part!r} is none of these")
-        if name in _NUMBERS and not value.isdecimal():
+        if name in _NUMBERS and not re.fullmatch(r"\d{1,15}", value):
             raise UserError(f"--jobs {text}: {name} should be a whole number, not {value!r}")
         found[name] = int(value) if name in _NUMBERS else value
     if not found["family"] or "maps" not in found:

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.job import Job
 from rebecsim.errors import UserError
+from rebecsim.printable import clipped
 
 Placement = Literal["first-fit", "best-fit"]
+MOST_NODES, MOST_PROCESSORS, MOST_OF_RESOURCE = 10**6, 10**7, 2**50
+"""Of a group of nodes, and of each: sums over all of them are exact."""
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
@@ -126,9 +129,17 @@ class NodeGroup:
             raise UserError(
                 f"{self.count} nodes of {self.processors} processors; both must be at least 1"
             )
+        if self.count > MOST_NODES or self.processors > MOST_PROCESSORS:
+            raise UserError(
+                f"{clipped(str(self.count), 40)} nodes of {clipped(str(self.processors), 40)} "
+                f"processors; give at most {MOST_NODES:,} nodes of {MOST_PROCESSORS:,}"
+            )
         for name, amount in self.resources.items():
-            if amount < 0:
-                raise UserError(f"a node with {amount} of {name}; give it 0 or more")
+            if not 0 <= amount <= MOST_OF_RESOURCE:
+                raise UserError(
+                    f"a node with {clipped(str(amount), 40)} of {name}; give it 0 or more, at most "
+                    f"{MOST_OF_RESOURCE:,}"
+                )
 
 
 def machine_of(*groups: NodeGroup, placement: Placement = "first-fit") -> Machine[Any]:

@@ -19,7 +19,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.batch.machine import Placement
+from rebecsim.clusters.batch.machine import (
+    MOST_NODES,
+    MOST_OF_RESOURCE,
+    MOST_PROCESSORS,
+    Placement,
+)
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.policy import batch_policy
 from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
@@ -38,16 +43,14 @@ MAX_CELLS = 10_000
 """Most schedules of one scenario."""
 
 _MOST_SECONDS = 2**53
-_MOST_PROCESSORS = 10**7
-_MOST_KB = 2**50
 
 _List = Field(strict=False)
 """TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
 
 Seconds = Annotated[int, Field(ge=0, le=_MOST_SECONDS)]
 PositiveSeconds = Annotated[int, Field(ge=1, le=_MOST_SECONDS)]
-Processors = Annotated[int, Field(ge=1, le=_MOST_PROCESSORS)]
-KiloBytes = Annotated[int, Field(ge=1, le=_MOST_KB)]
+Processors = Annotated[int, Field(ge=1, le=MOST_PROCESSORS)]
+KiloBytes = Annotated[int, Field(ge=1, le=MOST_OF_RESOURCE)]
 Load = Annotated[float, Field(ge=0.001, le=1000)]
 
 
@@ -145,7 +148,7 @@ class NodesTable(Table):
     """Nodes that are alike."""
 
     count: int = Field(
-        ge=1, le=10**6, json_schema_extra=unit("nodes"), description="how many of these"
+        ge=1, le=MOST_NODES, json_schema_extra=unit("nodes"), description="how many of these"
     )
     processors: Processors = Field(json_schema_extra=NO_UNIT, description="of each node")
     memory: KiloBytes | None = Field(

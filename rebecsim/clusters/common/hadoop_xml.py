@@ -22,6 +22,7 @@ from pathlib import Path
 from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
 
 _VARIABLE = re.compile(r"\$\{([^${}\s]+)\}")
+_LARGEST = 2**63 - 1
 _MOST_REPLACED = 20  # as Hadoop's Configuration
 _LONGEST = 100_000
 _SWITCHES = {"true": True, "false": False}
@@ -65,6 +66,8 @@ class HadoopProperties:
             value = int(text)
         except ValueError:
             raise self.wrong(name, f"should be a whole number, not {text!r:.40}") from None
+        if abs(value) > _LARGEST:
+            raise self.wrong(name, f"should be {_LARGEST:,} at most, not {text:.40}")
         if least is not None and value < least:
             raise self.wrong(name, f"should be {least} at least, not {value}")
         return value

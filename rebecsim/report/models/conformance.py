@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,21 @@ from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.exploration.states.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
+from rebecsim.printable import clipped
 from rebecsim.trust import Consent, refuse_programs, require_consent
 
 UNBOUNDED = 10_000
 """States after which a model that the manifest calls unbounded is believed to be so."""
+
+_OPTIONAL = {
+    "ideal": dict,
+    "property": str,
+    "formula": str,
+    "states": int,
+    "transitions": int,
+    "verdict": str,
+}
+"""What a result may have, and `ideal` in it."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +71,48 @@ def compare_suite(
     that cannot be read, and UntrustedCodeError without consent.
     """
     manifest = directory / "manifest.json"
+    entries = _entries(manifest)
+    require_consent(consent, str(manifest), (directory / each["file"] for each in entries))
+    for entry in entries:
+        for result in entry["results"]:
+            yield _compare(directory, entry["file"], entry["language"], result, max_states)
+
+
+def _entries(manifest: Path) -> list[dict[str, Any]]:
+    """Read the models of a suite. Raises UserError, naming the entry, for what is none."""
     try:
         entries = json.loads(manifest.read_text("utf-8"))["models"]
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except OSError as error:
+        raise UserError(f"{manifest}: {error.strerror}") from error
+    except RecursionError as error:
+        raise UserError(f"{manifest}: lists and objects are nested too deep") from error
+    except (ValueError, LookupError, TypeError) as error:
         raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
-    named = (each["file"] for each in entries if isinstance(each, dict) and "file" in each)
-    require_consent(consent, str(manifest), (directory / str(each) for each in named))
+    if not isinstance(entries, list):
+        raise UserError(f"{manifest}: `models` should be a list")
     for place, entry in enumerate(entries):
-        try:
-            results = [
-                (entry["file"], entry["language"], result, result["mode"], result["verdict"])
-                for result in entry["results"]
-            ]
-        except (LookupError, TypeError) as error:
-            raise UserError(
-                f"{manifest}: models[{place}]: needs `file`, `language` and `results`, each with "
-                "`mode` and `verdict`"
-            ) from error
-        for file, language, result, mode, _ in results:
-            if mode not in MODES:
-                raise UserError(f"{manifest}: models[{place}]: there is no mode {mode!r}")
-            yield _compare(directory, file, language, result, max_states)
+        where = f"{manifest}: models[{place}]"
+        if not _fits(entry, {"file": str, "language": str, "results": list}):
+            raise UserError(f"{where}: needs the texts `file` and `language`, and a list `results`")
+        for number, result in enumerate(entry["results"]):
+            _require_result(result, f"{where}.results[{number}]")
+    return entries
+
+
+def _require_result(result: Any, where: str) -> None:
+    if not _fits(result, {"mode": str, "verdict": str}):
+        raise UserError(f"{where}: needs the texts `mode` and `verdict`")
+    if result["mode"] not in MODES:
+        raise UserError(f"{where}: there is no mode {result['mode']!r}")
+    for name, kind in _OPTIONAL.items():
+        for holder in (result, result.get("ideal", {})):
+            if name in holder and type(holder[name]) is not kind:
+                raise UserError(f"{where}: `{name}` cannot be {clipped(repr(holder[name]), 100)}")
+
+
+def _fits(value: Any, kinds: Mapping[str, type]) -> bool:
+    """Whether a value is an object that has these, each of its type."""
+    return isinstance(value, dict) and all(type(value.get(n)) is kind for n, kind in kinds.items())
 
 
 def _compare(

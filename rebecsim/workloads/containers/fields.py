@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rebecsim.close_names import suggestion
+from rebecsim.printable import has_half_characters
 from rebecsim.workloads.containers.jobs import TaskKind
 from rebecsim.workloads.errors import WorkloadError
 
@@ -82,6 +83,8 @@ class Fields:
         value = self.values.get(key, default) if default is not None else self.get(key)
         if not isinstance(value, str) or not (value or value == default):
             raise self.wrong(f"{key!r} should be a text, not {value!r:.40}")
+        if has_half_characters(value):
+            raise self.wrong(f"{key!r} has half of a character: {value!r:.40}")
         return value
 
     def objects(self, key: str) -> list[Mapping[str, Any]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 from rebecsim.limits import read_json
+from rebecsim.printable import has_half_characters
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, connected
 
@@ -35,6 +37,8 @@ def read_wfcommons(path: Path) -> tuple[WorkflowTask, ...]:
         raise WorkloadError(f"{path}: is not UTF-8 text") from error
     except JSONDecodeError as error:
         raise WorkloadError.at(path, error.lineno, f"this is not JSON: {error.msg}") from error
+    except ValueError as error:  # of Python's limit on the digits of a number
+        raise WorkloadError(f"{path}: a number of too many digits") from error
     workflow = _field(path, "", content, "workflow", dict)
     if "specification" in workflow:
         return connected(_newer(path, workflow))
@@ -89,7 +93,15 @@ def _element(
         by_name.get(str(parent), str(parent)): f"{path}: {where}.parents[{place}]"
         for place, parent in enumerate(_field(path, f"{where}.", task, "parents", list))
     }
-    return TaskElement(f"{path}: {where}", str(identifier), name, float(seconds), parents)
+    return TaskElement(f"{path}: {where}", str(identifier), name, _as_float(seconds), parents)
+
+
+def _as_float(value: float) -> float:
+    """Give a number; infinity for a whole one that is too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
@@ -99,4 +111,6 @@ def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
     if not fits or isinstance(found, bool):
         what = {dict: "an object", list: "a list", str: "a text", float: "a number"}[kind]
         raise WorkloadError(f"{path}: {where}{name}: should be {what}")
+    if isinstance(found, str) and has_half_characters(found):
+        raise WorkloadError(f"{path}: {where}{name}: has half of a character: {found!r:.40}")
     return found

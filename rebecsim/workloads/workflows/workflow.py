@@ -9,6 +9,8 @@ from rebecsim.workloads.errors import WorkloadError
 
 _MOST_SHOWN = 10
 """Tasks of a cycle that an error names."""
+LONGEST_TASK = 10**9
+"""Seconds that a task may run, some 30 years; sums over a workflow are then exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,17 @@ def connected(elements: Sequence[TaskElement]) -> tuple[WorkflowTask, ...]:
     """Give the tasks of a workflow, in the order of the file.
 
     Raises WorkloadError, which names the place in the file, for an identifier that two tasks have,
-    a parent that is not there, tasks that wait for each other, and times below 0.
+    a parent that is not there, tasks that wait for each other, and times below 0 or of more than
+    `LONGEST_TASK` seconds.
     """
     places: dict[str, int] = {}
     for place, each in enumerate(elements):
         if each.identifier in places:
             raise WorkloadError(f"{each.where}: there is a task {each.identifier} already")
-        if not 0 <= each.seconds < float("inf"):
+        if not 0 <= each.seconds <= LONGEST_TASK:
             raise WorkloadError(
-                f"{each.where}: task {each.identifier} runs for {each.seconds:g} s; give 0 or more"
+                f"{each.where}: task {each.identifier} runs for {each.seconds:g} s; give 0 or "
+                f"more, at most {LONGEST_TASK:,}"
             )
         places[each.identifier] = place
     for each in elements:

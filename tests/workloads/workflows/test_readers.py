@@ -85,6 +85,11 @@ def test_older_instances_name_parents_by_their_names(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('runtime="20"', 'runtime="-20"', r"flow.xml:4: task ID01 runs for -20 s; give 0 or more"),
+        (
+            'runtime="20"',
+            'runtime="1e308"',
+            r"runs for 1e\+308 s; give 0 or more, at most 1,000,000",
+        ),
         ('runtime="20"', 'runtime="long"', r"flow.xml:4: <job> ID01: runtime='long' is no number"),
         ('runtime="20"', 'runtime="nan"', r"flow.xml:4: task ID01 runs for nan s"),
         (' runtime="20"', "", r"flow.xml:4: <job>: runtime is missing"),
@@ -125,6 +130,17 @@ def test_two_jobs_of_one_name_are_refused(tmp_path: Path) -> None:
         ('"parents": ["a"]', '"parents": ["c"]', r"tasks\[1\]: tasks wait for each other: b, wh"),
         ('"parents": ["a"]', '"parents": "a"', r"tasks\[1\].parents: should be a list"),
         ('"runtimeInSeconds": 20', '"runtimeInSeconds": -2', r"tasks\[1\]: task b runs for -2 s"),
+        ('"runtimeInSeconds": 20', '"runtimeInSeconds": 1e308', r"b runs for 1e\+308 s; give 0 or"),
+        (
+            '"runtimeInSeconds": 20',
+            f'"runtimeInSeconds": 2{"0" * 400}',
+            r"\[1\]: task b runs for inf",
+        ),
+        (
+            '"runtimeInSeconds": 20',
+            f'"runtimeInSeconds": 2{"0" * 5000}',
+            "number of too many digits",
+        ),
         ('"runtimeInSeconds": 20', '"runtimeInSeconds": true', r"\[1\].runtimeInSeconds: should"),
         ('{"id": "c", "run', '{"id": "x", "run', r"tasks\[2\]: .* does not say how long c ran"),
         ('"id": "b", "par', '"id": "a", "par', r"specification.tasks\[1\]: there is a task a alr"),

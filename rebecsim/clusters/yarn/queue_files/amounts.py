@@ -14,7 +14,7 @@ Unit = Literal["percent", "weight", "absolute"]
 MOST_WEIGHT = 10_000
 
 _WEIGHT = re.compile(r"(.+?)w", re.IGNORECASE)
-_ABSOLUTE = re.compile(r"(\d+)\s*([a-z]*)", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"(\d{1,15})\s*([a-z]*)", re.IGNORECASE)
 _MEGABYTES = {
     "": 1.0,
     "k": 1000 / 2**20,

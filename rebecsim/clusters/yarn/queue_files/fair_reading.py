@@ -24,6 +24,8 @@ from rebecsim.workloads.safe_xml import Element
 
 _QUEUE = ("queue", "pool")
 _FAIR = "yarn.scheduler.fair."
+_WHOLE, _PART = r"(?<!\d)\d{1,15}", r"(?<!\d)\d{1,15}(?:\.\d+)?"
+"""Numbers as resources have them; longer ones could not be reckoned with."""
 _POLICIES: dict[str, FairPolicy] = {"fifo": "fifo", "fair": "fair", "drf": "drf"}
 _POLICY_CLASSES: dict[str, FairPolicy] = {
     "FifoPolicy": "fifo",
@@ -431,8 +433,8 @@ def read_resources(text: str) -> Capacity:
         return _named(text)
     if "%" in text:
         return _percents(text)
-    memory = re.search(r"(-?\d+)(?:\.\d*)?\s*mb", text)
-    cores = re.search(r"(-?\d+)(?:\.\d*)?\s*vcores?", text)
+    memory = re.search(rf"(-?{_WHOLE})(?:\.\d*)?\s*mb", text)
+    cores = re.search(rf"(-?{_WHOLE})(?:\.\d*)?\s*vcores?", text)
     if memory is None or cores is None:
         raise ValueError(f"{text!r:.60} should be N mb, M vcores, or N%, or memory-mb=N, vcores=M")
     return Capacity(_not_negative(memory[1], text), _not_negative(cores[1], text))
@@ -442,7 +444,7 @@ def _named(text: str) -> Capacity:
     found: dict[str, Amount] = {}
     for entry in text.split(","):
         name, _, value = (part.strip() for part in entry.partition("="))
-        if name not in ("memory-mb", "vcores") or not re.fullmatch(r"\d+(\.\d+)?%|\d+", value):
+        if name not in ("memory-mb", "vcores") or not re.fullmatch(rf"{_PART}%|{_WHOLE}", value):
             raise ValueError(f"{entry.strip()!r:.40} should be memory-mb=N or vcores=N, or N%")
         unit = "percent" if value.endswith("%") else "absolute"
         found[name] = Amount(unit, float(value.rstrip("%")))  # type: ignore[arg-type]
@@ -453,11 +455,11 @@ def _named(text: str) -> Capacity:
 
 
 def _percents(text: str) -> Capacity:
-    one = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)
+    one = re.fullmatch(rf"({_PART})\s*%", text)
     if one is not None:
         return Capacity(Amount("percent", float(one[1])), Amount("percent", float(one[1])))
-    memory = re.search(r"(\d+(?:\.\d+)?)\s*%\s*memory", text)
-    cores = re.search(r"(\d+(?:\.\d+)?)\s*%\s*cpu", text)
+    memory = re.search(rf"({_PART})\s*%\s*memory", text)
+    cores = re.search(rf"({_PART})\s*%\s*cpu", text)
     if memory is None or cores is None:
         raise ValueError(f"{text!r:.60} should be N%, or N% memory, M% cpu")
     return Capacity(Amount("percent", float(memory[1])), Amount("percent", float(cores[1])))
