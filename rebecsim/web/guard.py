@@ -7,6 +7,8 @@ something must come from its own pages, and a server that others can reach asks 
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 512 * 1024
 LONGEST_ADDRESS = 16 * 1024
+_ONCE = ("host", "origin", "sec-fetch-site", "content-length", "content-digest")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 _HEADERS = (
@@ -85,9 +88,11 @@ class Guard:
             if entered is not None:
                 await _answer(guarded, 303, "", [(b"location", entered[0]), entered[1]])
                 return
-            body = await _body(receive)
+            body = await _body(receive, _single(scope["headers"]))
         except _RefusedError as refused:
             await _answer(guarded, refused.status, f"{refused}\n")
+            return
+        if body is None:  # whoever sent it is gone
             return
 
         sent = False
@@ -146,7 +151,7 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers:
         key = name.decode("latin-1").lower()
-        if key in found and key in ("host", "origin", "sec-fetch-site", "content-length"):
+        if key in found and key in _ONCE:
             raise _RefusedError(400, f"There are two headers {key}.")
         found[key] = value.decode("latin-1")
     return found
@@ -181,18 +186,32 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
         raise _RefusedError(415, "Forms are read, and nothing else.")
 
 
-async def _body(receive: Receive) -> bytes:
-    body = b""
+async def _body(receive: Receive, headers: dict[str, str]) -> bytes | None:
+    """Read a body; None if it was cut off. Raises _RefusedError unless it is what was announced."""
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return body
-        part: bytes = message.get("body", b"")
-        body += part
+            return None
+        body += message.get("body", b"")
         if len(body) > LARGEST_BODY:
             raise _RefusedError(413, "That is too long.")
         if not message.get("more_body"):
-            return body
+            _check_whole(bytes(body), headers)
+            return bytes(body)
+
+
+def _check_whole(body: bytes, headers: dict[str, str]) -> None:
+    """Compare a body with the length and the SHA-256 that its headers give (RFC 9530)."""
+    length = headers.get("content-length", "")
+    if length and length != str(len(body)):
+        raise _RefusedError(400, "The request was cut off on the way. Send it again.")
+    digest = hashlib.sha256(body).digest()
+    for name, _, given in (
+        each.strip().partition("=") for each in headers.get("content-digest", "").split(",")
+    ):
+        if name == "sha-256" and given != f":{base64.b64encode(digest).decode()}:":
+            raise _RefusedError(400, "The request was changed on the way. Send it again.")
 
 
 async def _answer(

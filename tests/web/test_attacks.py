@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import re
 from html.parser import HTMLParser
@@ -148,6 +150,41 @@ def test_a_token_becomes_a_cookie_that_scripts_and_other_sites_cannot_use(app: A
 def test_a_token_leads_to_no_other_server(app: Any, path: str) -> None:
     entered = ask(app(token=TOKEN), f"{path}?token={TOKEN}")
     assert re.match(r"/[^/\\]", entered.headers["location"])
+
+
+# --- bodies that are not whole -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.99, 1.0])
+def test_what_was_cut_off_is_not_saved(app: Any, tmp_path: Path, kept: float) -> None:
+    (tmp_path / "a.rebeca").write_text(TICKETS)
+    version = hashlib.sha256(TICKETS.encode()).hexdigest()[:32]
+    body = urlencode({"name": "a.rebeca", "version": version, "text": "x" + TICKETS}).encode()
+    sent = {"method": "POST", "headers": SENDING, "body": body[: int(len(body) * kept)]}
+    answered = ask(app(), "/edit/save", cut=True, **sent)
+    assert answered is None  # nobody is there any more
+    assert (tmp_path / "a.rebeca").read_text() == TICKETS
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("content-length", "9999"),
+        ("content-digest", f"sha-256=:{base64.b64encode(bytes(32)).decode()}:"),
+        ("content-digest", f"md5=:x:, sha-256=:{base64.b64encode(bytes(32)).decode()}:"),
+    ],
+)
+def test_what_is_not_what_was_announced_is_not_saved(
+    app: Any, tmp_path: Path, header: str, value: str
+) -> None:
+    body = urlencode({"name": "a.rebeca", "text": TICKETS}).encode()
+    sent = {"method": "POST", "body": body}
+    refused = ask(app(), "/edit/save", headers=[*SENDING, (header, value)], **sent)
+    assert (refused.status, list(tmp_path.iterdir())) == (400, [])
+    digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+    right = [("content-length", str(len(body))), ("content-digest", f"sha-256=:{digest}:")]
+    assert ask(app(), "/edit/save", headers=[*SENDING, *right], **sent).status == 200
+    assert (tmp_path / "a.rebeca").read_text() == TICKETS
 
 
 # --- files ---------------------------------------------------------------------------------------

@@ -9,7 +9,9 @@ import re
 import signal
 import subprocess
 import threading
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import text_of_builtin
 from rebecsim.web.studies.shelf import id_of
-from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, start_study
+from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, start_study, started_studies
 from rebecsim.web.studies.study_pages import _followed
 from rebecsim.web.studies.study_views import StudyViews
 from tests.on_asgi import OWN, ask, send_form
@@ -305,12 +307,66 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
     assert send_form(application, "/studies/check", toml="#" * (LARGEST_BODY + 1)).status == 413
     fields = {f"f:{number}": "x" for number in range(500)}
     assert send_form(application, "/studies/form", toml=SMALL, **fields).status == 400
-    for number in range(started.MOST_AT_ONCE):
+    for number in range(started.MOST_STUDIES):
         sent = {**START, "name": f"s{number}"}
         assert send_form(application, "/studies/start", **sent).status == 303
     answer = send_form(application, "/studies/start", **START)
     assert "4 studies are going on (s0, s1, s2, s3)" in unescape(answer.text)
     assert len(no_processes) == 4
+
+
+def test_twelve_that_are_started_at_once_are_four(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = app(tmp_path)
+
+    def slowly(root: Path) -> list[StartedStudy]:
+        found = list(started_studies(root))
+        time.sleep(0.02)  # in which another one could be let in
+        return found
+
+    monkeypatch.setattr(started, "started_studies", slowly)
+
+    def start(number: int) -> int:
+        return int(
+            send_form(application, "/studies/start", **{**START, "name": f"s{number}"}).status
+        )
+
+    with ThreadPoolExecutor(12) as people:
+        said = sorted(people.map(start, range(12)))
+    assert said == [303] * 4 + [400] * 8
+    assert len(no_processes) == 4
+    assert len(list(tmp_path.iterdir())) == 4  # and nothing half made
+
+
+def test_studies_that_go_on_again_count(
+    app: Any, tmp_path: Path, no_processes: list[list[str]]
+) -> None:
+    application = app(tmp_path)
+    for number in range(6):
+        start_study(tmp_path, Request(f"s{number}", SMALL, False, 1, False))
+        with exclusive(tmp_path / f"s{number}" / FOLDER):
+            pass  # and its process is gone
+
+    def resume(number: int) -> int:
+        return int(send_form(application, f"/studies/{id_of(f's{number}')}/resume").status)
+
+    with ThreadPoolExecutor(6) as people:
+        said = sorted(people.map(resume, range(6)))
+    assert said == [303] * 4 + [400] * 2
+
+
+def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
+    """What it says would be written to where the link leads."""
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    root.mkdir()
+    outside.write_text("of somebody else")
+    (root / "one" / FOLDER).mkdir(parents=True)
+    (root / "one" / FOLDER / "scenario.toml").write_text(SMALL)
+    (root / "one" / FOLDER / "request.json").write_text("{}")
+    (root / "one" / FOLDER / "log.txt").symlink_to(outside)
+    assert send_form(app(root), f"/studies/{id_of('one')}/resume").status == 404
+    assert outside.read_text() == "of somebody else"
 
 
 def test_without_a_directory_nothing_starts(app: Any) -> None:
