@@ -104,10 +104,14 @@ class Places:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks: the `browser`, if it is told apart from others, and the address it asks from."""
+    """Who asks: the `browser`, if it is told apart from others, and the address it asks from.
+
+    `is_pupil`: the server is for a class.
+    """
 
     address: str = ""
     browser: str = ""
+    is_pupil: bool = False
 
     @property
     def name(self) -> str:
