@@ -16,9 +16,10 @@ from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
+from rebecsim.web.limits import PATIENCE, BusyError, visitor
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
-_MOST_MODELS = 32
+_MOST_MODELS = 64
 _PATIENCE = 2.0
 """Seconds that a run may go on by itself for one click."""
 
@@ -55,7 +56,7 @@ class Walks:
         """
         if self._listed.is_python:
             return self._steps.at(ordinals)
-        with self._lock:
+        with _held(self._lock):
             self._searches = self._searches or _Steppers(self._listed)
         return self._searches.at(ordinals)
 
@@ -79,7 +80,7 @@ class _Steppers:
 
         Raises UserError for a step that there is not; Violation if a constructor does.
         """
-        with self._lock:
+        with _held(self._lock):
             stepper = self._nearest(ordinals)
             common = shared_steps(stepper.ordinals, ordinals)
             stepper.undo(len(stepper) - common)
@@ -141,21 +142,47 @@ class OpenModels:
     def __init__(self, find: Callable[[str], ListedModel | None]) -> None:
         self._find = find
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, tuple[ListedModel, Walks]] = OrderedDict()
+        self._open: OrderedDict[str, _OpenModel] = OrderedDict()
 
     def get(self, model: str) -> tuple[ListedModel, Walks]:
-        """Open a model. Raises UnknownPlaceError, and as loading does."""
+        """Open a model. Raises UnknownPlaceError, BusyError, and as loading does."""
         with self._lock:
-            if model in self._open:
-                self._open.move_to_end(model)
-                return self._open[model]
-            listed = self._find(model)
-            if listed is None:
-                raise UnknownPlaceError(
-                    "There is no model of this address: its text has been changed since, or it is "
-                    "not among the models of this server."
-                )
-            self._open[model] = listed, Walks(listed)
+            found = self._open.get(model)
+        listed = self._find(model) if found is None else found.listed
+        if listed is None or (listed.owner and not visitor.get().is_one_of(listed.owner)):
+            raise UnknownPlaceError(
+                "There is no model of this address: its text has been changed since, or it is "
+                "not among the models of this server."
+            )
+        with self._lock:
+            found = self._open.setdefault(model, found or _OpenModel(listed))
+            self._open.move_to_end(model)
             while len(self._open) > _MOST_MODELS:
                 self._open.popitem(last=False)
-            return self._open[model]
+        return listed, found.walks()
+
+
+class _OpenModel:
+    """A model that is loaded once, while others are used."""
+
+    def __init__(self, listed: ListedModel) -> None:
+        self.listed = listed
+        self._lock = threading.Lock()
+        self._walks: Walks | None = None
+
+    def walks(self) -> Walks:
+        """Give its steppers. Raises BusyError, and as loading does."""
+        with _held(self._lock):
+            self._walks = self._walks or Walks(self.listed)
+            return self._walks
+
+
+@contextmanager
+def _held(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock. Raises BusyError when others do not let go of it."""
+    if not lock.acquire(timeout=PATIENCE):
+        raise BusyError("Others are using this model. Try again in a moment.")
+    try:
+        yield
+    finally:
+        lock.release()

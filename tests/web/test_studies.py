@@ -499,17 +499,13 @@ def test_folders_that_are_links_are_no_studies(app: Any, tmp_path: Path) -> None
 
 def followed(root: Path, closing: threading.Event | None = None) -> str:
     """Give what a stream says of the study `one`, until it ends."""
-    place = threading.BoundedSemaphore(1)
-    place.acquire()
     views = StudyViews(RunViews(root))
 
     async def all_of_it() -> str:
-        stream = _followed(views, id_of("one"), closing or threading.Event(), place)
+        stream = _followed(views, id_of("one"), closing or threading.Event())
         return "".join([each async for each in stream])
 
-    said = asyncio.run(all_of_it())
-    assert place.acquire(blocking=False)  # others may have it
-    return said
+    return asyncio.run(all_of_it())
 
 
 def test_streams_end_with_the_server(tmp_path: Path, no_processes: list[list[str]]) -> None:
