@@ -29,7 +29,12 @@ SENDING = (
 """What it says when a form of ours is sent."""
 
 
-def ask(
+def ask(app: Any, address: str, **how: Any) -> Any:
+    """Send a request and give the answer; `how` as for `asked`."""
+    return asyncio.run(asked(app, address, **how))
+
+
+async def asked(
     app: Any,
     address: str,
     *,
@@ -38,11 +43,12 @@ def ask(
     body: bytes = b"",
     cut: bool = False,
     client: str = "127.0.0.1",
+    gone: bool = False,
 ) -> Any:
     """Send a request and give the answer, an `Answered`.
 
     With `cut`, whoever asks is gone when all but the end of the body has been sent, and there may
-    be no answer.
+    be no answer; with `gone`, right after all has been sent.
     """
     path, _, query = address.partition("?")
     scope = {
@@ -73,7 +79,8 @@ def ask(
             return waiting.pop(0)
         if cut:
             return {"type": "http.disconnect"}
-        await ended.wait()
+        if not gone:
+            await ended.wait()
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
@@ -81,7 +88,7 @@ def ask(
         if message["type"] == "http.response.body" and not message.get("more_body"):
             ended.set()
 
-    asyncio.run(app(scope, receive, send))
+    await app(scope, receive, send)
     if not sent:
         return None
     found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}

@@ -7,11 +7,8 @@ import json
 import os
 import re
 import signal
-import subprocess
 import threading
-import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -30,7 +27,7 @@ from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import text_of_builtin
 from rebecsim.web.studies.shelf import id_of
-from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, start_study, started_studies
+from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, start_study
 from rebecsim.web.studies.study_pages import _followed
 from rebecsim.web.studies.study_views import StudyViews
 from tests.on_asgi import OWN, ask, send_form
@@ -38,24 +35,6 @@ from tests.web.runs import SMALL, check
 from tests.web.test_attacks import WORDS, assert_harmless
 
 START = {"toml": SMALL, "name": "one", "workers": "1"}
-
-
-@pytest.fixture
-def no_processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would be started."""
-    commands: list[list[str]] = []
-
-    class Process:
-        def __init__(self, command: list[str], **given: Any) -> None:
-            assert given["start_new_session"]  # it outlives the server, and hears no Ctrl-C of its
-            commands.append(command)
-
-        def poll(self) -> None:
-            return None
-
-    monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(started, "_ours", [])
-    return commands
 
 
 # --- forms ---------------------------------------------------------------------------------------
@@ -313,60 +292,6 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
     answer = send_form(application, "/studies/start", **START)
     assert "4 studies are going on (s0, s1, s2, s3)" in unescape(answer.text)
     assert len(no_processes) == 4
-
-
-def test_twelve_that_are_started_at_once_are_four(
-    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    application = app(tmp_path)
-
-    def slowly(root: Path) -> list[StartedStudy]:
-        found = list(started_studies(root))
-        time.sleep(0.02)  # in which another one could be let in
-        return found
-
-    monkeypatch.setattr(started, "started_studies", slowly)
-
-    def start(number: int) -> int:
-        return int(
-            send_form(application, "/studies/start", **{**START, "name": f"s{number}"}).status
-        )
-
-    with ThreadPoolExecutor(12) as people:
-        said = sorted(people.map(start, range(12)))
-    assert said == [303] * 4 + [400] * 8
-    assert len(no_processes) == 4
-    assert len(list(tmp_path.iterdir())) == 4  # and nothing half made
-
-
-def test_studies_that_go_on_again_count(
-    app: Any, tmp_path: Path, no_processes: list[list[str]]
-) -> None:
-    application = app(tmp_path)
-    for number in range(6):
-        start_study(tmp_path, Request(f"s{number}", SMALL, False, 1, False))
-        with exclusive(tmp_path / f"s{number}" / FOLDER):
-            pass  # and its process is gone
-
-    def resume(number: int) -> int:
-        return int(send_form(application, f"/studies/{id_of(f's{number}')}/resume").status)
-
-    with ThreadPoolExecutor(6) as people:
-        said = sorted(people.map(resume, range(6)))
-    assert said == [303] * 4 + [400] * 2
-
-
-def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
-    """What it says would be written to where the link leads."""
-    outside, root = tmp_path / "outside", tmp_path / "root"
-    root.mkdir()
-    outside.write_text("of somebody else")
-    (root / "one" / FOLDER).mkdir(parents=True)
-    (root / "one" / FOLDER / "scenario.toml").write_text(SMALL)
-    (root / "one" / FOLDER / "request.json").write_text("{}")
-    (root / "one" / FOLDER / "log.txt").symlink_to(outside)
-    assert send_form(app(root), f"/studies/{id_of('one')}/resume").status == 404
-    assert outside.read_text() == "of somebody else"
 
 
 def test_without_a_directory_nothing_starts(app: Any) -> None:

@@ -1,0 +1,140 @@
+"""Limits when many ask at once: studies, pages that watch them, models that others use."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebecsim.studies.storage.lock import exclusive
+from rebecsim.web import walks
+from rebecsim.web.library import Library
+from rebecsim.web.limits import Limit
+from rebecsim.web.studies import started, study_pages
+from rebecsim.web.studies.shelf import id_of
+from rebecsim.web.studies.started import (
+    FOLDER,
+    Request,
+    StartedStudy,
+    start_study,
+    started_studies,
+)
+from tests.on_asgi import ask, asked, send_form
+from tests.web.runs import SMALL
+
+START = {"toml": SMALL, "workers": "1"}
+
+
+def test_twelve_that_are_started_at_once_are_four(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = app(tmp_path)
+
+    def slowly(root: Path) -> list[StartedStudy]:
+        found = list(started_studies(root))
+        time.sleep(0.02)  # in which another one could be let in
+        return found
+
+    monkeypatch.setattr(started, "started_studies", slowly)
+
+    def start(number: int) -> int:
+        return int(
+            send_form(application, "/studies/start", **{**START, "name": f"s{number}"}).status
+        )
+
+    with ThreadPoolExecutor(12) as people:
+        said = sorted(people.map(start, range(12)))
+    assert said == [303] * 4 + [400] * 8
+    assert len(no_processes) == 4
+    assert len(list(tmp_path.iterdir())) == 4  # and nothing half made
+
+
+def test_studies_that_go_on_again_count(
+    app: Any, tmp_path: Path, no_processes: list[list[str]]
+) -> None:
+    application = app(tmp_path)
+    for number in range(6):
+        start_study(tmp_path, Request(f"s{number}", SMALL, False, 1, False))
+        with exclusive(tmp_path / f"s{number}" / FOLDER):
+            pass  # and its process is gone
+
+    def resume(number: int) -> int:
+        return int(send_form(application, f"/studies/{id_of(f's{number}')}/resume").status)
+
+    with ThreadPoolExecutor(6) as people:
+        said = sorted(people.map(resume, range(6)))
+    assert said == [303] * 4 + [400] * 2
+
+
+def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
+    """What it says would be written to where the link leads."""
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    root.mkdir()
+    outside.write_text("of somebody else")
+    (root / "one" / FOLDER).mkdir(parents=True)
+    (root / "one" / FOLDER / "scenario.toml").write_text(SMALL)
+    (root / "one" / FOLDER / "request.json").write_text("{}")
+    (root / "one" / FOLDER / "log.txt").symlink_to(outside)
+    assert send_form(app(root), f"/studies/{id_of('one')}/resume").status == 404
+    assert outside.read_text() == "of somebody else"
+
+
+def test_pages_that_watch_have_places_and_give_them_back(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that are left before they have begun."""
+    monkeypatch.setattr(study_pages, "STREAMS", Limit(2, 3))
+    application = app(tmp_path)
+    start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    address = f"/studies/{id_of('one')}/events"
+    for _ in range(5):
+        with suppress(OSError):
+            ask(application, address, gone=True)
+
+    async def watching() -> list[int]:
+        said = [
+            asyncio.create_task(asked(application, address, client=f"10.0.0.{number}"))
+            for number in (1, 1, 1, 2, 3)
+        ]
+        await asyncio.sleep(1.5)
+        statuses = [each.result().status if each.done() else 200 for each in said]
+        for each in said:
+            each.cancel()
+        return statuses
+
+    assert sorted(asyncio.run(watching())) == [200, 200, 200, 503, 503]
+
+
+def test_whoever_waits_long_for_a_model_is_told_so(
+    app: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And another model is opened while one is being loaded."""
+    text = "reactiveclass R(2) { R() { self.m(); } msgsrv m() { } } main { R r():(); }"
+    for name in ("slow", "other"):
+        (tmp_path / f"{name}.rebeca").write_text(f"{text}// {name}")
+    ids = {each.name: each.id for each in Library(tmp_path).models()}
+    monkeypatch.setattr(walks, "PATIENCE", 0.2)
+    going_on = threading.Event()
+    check = walks.check_source
+
+    def slowly(text: str, name: str) -> Any:
+        if name == "slow.rebeca":
+            going_on.wait(60)
+        return check(text, name)
+
+    monkeypatch.setattr(walks, "check_source", slowly)
+    application = app()
+    with ThreadPoolExecutor(1) as people:
+        first = people.submit(ask, application, f"/x/{ids['slow.rebeca']}/-")
+        time.sleep(0.3)
+        refused = ask(application, f"/x/{ids['slow.rebeca']}/-")
+        assert (refused.status, "Others are using this model" in refused.text) == (503, True)
+        assert ask(application, f"/x/{ids['other.rebeca']}/-").status == 200
+        going_on.set()
+        assert first.result().status == 200
