@@ -85,6 +85,22 @@ def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> 
     assert outside.read_text() == "of somebody else"
 
 
+def test_keys_of_many_parts_are_refused_at_once(app: Any, tmp_path: Path) -> None:
+    application = app(tmp_path)
+    began = time.monotonic()
+    for key in (".".join(["a"] * 19_000), ' . "a" . b' * 3_000, ".".join(["''"] * 10_000)):
+        key = key.strip(" .")
+        for text in (f'kind = "model"\n{key} = 1', f"[{key}]", f"x = {{{key} = 1}}"):
+            for address in ("/studies/check", "/studies/start", "/studies/form"):
+                said = send_form(application, address, toml=text, workers="1")
+                assert (said.status, "a key may have 30 parts" in said.text) == (400, True)
+        sent = {"toml": SMALL, "field": "policies", "value": f"{{{key} = 1}}"}
+        assert send_form(application, "/studies/check", **sent).status == 400
+    assert time.monotonic() - began < 60
+    fine = f'title = "{"a." * 100}" # {"b." * 100}\n{SMALL}'
+    assert send_form(application, "/studies/check", toml=fine).status == 200
+
+
 def test_pages_that_watch_have_places_and_give_them_back(
     app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
