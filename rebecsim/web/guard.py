@@ -234,7 +234,7 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
     if origin is not None and origin.lower() != f"http://{host}":
         raise _RefusedError(403, "Only pages of this server may do this.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
+    if kind != "application/x-www-form-urlencoded" or "content-encoding" in headers:
         raise _RefusedError(415, "Forms are read, and nothing else.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import os
 import re
@@ -224,6 +225,28 @@ def test_links_out_of_the_directory_are_not_followed(tmp_path: Path) -> None:
     (inside / "right.rebeca").write_text(TICKETS)
     yours = [each.name for each in Library(inside).models() if each.origin == "yours"]
     assert yours == ["right.rebeca"]
+
+
+def test_a_link_beside_a_model_is_no_property_file(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (inside / "a.rebeca").write_text(TICKETS)
+    (inside / "b.rebeca").write_text(TICKETS + "// b")
+    (inside / "a.property").symlink_to(tmp_path / "secret")
+    (inside / "b.property").write_text("property { }")
+    found = {each.name: each.questions for each in Library(inside).models()}
+    assert found["a.rebeca"] is None
+    assert found["b.rebeca"] == inside / "b.property"
+
+
+def test_a_packed_body_is_not_unpacked(start: tuple[Any, str]) -> None:
+    """A small one could become a large one."""
+    application, address = start
+    packed = gzip.compress(b"steps=" + b"0" * 40_000_000 + b"1", 1)[:500_000]
+    headers = [*SENDING, ("content-encoding", "gzip")]
+    sent = {"method": "POST", "headers": headers, "body": packed}
+    assert ask(application, f"{address}/on", **sent).status == 415
 
 
 def test_a_program_is_opened_only_if_it_was_named(tmp_path: Path) -> None:

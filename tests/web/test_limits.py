@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +72,27 @@ def test_studies_that_go_on_again_count(
     with ThreadPoolExecutor(6) as people:
         said = sorted(people.map(resume, range(6)))
     assert said == [303] * 4 + [400] * 2
+
+
+@pytest.mark.parametrize("full_after", [0, 1])
+def test_a_study_is_made_whole_or_not_at_all(
+    app: Any,
+    tmp_path: Path,
+    no_processes: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    full_after: int,
+) -> None:
+    written = []
+
+    def on_a_full_disk(path: Path, content: bytes) -> None:
+        if len(written) == full_after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        written.append(path)
+
+    monkeypatch.setattr(started, "write_atomically", on_a_full_disk)
+    refused = send_form(app(tmp_path), "/studies/start", **{**START, "name": "one"})
+    assert (refused.status, "No space left on device" in refused.text) == (400, True)
+    assert (list(tmp_path.iterdir()), no_processes) == ([], [])
 
 
 def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
