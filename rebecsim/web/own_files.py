@@ -11,6 +11,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
@@ -154,14 +155,28 @@ def _version(data: bytes) -> str:
 
 
 def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
+    """Read a regular file; None as `open_small_file`, and where it cannot be read."""
+    opened = open_small_file(file, follow=follow, most=most)
+    if opened is None:
+        return None
+    with opened:
+        try:
+            data = opened.read(most + 1)
+        except OSError:
+            return None
+    return None if len(data) > most else data
+
+
+def open_small_file(file: Path, *, follow: bool = False, most: int) -> BinaryIO | None:
+    """Open a regular file; None for links (unless `follow`), devices, large files and errors."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
     flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
     try:
-        with os.fdopen(os.open(file, flags), "rb") as opened:
-            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                return None
-            data = opened.read(most + 1)
+        opened = os.fdopen(os.open(file, flags), "rb")
     except OSError:
         return None
-    return None if len(data) > most else data
+    found = os.fstat(opened.fileno())
+    if stat.S_ISREG(found.st_mode) and found.st_size <= most:
+        return opened
+    opened.close()
+    return None

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from rebecsim.actors import Model
+from rebecsim.errors import UserError
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
+from rebecsim.lang.types import ArrayType, Type
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
-from rebecsim.web.limits import PATIENCE, BusyError, visitor
+from rebecsim.web.limits import MOST_ELEMENTS, PATIENCE, BusyError, visitor
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
 _MOST_MODELS = 64
@@ -70,6 +72,7 @@ class _Steppers:
             self.model = python_model(listed.text, listed.file)
         else:
             self.checked = check_source(listed.text, listed.name)
+            _require_few_elements(self.checked)
             self.model = build_model(self.checked, listed.file.name)
         self._lock = threading.Lock()
         self._steppers: list[Stepper] = []
@@ -102,6 +105,29 @@ class _Steppers:
             near = Stepper(self.model, checked=self.checked, seed=len(self._steppers))
             self._steppers.append(near)
         return near
+
+
+def _require_few_elements(checked: CheckedModel) -> None:
+    """Raise UserError for a model whose arrays take much of the memory that all share."""
+    rebecs = Counter(each.class_name for each in checked.instances)
+    fields = (
+        rebecs[name] * elements_of(each.type)
+        for name, reactive_class in checked.classes.items()
+        for each in reactive_class.state_variables
+    )
+    elements = max(sum(fields), sum(map(elements_of, checked.declared_types.values())))
+    if elements > MOST_ELEMENTS:
+        raise UserError(
+            f"The arrays of this model have {elements:,} elements; the browser steps through "
+            f"{MOST_ELEMENTS:,}. Use `rebecsim step` instead."
+        )
+
+
+def elements_of(declared: Type) -> int:
+    """Give how many elements a variable of this type has, if it is an array, else 0."""
+    if not isinstance(declared, ArrayType):
+        return 0
+    return declared.length * max(1, elements_of(declared.element))
 
 
 def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:

@@ -162,7 +162,7 @@ def test_when_all_are_being_answered_new_ones_are_told_so(
     assert [each.recv(12)[9:12] for each in served] == [b"200"] * 3
 
 
-def test_a_client_has_few_requests_at_a_time_and_others_do_not_wait(
+def test_a_client_has_few_requests_and_others_do_not_wait(
     port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     going_on, begun = threading.Event(), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import os
 import threading
 import time
@@ -14,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from rebecsim.errors import UserError
+from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web import walks
 from rebecsim.web.library import Library
@@ -24,6 +27,7 @@ from rebecsim.web.studies.started import (
     FOLDER,
     Request,
     StartedStudy,
+    read_request,
     start_study,
     started_studies,
 )
@@ -108,6 +112,40 @@ def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> 
     assert outside.read_text() == "of somebody else"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        "[]",
+        "[" * 5_000,
+        '{"name": 1}',
+        '{"name": "one", "builtin": 1}',
+        '{"more": true}',
+        "NaN",
+    ],
+)
+def test_a_study_of_somebody_else_that_is_damaged_is_said(
+    app: Any, tmp_path: Path, wrong: str
+) -> None:
+    place = tmp_path / "one"
+    (place / FOLDER).mkdir(parents=True)
+    (place / FOLDER / "scenario.toml").write_text(SMALL)
+    kept = {"name": "one", "builtin": False, "workers": 10**9, "orders": False}
+    (place / FOLDER / "request.json").write_text(json.dumps(kept))
+    assert read_request(place).workers == available_workers()
+    (place / FOLDER / "request.json").write_text(wrong)
+    assert ask(app(tmp_path), "/studies").status == 200
+    with pytest.raises(UserError, match="is damaged"):
+        read_request(place)
+    far = '{"done": 1e999, "total": "x", "counted": []}'
+    for name, text in (("begun", '{"at": "x"}'), ("ended", wrong), ("progress", far)):
+        (place / FOLDER / f"{name}.json").write_text(text)
+    for address in ("/studies", f"/studies/{id_of('one')}", "/runs"):
+        assert ask(app(tmp_path), address).status == 200
+    os.mkfifo(place / FOLDER / ".lock")  # whoever reads it waits
+    assert ask(app(tmp_path), f"/studies/{id_of('one')}").status == 404
+
+
 def test_keys_of_many_parts_are_refused_at_once(app: Any, tmp_path: Path) -> None:
     application = app(tmp_path)
     began = time.monotonic()
@@ -148,6 +186,29 @@ def test_pages_that_watch_have_places_and_give_them_back(
         return statuses
 
     assert sorted(asyncio.run(watching())) == [200, 200, 200, 503, 503]
+
+
+@pytest.mark.parametrize(
+    ("variables", "locals_", "rebecs", "is_fine"),
+    [
+        ("int[50000] a; int[200][200] b;", "", 1, True),
+        ("int[60000] a; int[200][200] b;", "int[1] c;", 1, False),
+        ("int[30000] a;", "", 4, False),
+        ("int x;", "int[100001] c;", 1, False),
+    ],
+)
+def test_models_with_large_arrays_are_not_stepped_through(
+    app: Any, tmp_path: Path, variables: str, locals_: str, rebecs: int, is_fine: bool
+) -> None:
+    main = "".join(f"R r{number}():();" for number in range(rebecs))
+    text = (
+        f"reactiveclass R(2) {{ statevars {{ {variables} }} R() {{ self.m(); }} "
+        f"msgsrv m() {{ {locals_} }} }} main {{ {main} }}"
+    )
+    application = app(tmp_path)
+    there = send_form(application, "/edit/explore", text=text).headers["location"]
+    said = ask(application, there)
+    assert (said.status, "rebecsim step" in said.text) == ((200, False) if is_fine else (400, True))
 
 
 def test_whoever_waits_long_for_a_model_is_told_so(

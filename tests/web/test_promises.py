@@ -46,12 +46,13 @@ TESTED_BY = {
     "When too many connections": "crowd.test_silent_connections_give_way_to_new_ones "
     "crowd.test_a_client_gives_way_only_to_itself_when_it_has_its_share",
     "When it is answering all": "crowd.test_when_all_are_being_answered_new_ones_are_told_so",
-    "A client at its limit": "crowd.test_a_client_has_few_requests_at_a_time_and_others_do_not_wait",
+    "A client at its limit": "crowd.test_a_client_has_few_requests_and_others_do_not_wait",
     "Four studies run": "limits.test_twelve_that_are_started_at_once_are_four",
     "Resumed studies": "limits.test_studies_that_go_on_again_count",
     "A client that has used up": "class.test_a_client_has_its_share_of_searches",
     "A page that watches": "limits.test_pages_that_watch_have_places_and_give_them_back",
     "While one model loads": "limits.test_whoever_waits_long_for_a_model_is_told_so",
+    "It steps through models": "limits.test_models_with_large_arrays_are_not_stepped_through",
     "It refuses a request of more": "attacks.test_what_is_too_long_is_refused",
     "It refuses a scenario": "limits.test_keys_of_many_parts_are_refused_at_once",
     "A pupil can open only": "class.test_a_pupil_sees_their_own_text_only",
@@ -114,5 +115,6 @@ def test_the_numbers_are_those_of_the_program() -> None:
     turn = shown["To wait for a turn, or for a model that others use"]
     assert turn == (f"{limits.PATIENCE:g}",)
     assert LARGEST_BODY == 512 * limits.KILOBYTE
+    assert limits.MOST_ELEMENTS == 100_000
     assert limits.WRONG_TOKENS == 10
     assert limits.FORGETTING == 60

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -24,12 +25,16 @@ from rebecsim.exit_codes import ExitCode
 from rebecsim.files import reason_of, temporary_name, write_atomically
 from rebecsim.printable import printable
 from rebecsim.processes import start_module
+from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import is_being_written, last_writer, locked_at
 from rebecsim.web.limits import MOST_STUDIES, alone_in
+from rebecsim.web.own_files import read_small_file
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
 LONGEST_SCENARIO = 40_000
+
+_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
 
 _MODULE = "rebecsim.web.studies.study_process"
 _LONGEST_LOG = 8_000
@@ -106,7 +111,7 @@ class StartedStudy:
         far = self._note("progress.json") or {}
         try:
             return Progress(int(far["done"]), int(far["total"]), str(far["counted"]))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     @property
@@ -178,14 +183,16 @@ class StartedStudy:
 
     def _note(self, name: str) -> dict[str, Any] | None:
         try:
-            found = json.loads((self.directory / FOLDER / name).read_text("utf-8"))
-        except (OSError, ValueError):
+            found = json.loads(read_small_file(self.directory / FOLDER / name) or b"")
+        except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     def _is_beginning(self) -> bool:
         """Whether a process was started a moment ago that has not locked the folder yet."""
         begun = (self._note("begun.json") or {}).get("at", 0)
+        if not isinstance(begun, int | float):
+            return False
         locked = locked_at(self.directory / FOLDER)
         if locked is not None and locked >= begun:
             return False
@@ -226,13 +233,22 @@ def started_studies(root: Path) -> Iterator[StartedStudy]:
     _ours[:] = [(place, process) for place, process in _ours if process.poll() is None]
     for place in sorted(root.glob(f"*/{FOLDER}/request.json")):
         folder = place.parent
-        is_ours = NAME.fullmatch(folder.parent.name)  # and none that is only being made
-        if is_ours and not any(each.is_symlink() for each in (folder.parent, folder, *_in(folder))):
+        is_named = NAME.fullmatch(folder.parent.name)  # and not one that is being made
+        is_linked = folder.is_symlink() or folder.parent.is_symlink()
+        if is_named and not is_linked and all(map(_is_plain, _in(folder))):
             yield StartedStudy(folder.parent)
 
 
 def _in(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether it is a file, and no link or FIFO; or was one a moment ago."""
+    try:
+        return stat.S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def start_study(root: Path, request: Request) -> StartedStudy:
@@ -276,10 +292,20 @@ def _make(directory: Path, request: Request) -> None:
 
 
 def read_request(directory: Path) -> Request:
-    """Read what was asked for. Raises OSError, ValueError, KeyError for what is damaged."""
-    kept = json.loads((directory / FOLDER / "request.json").read_text("utf-8"))
-    text = (directory / FOLDER / "scenario.toml").read_text("utf-8")
-    return Request(**kept, text=text)
+    """Read what was asked for. Raises UserError for what is damaged."""
+    place = directory / FOLDER
+    kept = read_small_file(place / "request.json", most=LONGEST_SCENARIO)
+    text = read_small_file(place / "scenario.toml", most=4 * LONGEST_SCENARIO)
+    try:
+        found = json.loads(kept or b"")
+        is_right = {name: type(value) for name, value in found.items()} == _ASKED
+        scenario = (text or b"").decode("utf-8")
+    except (ValueError, AttributeError, RecursionError):
+        is_right = False
+    if not is_right:
+        raise UserError(f"{directory.name}: what was asked for, in {FOLDER}, is damaged")
+    workers = min(max(1, found["workers"]), available_workers())
+    return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
 
 
 def _is_of(process: int, directory: Path) -> bool:
