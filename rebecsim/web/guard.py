@@ -277,11 +277,13 @@ class Answer:
         self.client = client
         self.cookie: bytes | None = None
         self.end_turn: Callable[[], None] = lambda: None
-        self.has_begun = False
+        self.has_begun = self._is_refused = False
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
-        """Take a message of the application. Raises BusyError where too much is being sent."""
+        """Take a message of the application; where too much is being taken, answer so instead."""
+        if self._is_refused:
+            return
         if message["type"] == "http.response.start":
             self.end_turn()
             self._start = message
@@ -289,8 +291,10 @@ class Answer:
         body: bytes = message.get("body", b"")
         large = len(body) if len(body) > _PIECE else 0
         if not self._held.take(self.client, large):
-            self._start = None
-            raise BusyError("Much is being taken from here. Try again in a moment.")
+            if not self.has_begun:
+                await answer_text(self, 503, "Much is being taken here. Try again in a moment.\n")
+            self._is_refused = True
+            return
         try:
             await self._begin()
             for start in range(0, max(1, len(body)), _PIECE):

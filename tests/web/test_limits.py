@@ -18,7 +18,7 @@ import pytest
 from rebecsim.errors import UserError
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web import walks
+from rebecsim.web import guard, walks
 from rebecsim.web.library import Library
 from rebecsim.web.limits import Limit
 from rebecsim.web.studies import started, study_pages
@@ -144,6 +144,22 @@ def test_a_study_of_somebody_else_that_is_damaged_is_said(
         assert ask(app(tmp_path), address).status == 200
     os.mkfifo(place / FOLDER / ".lock")  # whoever reads it waits
     assert ask(app(tmp_path), f"/studies/{id_of('one')}").status == 404
+
+
+def test_what_is_sent_and_taken_at_a_time_has_a_limit(
+    app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "ANSWER_BYTES", Limit(100_000, 100_000))
+    monkeypatch.setattr(guard, "BODY_BYTES", Limit(20_000, 20_000))
+    application = app(None)
+    for _ in range(3):  # what has been refused takes no place
+        refused = ask(application, "/static/codemirror.min.js")
+        assert (refused.status, refused.headers["retry-after"]) == (503, "5")
+        assert "Much is being taken here" in refused.text
+        assert ask(application, "/static/app.js").status == 200
+        refused = send_form(application, "/edit/check", text="a" * 30_000)
+        assert (refused.status, "Much is being sent here" in refused.text) == (503, True)
+        assert send_form(application, "/edit/check", text="a" * 10_000).status == 200
 
 
 def test_keys_of_many_parts_are_refused_at_once(app: Any, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ TESTED_BY = {
     "A client that has used up": "class.test_a_client_has_its_share_of_searches",
     "A page that watches": "limits.test_pages_that_watch_have_places_and_give_them_back",
     "While one model loads": "limits.test_whoever_waits_long_for_a_model_is_told_so",
+    "It answers 503 when": "limits.test_what_is_sent_and_taken_at_a_time_has_a_limit",
     "It steps through models": "limits.test_models_with_large_arrays_are_not_stepped_through",
     "It refuses a request of more": "attacks.test_what_is_too_long_is_refused",
     "It refuses a scenario": "limits.test_keys_of_many_parts_are_refused_at_once",
