@@ -29,15 +29,27 @@ SENDING = (
 """What it says when a form of ours is sent."""
 
 
-def ask(
+def ask(app: Any, address: str, **how: Any) -> Any:
+    """Send a request and give the answer; `how` as for `asked`."""
+    return asyncio.run(asked(app, address, **how))
+
+
+async def asked(
     app: Any,
     address: str,
     *,
     method: str = "GET",
     headers: Sequence[tuple[str, str]] = OWN,
     body: bytes = b"",
-) -> Answered:
-    """Send a request and give the answer."""
+    cut: bool = False,
+    client: str = "127.0.0.1",
+    gone: bool = False,
+) -> Any:
+    """Send a request and give the answer, an `Answered`.
+
+    With `cut`, whoever asks is gone when all but the end of the body has been sent, and there may
+    be no answer; with `gone`, right after all has been sent.
+    """
     path, _, query = address.partition("?")
     scope = {
         "type": "http",
@@ -50,13 +62,13 @@ def ask(
         "root_path": "",
         "query_string": query.encode("latin-1"),
         "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
-        "client": ("127.0.0.1", 50000),
+        "client": (client, 50000),
         "server": ("127.0.0.1", 8765),
     }
     sent: list[Any] = []
     parts = [body[start : start + 5000] for start in range(0, len(body), 5000)] or [b""]
     waiting = [
-        {"type": "http.request", "body": part, "more_body": place + 1 < len(parts)}
+        {"type": "http.request", "body": part, "more_body": cut or place + 1 < len(parts)}
         for place, part in enumerate(parts)
     ]
 
@@ -65,7 +77,10 @@ def ask(
     async def receive() -> Any:
         if waiting:
             return waiting.pop(0)
-        await ended.wait()
+        if cut:
+            return {"type": "http.disconnect"}
+        if not gone:
+            await ended.wait()
         return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
@@ -73,7 +88,9 @@ def ask(
         if message["type"] == "http.response.body" and not message.get("more_body"):
             ended.set()
 
-    asyncio.run(app(scope, receive, send))
+    await app(scope, receive, send)
+    if not sent:
+        return None
     found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
     content = b"".join(each.get("body", b"") for each in sent[1:])
     return Answered(sent[0]["status"], found, content.decode("utf-8", "replace"), content)

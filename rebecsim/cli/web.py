@@ -30,7 +30,8 @@ def web(
         str, typer.Option(help="Address to answer at; another one than loopback needs a token.")
     ] = "127.0.0.1",
     in_class: Annotated[
-        bool, typer.Option("--class", help="Leave out solutions of exercises, and write no models.")
+        bool,
+        typer.Option("--class", help="Leave out solutions, studies and runs, and write no models."),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
 from rebecsim.printable import clipped
+from rebecsim.web.limits import visitor
 
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -34,6 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["in_code"] = in_code
+    environment.globals["is_pupil"] = lambda: visitor.get().is_pupil
     return environment
 
 

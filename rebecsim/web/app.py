@@ -22,6 +22,7 @@ from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
 from rebecsim.web.lessons.pages import lesson_pages
 from rebecsim.web.library import Library
+from rebecsim.web.limits import BusyError
 from rebecsim.web.studies.pages import study_pages
 
 _STATIC = {
@@ -44,7 +45,7 @@ def make_app(
     *,
     in_class: bool = False,
 ) -> Guard:
-    """Make the application, behind its guard; for a class, without solutions of exercises.
+    """Make the application, behind its guard; for a class, without solutions, studies and runs.
 
     Its streams end when it is `closing`.
     """
@@ -63,8 +64,9 @@ def make_app(
     app.include_router(explorer_pages(explorer))
     app.include_router(editor_pages(library))
     app.include_router(lesson_pages(library, in_class=in_class))
-    app.include_router(study_pages(library.directory, closing or threading.Event()))
-    return Guard(app, admission)
+    if not in_class:
+        app.include_router(study_pages(library.directory, closing or threading.Event()))
+    return Guard(app, admission, in_class=in_class)
 
 
 def _on_http_error(request: Request, error: Exception) -> Response:
@@ -73,6 +75,8 @@ def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _on_user_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, BusyError):
+        return problem(str(error), 503)
     return problem(str(error), 404 if isinstance(error, UnknownPlaceError) else 400)
 
 

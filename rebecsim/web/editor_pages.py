@@ -21,6 +21,7 @@ from rebecsim.lang.highlighting import WORDS
 from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, download, read_form, rendered
 from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.limits import visitor
 from rebecsim.web.own_files import LARGEST_TEXT, ChangedMeanwhileError
 
 _MOST_PROBLEMS = 100
@@ -165,7 +166,9 @@ def _explored(library: Library, asked: dict[str, str]) -> Response:
         return _page(library, sheet, str(errors[0]), 400)
     beside = library.named_so("yours", sheet.name) if sheet.version else None
     questions = None if beside is None else beside.questions
-    listed = library.add_typed(sheet.text, sheet.name or "model", sheet.address, questions)
+    who = visitor.get()
+    owner = who.name if who.is_pupil else ""
+    listed = library.add_typed(sheet.text, sheet.name or "model", sheet.address, questions, owner)
     return RedirectResponse(f"/x/{listed.id}/-", 303)
 
 

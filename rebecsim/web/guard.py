@@ -7,12 +7,27 @@ something must come from its own pages, and a server that others can reach asks 
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import hashlib
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from rebecsim.web.limits import (
+    ANSWER_BYTES,
+    BODY_BYTES,
+    PATIENCE,
+    REQUESTS_EACH,
+    BusyError,
+    Places,
+    Visitor,
+    visitor,
+)
+from rebecsim.web.visitors import Visitors, read_cookies
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -22,6 +37,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 512 * 1024
 LONGEST_ADDRESS = 16 * 1024
+_PIECE = 64 * 1024
+_ONCE = ("host", "origin", "sec-fetch-site", "content-length", "content-digest")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 _HEADERS = (
@@ -59,11 +76,21 @@ class _RefusedError(Exception):
 
 
 class Guard:
-    """Lets through what may pass, and adds headers that tell browsers what pages may do."""
+    """Lets through what may pass, a few requests of each client at a time.
 
-    def __init__(self, application: Application, admission: Admission) -> None:
+    Adds headers that tell browsers what pages may do.
+    """
+
+    def __init__(
+        self, application: Application, admission: Admission, *, in_class: bool = False
+    ) -> None:
         self._application = application
         self._admission = admission
+        shared = in_class or admission.token is not None
+        self._visitors = Visitors(admission.port, tells_apart=shared, in_class=in_class)
+        self._turns = Turns()
+        self._bodies = Places(BODY_BYTES)
+        self._answers = Places(ANSWER_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have the application do so."""
@@ -72,61 +99,91 @@ class Guard:
             return
         if scope["type"] != "http":  # no WebSockets here
             return
-
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = message.get("headers", ())
-                own = {name.lower() for name, _ in given}  # of a page that may do less
-                message["headers"] = [*given, *(each for each in _HEADERS if each[0] not in own)]
-            await send(message)
-
+        address = scope["client"][0] if scope.get("client") else ""
+        answer = Answer(send, self._answers, address)
         try:
-            entered = self._check(scope)
+            headers = _single(scope["headers"])
+            cookies = read_cookies(headers.get("cookie", ""))
+            who = self._visitors.visitor(address, cookies)
+            entered = self._check(scope, headers, cookies, who)
             if entered is not None:
-                await _answer(guarded, 303, "", [(b"location", entered[0]), entered[1]])
+                await answer_text(answer, 303, "", [(b"location", entered[0]), entered[1]])
                 return
-            body = await _body(receive)
+            visitor.set(who)
+            answer.client = who.name
+            if scope["method"] == "GET":
+                answer.cookie = self._visitors.introduced(who)
+            async with self._body(receive, headers, who.name) as body:
+                if body is not None:  # else whoever sent it is gone
+                    async with self._turns.turn(who.name) as answer.end_turn:
+                        await self._application(scope, _received(receive, body), answer)
         except _RefusedError as refused:
-            await _answer(guarded, refused.status, f"{refused}\n")
-            return
+            await answer_text(answer, refused.status, f"{refused}\n")
+        except BusyError as busy:
+            if not answer.has_begun:
+                await answer_text(answer, 503, f"{busy}\n")
 
-        sent = False
+    @asynccontextmanager
+    async def _body(
+        self, receive: Receive, headers: dict[str, str], client: str
+    ) -> AsyncIterator[bytes | None]:
+        """Read a body; None if it was cut off.
 
-        async def again() -> Message:
-            nonlocal sent
-            if sent:
-                return await receive()
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
+        Raises _RefusedError for one that is too long or not what was announced, BusyError.
+        """
+        body = bytearray()
+        counted = 0
+        is_whole = False
+        try:
+            while not is_whole:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    break
+                part = message.get("body", b"")
+                if not self._bodies.take(client, len(part)):
+                    raise BusyError("Much is being sent here. Try again in a moment.")
+                counted += len(part)
+                body += part
+                if len(body) > LARGEST_BODY:
+                    raise _RefusedError(413, "That is too long.")
+                is_whole = not message.get("more_body")
+            if is_whole:
+                _check_whole(bytes(body), headers)
+            yield bytes(body) if is_whole else None
+        finally:
+            self._bodies.free(client, counted)
 
-        await self._application(scope, again, guarded)
-
-    def _check(self, scope: Scope) -> tuple[bytes, tuple[bytes, bytes]] | None:
+    def _check(
+        self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], who: Visitor
+    ) -> tuple[bytes, tuple[bytes, bytes]] | None:
         """Refuse what must not pass. For a token in the address: where to go, and a cookie."""
         if scope["method"] not in ("GET", "HEAD", "POST"):
             raise _RefusedError(405, "Only GET, HEAD and POST are answered.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise _RefusedError(414, "The address is too long.")
-        headers = _single(scope["headers"])
         host = headers.get("host", "").lower()
         own = self._admission
         if own.token is None and _without_port(host) not in LOOPBACK:
             raise _RefusedError(400, "This server answers to localhost only.")
-        entered = None if own.token is None else self._enter(scope, headers, own.token)
+        entered = None if own.token is None else self._enter(scope, cookies, own.token, who)
         _check_origin(scope["method"], headers, host)
         return entered
 
     def _enter(
-        self, scope: Scope, headers: dict[str, str], token: str
+        self, scope: Scope, cookies: dict[str, str], token: str, who: Visitor
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(self._admission.cookie)
-        except CookieError:
-            cookie = None
-        if cookie is not None and hmac.compare_digest(cookie.value.encode(), token.encode()):
+        wrong = self._visitors.wrong_tokens
+        if not who.browser and wrong.is_full(who.address):
+            raise _RefusedError(
+                429, "Too many wrong tokens came from your address. Wait a minute, and try again."
+            )
+        cookie = cookies.get(self._admission.cookie, "")
+        if hmac.compare_digest(cookie.encode(), token.encode()):
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
+        for each in filter(None, (cookie, *(each for each in given if each != token))):
+            wrong.add(who.address, each)
         if scope["method"] != "GET" or len(given) != 1:
             raise _RefusedError(403, "Open the address with the token that the program printed.")
         if not hmac.compare_digest(given[0].encode("utf-8", "replace"), token.encode()):
@@ -146,7 +203,7 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers:
         key = name.decode("latin-1").lower()
-        if key in found and key in ("host", "origin", "sec-fetch-site", "content-length"):
+        if key in found and key in _ONCE:
             raise _RefusedError(400, f"There are two headers {key}.")
         found[key] = value.decode("latin-1")
     return found
@@ -177,31 +234,135 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
     if origin is not None and origin.lower() != f"http://{host}":
         raise _RefusedError(403, "Only pages of this server may do this.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
+    if kind != "application/x-www-form-urlencoded" or "content-encoding" in headers:
         raise _RefusedError(415, "Forms are read, and nothing else.")
 
 
-async def _body(receive: Receive) -> bytes:
-    body = b""
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return body
-        part: bytes = message.get("body", b"")
-        body += part
-        if len(body) > LARGEST_BODY:
-            raise _RefusedError(413, "That is too long.")
-        if not message.get("more_body"):
-            return body
+def _received(receive: Receive, body: bytes) -> Receive:
+    """Give a body that has been read, and then what else comes."""
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
 
 
-async def _answer(
-    send: Send, status: int, text: str, headers: list[tuple[bytes, bytes]] | None = None
+def _check_whole(body: bytes, headers: dict[str, str]) -> None:
+    """Compare a body with the length and the SHA-256 that its headers give (RFC 9530)."""
+    length = headers.get("content-length", "")
+    if length and length != str(len(body)):
+        raise _RefusedError(400, "The request was cut off on the way. Send it again.")
+    digest = hashlib.sha256(body).digest()
+    for name, _, given in (
+        each.strip().partition("=") for each in headers.get("content-digest", "").split(",")
+    ):
+        if name == "sha-256" and given != f":{base64.b64encode(digest).decode()}:":
+            raise _RefusedError(400, "The request was changed on the way. Send it again.")
+
+
+class Answer:
+    """Sends an answer, with our headers, in pieces that a client has to take one after another.
+
+    `end_turn` is called when the application has made the answer, and before it is taken.
+    """
+
+    def __init__(self, send: Send, bytes_held: Places, client: str) -> None:
+        self._send = send
+        self._held = bytes_held
+        self.client = client
+        self.cookie: bytes | None = None
+        self.end_turn: Callable[[], None] = lambda: None
+        self.has_begun = self._is_refused = False
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        """Take a message of the application; where too much is being taken, answer so instead."""
+        if self._is_refused:
+            return
+        if message["type"] == "http.response.start":
+            self.end_turn()
+            self._start = message
+            return
+        body: bytes = message.get("body", b"")
+        large = len(body) if len(body) > _PIECE else 0
+        if not self._held.take(self.client, large):
+            if not self.has_begun:
+                await answer_text(self, 503, "Much is being taken here. Try again in a moment.\n")
+            self._is_refused = True
+            return
+        try:
+            await self._begin()
+            for start in range(0, max(1, len(body)), _PIECE):
+                is_last = start + _PIECE >= len(body)
+                more = bool(message.get("more_body")) or not is_last
+                piece = body[start : start + _PIECE]
+                await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        finally:
+            self._held.free(self.client, large)
+
+    async def _begin(self) -> None:
+        message, self._start = self._start, None
+        if message is None:
+            return
+        self.has_begun = True
+        given = message.get("headers", ())
+        own = {name.lower() for name, _ in given}  # of a page that may do less
+        headers = [*given, *(each for each in _HEADERS if each[0] not in own)]
+        if self.cookie is not None:
+            headers.append((b"set-cookie", self.cookie))
+        await self._send({**message, "headers": headers})
+
+
+class Turns:
+    """A few requests of each client are worked on at a time; the others wait, first come first."""
+
+    def __init__(self) -> None:
+        self._turns: dict[tuple[asyncio.AbstractEventLoop, str], tuple[asyncio.Semaphore, int]] = {}
+
+    @asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[Callable[[], None]]:
+        """Wait for a turn, and give what ends it. Raises BusyError when it does not come."""
+        key = asyncio.get_running_loop(), client
+        semaphore, users = self._turns.get(key) or (asyncio.Semaphore(REQUESTS_EACH), 0)
+        self._turns[key] = semaphore, users + 1
+        has_turn = False
+
+        def end() -> None:
+            nonlocal has_turn
+            if has_turn:
+                semaphore.release()
+            has_turn = False
+
+        try:
+            try:
+                await asyncio.wait_for(semaphore.acquire(), PATIENCE)
+            except TimeoutError:
+                raise BusyError("Much is asked from here. Try again in a moment.") from None
+            has_turn = True
+            yield end
+        finally:
+            end()
+            _, users = self._turns[key]
+            if users > 1:
+                self._turns[key] = semaphore, users - 1
+            else:
+                del self._turns[key]
+
+
+async def answer_text(
+    send: Send, status: int, text: str, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
+    """Answer with a line of text."""
     body = text.encode()
-    kind = (b"content-type", b"text/plain; charset=utf-8")
-    size = (b"content-length", str(len(body)).encode())
-    await send(
-        {"type": "http.response.start", "status": status, "headers": [kind, size, *(headers or ())]}
-    )
+    own = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        *([(b"retry-after", b"5")] if status == 503 else []),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": [*own, *headers]})
     await send({"type": "http.response.body", "body": body})

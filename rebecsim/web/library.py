@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Literal
 
 from rebecsim.errors import UserError
+from rebecsim.web.limits import TEXTS, visitor
 from rebecsim.web.own_files import OwnFiles, read_small_file
 
 _MOST_FILES = 500
 _MOST_VISITED = 20_000  # entries of directories
 _MOST_KEPT = 500  # texts that were listed once
-_MOST_TYPED = 100  # texts that were typed in a browser
 _MEANING = "rebecsim explorer 1"
 """Is changed when the numbers of transitions are, so that older addresses are not misread."""
 
@@ -34,7 +34,7 @@ class ListedModel:
     """A model as it was read. `id` tells texts apart, `name` is what people see.
 
     `questions` is the property file beside it, if there is one; `editor` the address of the page on
-    which it was typed.
+    which it was typed, `owner` whoever alone may see it, or empty.
     """
 
     id: str
@@ -44,6 +44,7 @@ class ListedModel:
     text: str
     questions: Path | None = None
     editor: str = ""
+    owner: str = ""
 
     @property
     def is_python(self) -> bool:
@@ -84,9 +85,14 @@ class Library:
         return found
 
     def find(self, model: str) -> ListedModel | None:
-        """Give the model with this id, also if its file has been changed since it was listed."""
+        """Give the model with this id, also if its file has been changed since it was listed.
+
+        One that a pupil has typed is found for this pupil only.
+        """
         with self._lock:
             kept = self._typed.get(model) or self._kept.get(model)
+        if kept is not None and kept.owner and not visitor.get().is_one_of(kept.owner):
+            return None
         return kept or next((each for each in self.models() if each.id == model), None)
 
     def named_so(self, origin: Origin, name: str) -> ListedModel | None:
@@ -102,16 +108,20 @@ class Library:
         return found
 
     def add_typed(
-        self, text: str, name: str, editor: str, questions: Path | None = None
+        self, text: str, name: str, editor: str, questions: Path | None = None, owner: str = ""
     ) -> ListedModel:
         """Make a text known that was typed in a browser; the oldest ones are forgotten."""
         file = Path(name).with_suffix(".rebeca")  # whatever was typed, it is no Python
-        listed = ListedModel(_id_of(file, text), name, "typed", file, text, questions, editor)
+        known = _id_of(file, text, owner)
+        listed = ListedModel(known, name, "typed", file, text, questions, editor, owner)
         with self._lock:
-            self._typed[listed.id] = listed
-            self._typed.move_to_end(listed.id)
-            while len(self._typed) > _MOST_TYPED:
+            self._typed.pop(known, None)
+            own = [each for each, other in self._typed.items() if other.owner == owner]
+            if owner and len(own) >= TEXTS.each:
+                del self._typed[own[0]]
+            elif len(self._typed) >= TEXTS.most:
                 self._typed.popitem(last=False)
+            self._typed[known] = listed
         return listed
 
     def _of_the_user(self) -> Iterator[ListedModel]:
@@ -156,6 +166,6 @@ class Library:
         return ListedModel(_id_of(file, text), name, origin, file, text, questions)
 
 
-def _id_of(file: Path, text: str) -> str:
-    content = f"{_MEANING}\n{file.suffix}\n{text}"
+def _id_of(file: Path, text: str, owner: str = "") -> str:
+    content = f"{_MEANING}{owner}\n{file.suffix}\n{text}"
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,6 +1,7 @@
 """The files of one's own that the editor reads and writes, all below the path that was given.
 
-A file is written only if it is as it was read: what somebody else has written meanwhile stays.
+A file is written only if it is as it was read: what somebody else has written meanwhile stays. The
+version before is kept beside it, under its name and `~`.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import threading
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
+from rebecsim.web.limits import alone_in
 
 LARGEST_MODEL = 256 * 1024
 """Bytes of a model that is listed."""
@@ -47,7 +49,6 @@ class OwnFiles:
         is_python = given is not None and given.suffix == ".py" and not given.is_dir()
         self._given = None if is_python else given
         self._writes = writes
-        self._lock = threading.Lock()
 
     @property
     def can_write(self) -> bool:
@@ -77,7 +78,7 @@ class OwnFiles:
         if not self._writes:
             raise UserError("This server writes no files, as it is for a class.")
         place, follow = self._place(name)
-        with self._lock:
+        with alone_in(place.parent):
             if not version:
                 _write_new(place, name, data)
                 return _version(data)
@@ -86,6 +87,7 @@ class OwnFiles:
                 raise ChangedMeanwhileError(
                     f"{name}: has been changed on disk since it was opened here"
                 )
+            _keep_before(place, found)
             write_atomically(place, data)
         return _version(data)
 
@@ -128,6 +130,14 @@ def _parts(name: str) -> tuple[str, ...]:
     return parts
 
 
+def _keep_before(place: Path, data: bytes) -> None:
+    """Keep what a file is now; a link of that name is replaced, and not followed."""
+    before = place.with_name(f"{place.name}~")
+    if before.is_symlink():
+        before.unlink()
+    write_atomically(before, data)
+
+
 def _write_new(place: Path, name: str, data: bytes) -> None:
     try:
         place.touch(exist_ok=False)
@@ -145,14 +155,28 @@ def _version(data: bytes) -> str:
 
 
 def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
+    """Read a regular file; None as `open_small_file`, and where it cannot be read."""
+    opened = open_small_file(file, follow=follow, most=most)
+    if opened is None:
+        return None
+    with opened:
+        try:
+            data = opened.read(most + 1)
+        except OSError:
+            return None
+    return None if len(data) > most else data
+
+
+def open_small_file(file: Path, *, follow: bool = False, most: int) -> BinaryIO | None:
+    """Open a regular file; None for links (unless `follow`), devices, large files and errors."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
     flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
     try:
-        with os.fdopen(os.open(file, flags), "rb") as opened:
-            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                return None
-            data = opened.read(most + 1)
+        opened = os.fdopen(os.open(file, flags), "rb")
     except OSError:
         return None
-    return None if len(data) > most else data
+    found = os.fstat(opened.fileno())
+    if stat.S_ISREG(found.st_mode) and found.st_size <= most:
+        return opened
+    opened.close()
+    return None

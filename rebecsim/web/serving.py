@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import threading
@@ -15,20 +16,29 @@ import uvicorn
 from rebecsim.errors import UserError
 from rebecsim.web.addresses import run_text
 from rebecsim.web.app import make_app
+from rebecsim.web.connections import BoundedConnection, allow_files, drop_overdue
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
+from rebecsim.web.limits import IDLE_SECONDS
 
 USUAL_PORT = 8765
 
-_MOST_CONNECTIONS = 200
+_BACKLOG = 64
+"""Connections that are accepted in one go, before the others are looked after."""
 
 
 class _Program(uvicorn.Server):
-    """Tells streams that it ends: it would wait for them."""
+    """Drops clients that are too slow, and tells streams that it ends: it would wait for them."""
 
     def __init__(self, config: uvicorn.Config, closing: threading.Event) -> None:
         super().__init__(config)
         self._closing = closing
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look after connections, each second."""
+        if counter % 10 == 0:
+            drop_overdue(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End when all have been answered."""
@@ -50,6 +60,7 @@ class Server:
             opening = threading.Timer(0.5, webbrowser.open, (self.address,))
             opening.daemon = True
             opening.start()
+        allow_files()
         try:
             self.program.run(sockets=[self.socket])
         finally:
@@ -85,10 +96,12 @@ def prepare(
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        backlog=_BACKLOG,
+        proxy_headers=False,  # whoever asks could say another address
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
-        http="h11",
+        http=BoundedConnection,
         ws="none",
     )
     return Server(_Program(config, closing), bound, f"http://{name}:{number}/{start}{token}")

@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from rebecsim.processes import last_words, start_module
 from rebecsim.web.library import ListedModel
+from rebecsim.web.limits import SEARCHES, SEARCHES_AT_ONCE, Places, visitor
 
-_AT_ONCE = 2
 _MOST_KEPT = 200
-_MOST_WAITING = 20
 _LIMITS = {"seconds": 60, "megabytes": 1000}
 _GRACE = 20.0
 """Seconds that a process has beyond its limit, to begin and to compile, before it is stopped."""
@@ -59,7 +58,8 @@ class Verdicts:
         self._known: OrderedDict[tuple[str, str, bool], Inquiry] = OrderedDict()
         self._processes: set[subprocess.Popen[str]] = set()
         self._closed = False
-        self._workers = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="verdict")
+        self._places = Places(SEARCHES)
+        self._workers = ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="verdict")
 
     def ask(self, listed: ListedModel, never: str = "", *, races: bool = False) -> Inquiry:
         """Give what is known, and begin to find it out if nobody has asked before."""
@@ -69,15 +69,15 @@ class Verdicts:
                 self._known.move_to_end(key)
                 return self._known[key]
             inquiry = Inquiry(never, races)
-            waiting = sum(each.state != "done" for each in self._known.values())
-            if self._closed or waiting >= _MOST_WAITING:
+            client = visitor.get().name
+            if self._closed or not self._places.take(client):
                 inquiry.state, inquiry.verdict = "done", "not asked"
                 inquiry.text = "too many questions are open; ask again in a minute"
                 return inquiry
             self._known[key] = inquiry
             while len(self._known) > _MOST_KEPT:
                 self._known.popitem(last=False)
-            self._workers.submit(self._find, listed, inquiry)
+            self._workers.submit(self._find, listed, inquiry, client)
         return inquiry
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Verdicts:
             each.kill()
         self._workers.shutdown(wait=True, cancel_futures=True)
 
-    def _find(self, listed: ListedModel, inquiry: Inquiry) -> None:
+    def _find(self, listed: ListedModel, inquiry: Inquiry, client: str) -> None:
         why = ""
         try:
             with tempfile.TemporaryFile() as errors:
@@ -112,6 +112,7 @@ class Verdicts:
                 inquiry.verdict = "undecided"
                 inquiry.text = f"the search stopped: {why or 'its process was ended'}"
             inquiry.state = "done"
+            self._places.free(client)
 
     def _follow(self, process: subprocess.Popen[str], listed: ListedModel, inquiry: Inquiry) -> str:
         """Tell a process what to do, and take down what it says until it ends.

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from rebecsim.actors import Model
+from rebecsim.errors import UserError
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
+from rebecsim.lang.types import ArrayType, Type
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
+from rebecsim.web.limits import MOST_ELEMENTS, PATIENCE, BusyError, visitor
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
-_MOST_MODELS = 32
+_MOST_MODELS = 64
 _PATIENCE = 2.0
 """Seconds that a run may go on by itself for one click."""
 
@@ -55,7 +58,7 @@ class Walks:
         """
         if self._listed.is_python:
             return self._steps.at(ordinals)
-        with self._lock:
+        with _held(self._lock):
             self._searches = self._searches or _Steppers(self._listed)
         return self._searches.at(ordinals)
 
@@ -69,6 +72,7 @@ class _Steppers:
             self.model = python_model(listed.text, listed.file)
         else:
             self.checked = check_source(listed.text, listed.name)
+            _require_few_elements(self.checked)
             self.model = build_model(self.checked, listed.file.name)
         self._lock = threading.Lock()
         self._steppers: list[Stepper] = []
@@ -79,7 +83,7 @@ class _Steppers:
 
         Raises UserError for a step that there is not; Violation if a constructor does.
         """
-        with self._lock:
+        with _held(self._lock):
             stepper = self._nearest(ordinals)
             common = shared_steps(stepper.ordinals, ordinals)
             stepper.undo(len(stepper) - common)
@@ -101,6 +105,29 @@ class _Steppers:
             near = Stepper(self.model, checked=self.checked, seed=len(self._steppers))
             self._steppers.append(near)
         return near
+
+
+def _require_few_elements(checked: CheckedModel) -> None:
+    """Raise UserError for a model whose arrays take much of the memory that all share."""
+    rebecs = Counter(each.class_name for each in checked.instances)
+    fields = (
+        rebecs[name] * elements_of(each.type)
+        for name, reactive_class in checked.classes.items()
+        for each in reactive_class.state_variables
+    )
+    elements = max(sum(fields), sum(map(elements_of, checked.declared_types.values())))
+    if elements > MOST_ELEMENTS:
+        raise UserError(
+            f"The arrays of this model have {elements:,} elements; the browser steps through "
+            f"{MOST_ELEMENTS:,}. Use `rebecsim step` instead."
+        )
+
+
+def elements_of(declared: Type) -> int:
+    """Give how many elements a variable of this type has, if it is an array, else 0."""
+    if not isinstance(declared, ArrayType):
+        return 0
+    return declared.length * max(1, elements_of(declared.element))
 
 
 def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:
@@ -141,21 +168,47 @@ class OpenModels:
     def __init__(self, find: Callable[[str], ListedModel | None]) -> None:
         self._find = find
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, tuple[ListedModel, Walks]] = OrderedDict()
+        self._open: OrderedDict[str, _OpenModel] = OrderedDict()
 
     def get(self, model: str) -> tuple[ListedModel, Walks]:
-        """Open a model. Raises UnknownPlaceError, and as loading does."""
+        """Open a model. Raises UnknownPlaceError, BusyError, and as loading does."""
         with self._lock:
-            if model in self._open:
-                self._open.move_to_end(model)
-                return self._open[model]
-            listed = self._find(model)
-            if listed is None:
-                raise UnknownPlaceError(
-                    "There is no model of this address: its text has been changed since, or it is "
-                    "not among the models of this server."
-                )
-            self._open[model] = listed, Walks(listed)
+            found = self._open.get(model)
+        listed = self._find(model) if found is None else found.listed
+        if listed is None or (listed.owner and not visitor.get().is_one_of(listed.owner)):
+            raise UnknownPlaceError(
+                "There is no model of this address: its text has been changed since, or it is "
+                "not among the models of this server."
+            )
+        with self._lock:
+            found = self._open.setdefault(model, found or _OpenModel(listed))
+            self._open.move_to_end(model)
             while len(self._open) > _MOST_MODELS:
                 self._open.popitem(last=False)
-            return self._open[model]
+        return listed, found.walks()
+
+
+class _OpenModel:
+    """A model that is loaded once, while others are used."""
+
+    def __init__(self, listed: ListedModel) -> None:
+        self.listed = listed
+        self._lock = threading.Lock()
+        self._walks: Walks | None = None
+
+    def walks(self) -> Walks:
+        """Give its steppers. Raises BusyError, and as loading does."""
+        with _held(self._lock):
+            self._walks = self._walks or Walks(self.listed)
+            return self._walks
+
+
+@contextmanager
+def _held(lock: threading.Lock) -> Iterator[None]:
+    """Hold a lock. Raises BusyError when others do not let go of it."""
+    if not lock.acquire(timeout=PATIENCE):
+        raise BusyError("Others are using this model. Try again in a moment.")
+    try:
+        yield
+    finally:
+        lock.release()

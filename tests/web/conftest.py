@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.studies import started
 from rebecsim.web.verdicts import Inquiry
 
 
@@ -28,3 +30,21 @@ def no_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 def app(tmp_path: Path, no_searches: None) -> Callable[..., Any]:
     """Give an application over the models of a directory, which is the test's own."""
     return lambda given=tmp_path, token=None: make_app(Library(given), Admission(8765, token))
+
+
+@pytest.fixture
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that would be started."""
+    commands: list[list[str]] = []
+
+    class Process:
+        def __init__(self, command: list[str], **given: Any) -> None:
+            assert given["start_new_session"]  # it outlives the server, and hears no Ctrl-C of its
+            commands.append(command)
+
+        def poll(self) -> None:
+            return None
+
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.setattr(started, "_ours", [])
+    return commands

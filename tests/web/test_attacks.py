@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import os
 import re
 from html.parser import HTMLParser
@@ -150,6 +153,41 @@ def test_a_token_leads_to_no_other_server(app: Any, path: str) -> None:
     assert re.match(r"/[^/\\]", entered.headers["location"])
 
 
+# --- bodies that are not whole -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.99, 1.0])
+def test_what_was_cut_off_is_not_saved(app: Any, tmp_path: Path, kept: float) -> None:
+    (tmp_path / "a.rebeca").write_text(TICKETS)
+    version = hashlib.sha256(TICKETS.encode()).hexdigest()[:32]
+    body = urlencode({"name": "a.rebeca", "version": version, "text": "x" + TICKETS}).encode()
+    sent = {"method": "POST", "headers": SENDING, "body": body[: int(len(body) * kept)]}
+    answered = ask(app(), "/edit/save", cut=True, **sent)
+    assert answered is None  # nobody is there any more
+    assert (tmp_path / "a.rebeca").read_text() == TICKETS
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("content-length", "9999"),
+        ("content-digest", f"sha-256=:{base64.b64encode(bytes(32)).decode()}:"),
+        ("content-digest", f"md5=:x:, sha-256=:{base64.b64encode(bytes(32)).decode()}:"),
+    ],
+)
+def test_what_is_not_what_was_announced_is_not_saved(
+    app: Any, tmp_path: Path, header: str, value: str
+) -> None:
+    body = urlencode({"name": "a.rebeca", "text": TICKETS}).encode()
+    sent = {"method": "POST", "body": body}
+    refused = ask(app(), "/edit/save", headers=[*SENDING, (header, value)], **sent)
+    assert (refused.status, list(tmp_path.iterdir())) == (400, [])
+    digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
+    right = [("content-length", str(len(body))), ("content-digest", f"sha-256=:{digest}:")]
+    assert ask(app(), "/edit/save", headers=[*SENDING, *right], **sent).status == 200
+    assert (tmp_path / "a.rebeca").read_text() == TICKETS
+
+
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -187,6 +225,28 @@ def test_links_out_of_the_directory_are_not_followed(tmp_path: Path) -> None:
     (inside / "right.rebeca").write_text(TICKETS)
     yours = [each.name for each in Library(inside).models() if each.origin == "yours"]
     assert yours == ["right.rebeca"]
+
+
+def test_a_link_beside_a_model_is_no_property_file(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (inside / "a.rebeca").write_text(TICKETS)
+    (inside / "b.rebeca").write_text(TICKETS + "// b")
+    (inside / "a.property").symlink_to(tmp_path / "secret")
+    (inside / "b.property").write_text("property { }")
+    found = {each.name: each.questions for each in Library(inside).models()}
+    assert found["a.rebeca"] is None
+    assert found["b.rebeca"] == inside / "b.property"
+
+
+def test_a_packed_body_is_not_unpacked(start: tuple[Any, str]) -> None:
+    """A small one could become a large one."""
+    application, address = start
+    packed = gzip.compress(b"steps=" + b"0" * 40_000_000 + b"1", 1)[:500_000]
+    headers = [*SENDING, ("content-encoding", "gzip")]
+    sent = {"method": "POST", "headers": headers, "body": packed}
+    assert ask(application, f"{address}/on", **sent).status == 415
 
 
 def test_a_program_is_opened_only_if_it_was_named(tmp_path: Path) -> None:

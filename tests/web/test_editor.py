@@ -125,7 +125,22 @@ def test_a_file_is_read_and_written(app: Any, tmp_path: Path) -> None:
     again = json.loads(saved(application, "sub/a.rebeca", "three\n", new["version"]).text)
     assert again["version"] == version_of(application, "sub/a.rebeca") != new["version"]
     assert (tmp_path / "sub/a.rebeca").read_text() == "three\n"
-    assert [each.name for each in (tmp_path / "sub").iterdir()] == ["a.rebeca"]
+    assert sorted(each.name for each in (tmp_path / "sub").iterdir()) == ["a.rebeca", "a.rebeca~"]
+    assert (tmp_path / "sub/a.rebeca~").read_text() == "one\ntwo\n"
+
+
+def test_the_version_before_is_kept_and_written_nowhere_else(app: Any, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.rebeca").write_text("one")
+    (tmp_path / "else").write_text("of somebody else")
+    (root / "a.rebeca~").symlink_to(tmp_path / "else")
+    application = app(root)
+    version = version_of(application, "a.rebeca")
+    assert saved(application, "a.rebeca", "two", version).status == 200
+    assert (root / "a.rebeca~").read_text() == "one"
+    assert not (root / "a.rebeca~").is_symlink()
+    assert (tmp_path / "else").read_text() == "of somebody else"
 
 
 def test_what_was_written_meanwhile_stays(app: Any, tmp_path: Path) -> None:

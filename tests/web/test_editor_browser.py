@@ -84,8 +84,11 @@ def test_what_is_typed_is_checked_kept_explored_and_saved(
     type_at_end(page, "// mine")
     page.keyboard.press("Control+Shift+F")
     page.wait_for_function("() => view.state.doc.lines > 12")
-    page.keyboard.press("Control+S")
+    with page.expect_request("**/edit/save") as save:
+        page.keyboard.press("Control+S")
+    assert save.value.headers["content-digest"].startswith("sha-256=:")
     said(page, "#kept", "saved")
+    assert (place / "lamp.rebeca~").read_text() == LAMP
     formatted = (place / "lamp.rebeca").read_text()
     assert formatted == written(page)
     assert "\n    msgsrv flip() {\n        on = !on;\n" in formatted

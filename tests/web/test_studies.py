@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import threading
 import tomllib
 from html import unescape
@@ -36,24 +35,6 @@ from tests.web.runs import SMALL, check
 from tests.web.test_attacks import WORDS, assert_harmless
 
 START = {"toml": SMALL, "name": "one", "workers": "1"}
-
-
-@pytest.fixture
-def no_processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would be started."""
-    commands: list[list[str]] = []
-
-    class Process:
-        def __init__(self, command: list[str], **given: Any) -> None:
-            assert given["start_new_session"]  # it outlives the server, and hears no Ctrl-C of its
-            commands.append(command)
-
-        def poll(self) -> None:
-            return None
-
-    monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(started, "_ours", [])
-    return commands
 
 
 # --- forms ---------------------------------------------------------------------------------------
@@ -305,7 +286,7 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
     assert send_form(application, "/studies/check", toml="#" * (LARGEST_BODY + 1)).status == 413
     fields = {f"f:{number}": "x" for number in range(500)}
     assert send_form(application, "/studies/form", toml=SMALL, **fields).status == 400
-    for number in range(started.MOST_AT_ONCE):
+    for number in range(started.MOST_STUDIES):
         sent = {**START, "name": f"s{number}"}
         assert send_form(application, "/studies/start", **sent).status == 303
     answer = send_form(application, "/studies/start", **START)
@@ -443,17 +424,13 @@ def test_folders_that_are_links_are_no_studies(app: Any, tmp_path: Path) -> None
 
 def followed(root: Path, closing: threading.Event | None = None) -> str:
     """Give what a stream says of the study `one`, until it ends."""
-    place = threading.BoundedSemaphore(1)
-    place.acquire()
     views = StudyViews(RunViews(root))
 
     async def all_of_it() -> str:
-        stream = _followed(views, id_of("one"), closing or threading.Event(), place)
+        stream = _followed(views, id_of("one"), closing or threading.Event())
         return "".join([each async for each in stream])
 
-    said = asyncio.run(all_of_it())
-    assert place.acquire(blocking=False)  # others may have it
-    return said
+    return asyncio.run(all_of_it())
 
 
 def test_streams_end_with_the_server(tmp_path: Path, no_processes: list[list[str]]) -> None:

@@ -96,10 +96,22 @@ function completed(context) {
 
 // --- the server ----------------------------------------------------------------------------------
 
+// A digest of what is sent, where this browser makes one: only pages of this machine may.
+async function digestOf(body) {
+  const digest = await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(body));
+  const bytes = digest && String.fromCharCode(...new Uint8Array(digest));
+  return bytes ? { "content-digest": `sha-256=:${btoa(bytes)}:` } : {};
+}
+
 async function post(path, fields) {
-  const answer = await fetch(path, { method: "POST", body: new URLSearchParams(fields) });
+  const body = new URLSearchParams(fields).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded", ...await digestOf(body) };
+  const answer = await fetch(path, { method: "POST", body, headers });
   if (answer.status === 413) {
     return [answer.status, { error: "This is too long." }];
+  }
+  if (!answer.headers.get("content-type")?.includes("json")) { // it was cut off, or there is no place
+    return [answer.status, { error: (await answer.text()).slice(0, 200).trim() }];
   }
   return [answer.status, await answer.json()];
 }
@@ -130,6 +142,10 @@ async function check() {
     [, { problems }] = await post("/edit/check", { text: doc.toString() });
   } catch {
     say("verdict", "The server does not answer. What you type is kept in this browser.");
+    return [];
+  }
+  if (!problems) {
+    say("verdict", "The server has no time to check this at the moment.");
     return [];
   }
   if (doc.eq(view.state.doc)) {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -34,6 +35,8 @@ _REPORT_POLICY = (
 )
 """A report is a page with programs in it that somebody may have given to the user: in a sandbox it
 has no part in this server's pages, so it cannot do what they can."""
+
+_PIECE = 256 * 1024
 
 _QUESTION = "SELECT run, policy, count(*) AS cells FROM cells GROUP BY ALL ORDER BY ALL"
 
@@ -101,20 +104,32 @@ def _add_run(router: APIRouter, views: Callable[[], RunViews]) -> None:
             if await request.is_disconnected():
                 return Response(status_code=204)
             drawn = await run_in_threadpool(lambda: views().chart(run, name))
-        return _kept(drawn, f"{name}.svg")
+        return _kept(None if drawn is None else io.BytesIO(drawn), f"{name}.svg")
 
     @router.get("/runs/{run}/files/{file:path}")
     def file(run: str, file: str) -> Response:
         return _kept(views().file(run, file), file)
 
 
-def _kept(data: bytes | None, file: str) -> Response:
-    """Answer with a file, if there is one."""
-    if data is None:
+def _kept(opened: BinaryIO | None, file: str) -> Response:
+    """Answer with a file, if there is one, a piece at a time: it may be large."""
+    if opened is None:
         raise HTTPException(404)
-    headers = {"cache-control": "no-cache"}
+    size = opened.seek(0, io.SEEK_END)
+    opened.seek(0)
+    headers = {"cache-control": "no-cache", "content-length": str(size)}
     if file.endswith((".html", ".svg")):
         headers["content-security-policy"] = _REPORT_POLICY
     if file.endswith(".csv"):
         headers["content-disposition"] = f'attachment; filename="{file}"'
-    return Response(data, media_type=_TYPES[Path(file).suffix], headers=headers)
+    return StreamingResponse(
+        _pieces(opened, size), media_type=_TYPES[Path(file).suffix], headers=headers
+    )
+
+
+def _pieces(opened: BinaryIO, size: int) -> Iterator[bytes]:
+    """Give the bytes of a file, as many as were announced at most."""
+    with opened:
+        while size > 0 and (piece := opened.read(min(size, _PIECE))):
+            size -= len(piece)
+            yield piece

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from rebecsim.clusters.common.registry import UnknownNameError
@@ -19,7 +19,7 @@ from rebecsim.report.stored import difference_figures, error_notes, setting_valu
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.own_files import read_small_file
+from rebecsim.web.own_files import open_small_file
 from rebecsim.web.studies.figures import FigureRoom
 from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.shelf import Shelf, ShelvedRun
@@ -91,13 +91,13 @@ class RunViews:
         with self.shelf.naming():
             return self._room.picture(self.shelf.find(run).stored, name)
 
-    def file(self, run: str, file: str) -> bytes | None:
-        """Give a file of the report of a run, if it is one. Raises UserError."""
+    def file(self, run: str, file: str) -> BinaryIO | None:
+        """Open a file of the report of a run, if it is one. Raises UserError."""
         with self.shelf.naming():
             found = self.shelf.find(run)
         if not _KEPT.fullmatch(file):
             return None
-        return read_small_file(found.directory / file, most=_LARGEST_FILE)
+        return open_small_file(found.directory / file, most=_LARGEST_FILE)
 
     def box(self, sql: str) -> str:
         """Give the page on which one asks."""

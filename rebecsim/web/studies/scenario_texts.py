@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,12 @@ from rebecsim.studies.swept import SweptStudy
 from rebecsim.web.own_files import read_small_file
 
 ORIGIN = "the scenario"
+
+_MOST_PARTS = 30
+_PART = r"(?:[\w-]++|'')"
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
+_NO_KEYS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|#[^\n]*+")
+"""Texts and comments, which may have as many points as they like."""
 
 
 def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
@@ -70,6 +77,14 @@ def builtin_titles() -> dict[str, tuple[str, str]]:
         values = read_scenario_text(name).values
         found[name] = str(values["kind"]), str(values.get("title") or name)
     return found
+
+
+def require_short_keys(text: str) -> None:
+    """Raise UserError for a key of many parts: the time to read one grows with their square."""
+    plain = _NO_KEYS.sub("''", text)
+    if found := _LONG_KEY.search(plain):
+        line = plain.count("\n", 0, found.start()) + 1
+        raise UserError(f"line {line}: a key may have {_MOST_PARTS} parts, with points between.")
 
 
 def values_of(text: str) -> dict[str, Any] | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -20,15 +22,19 @@ from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
-from rebecsim.files import write_atomically
+from rebecsim.files import reason_of, temporary_name, write_atomically
 from rebecsim.printable import printable
 from rebecsim.processes import start_module
+from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import is_being_written, last_writer, locked_at
+from rebecsim.web.limits import MOST_STUDIES, alone_in
+from rebecsim.web.own_files import read_small_file
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
-MOST_AT_ONCE = 4
 LONGEST_SCENARIO = 40_000
+
+_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
 
 _MODULE = "rebecsim.web.studies.study_process"
 _LONGEST_LOG = 8_000
@@ -105,7 +111,7 @@ class StartedStudy:
         far = self._note("progress.json") or {}
         try:
             return Progress(int(far["done"]), int(far["total"]), str(far["counted"]))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
     @property
@@ -139,8 +145,11 @@ class StartedStudy:
             self._unmark("paused")
             self._signal(signal.SIGCONT)
             return
-        self._require("cancelled", "failed", "killed", "done")
-        self.begin()
+        root = self.directory.parent
+        with alone_in(root):
+            self._require("cancelled", "failed", "killed", "done")
+            _require_place(root)
+            self.begin()
 
     def cancel(self) -> None:
         """Have it end, as Ctrl-C would; the second time at once. Finished cells are kept."""
@@ -168,22 +177,27 @@ class StartedStudy:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        _ours.append(process)
+        _ours.append((self.directory, process))
 
     # --- its notes -----------------------------------------------------------------------------
 
     def _note(self, name: str) -> dict[str, Any] | None:
         try:
-            found = json.loads((self.directory / FOLDER / name).read_text("utf-8"))
-        except (OSError, ValueError):
+            found = json.loads(read_small_file(self.directory / FOLDER / name) or b"")
+        except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     def _is_beginning(self) -> bool:
         """Whether a process was started a moment ago that has not locked the folder yet."""
         begun = (self._note("begun.json") or {}).get("at", 0)
+        if not isinstance(begun, int | float):
+            return False
         locked = locked_at(self.directory / FOLDER)
-        return 0 <= time.time() - begun < _BEGINNING and (locked is None or locked < begun)
+        if locked is not None and locked >= begun:
+            return False
+        ours = any(place == self.directory and each.poll() is None for place, each in _ours)
+        return ours or 0 <= time.time() - begun < _BEGINNING
 
     def _is_marked(self, name: str) -> bool:
         return (self.directory / FOLDER / name).exists()
@@ -210,50 +224,88 @@ class StartedStudy:
             raise UserError(f"{self.name}: its process cannot be reached: {error}") from error
 
 
-_ours: list[subprocess.Popen[bytes]] = []
-"""Processes that were started here, so that those that have ended are taken leave of."""
+_ours: list[tuple[Path, subprocess.Popen[bytes]]] = []
+"""Processes that were started here, with their directories, until it is seen that they ended."""
 
 
 def started_studies(root: Path) -> Iterator[StartedStudy]:
     """Find the studies that were started over a directory, in the order of their names."""
-    _ours[:] = [each for each in _ours if each.poll() is None]
+    _ours[:] = [(place, process) for place, process in _ours if process.poll() is None]
     for place in sorted(root.glob(f"*/{FOLDER}/request.json")):
         folder = place.parent
-        if not any(each.is_symlink() for each in (place, folder, folder.parent)):
+        is_named = NAME.fullmatch(folder.parent.name)  # and not one that is being made
+        is_linked = folder.is_symlink() or folder.parent.is_symlink()
+        if is_named and not is_linked and all(map(_is_plain, _in(folder))):
             yield StartedStudy(folder.parent)
+
+
+def _in(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether it is a file, and no link or FIFO; or was one a moment ago."""
+    try:
+        return stat.S_ISREG(file.lstat().st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def start_study(root: Path, request: Request) -> StartedStudy:
     """Make the directory of a study below `root` and start it. Raises UserError."""
     if not NAME.fullmatch(request.name):
         raise UserError("The name needs letters from a to z, digits, _ and -, 60 at most.")
-    alive = [each.name for each in started_studies(root) if each.state in ALIVE]
-    if len(alive) >= MOST_AT_ONCE:
-        raise UserError(
-            f"{len(alive)} studies are going on ({', '.join(alive)}); cancel one, or wait for it."
-        )
     directory = root / request.name
-    try:
-        directory.mkdir()
-        (directory / FOLDER).mkdir()
-    except FileExistsError as error:
-        raise UserError(f"There is something called {request.name} already.") from error
-    except OSError as error:
-        raise UserError(f"{request.name} cannot be made: {error.strerror}") from error
-    study = StartedStudy(directory)
-    kept = asdict(request)
-    del kept["text"]
-    write_atomically(directory / FOLDER / "scenario.toml", request.text.encode())
-    write_atomically(directory / FOLDER / "request.json", json.dumps(kept).encode())
-    study.begin()
+    with alone_in(root):
+        _require_place(root)
+        if directory.exists() or directory.is_symlink():
+            raise UserError(f"There is something called {request.name} already.")
+        try:
+            _make(directory, request)
+        except OSError as error:
+            raise UserError(f"{request.name} cannot be made: {reason_of(error)}") from error
+        study = StartedStudy(directory)
+        study.begin()
     return study
 
 
+def _require_place(root: Path) -> None:
+    """Raise UserError when as many studies go on as may."""
+    alive = [each.name for each in started_studies(root) if each.state in ALIVE]
+    if len(alive) >= MOST_STUDIES:
+        raise UserError(
+            f"{len(alive)} studies are going on ({', '.join(alive)}); cancel one, or wait for it."
+        )
+
+
+def _make(directory: Path, request: Request) -> None:
+    """Make a directory with what was asked for: whole or not at all. Raises OSError."""
+    beside = temporary_name(directory)
+    try:
+        (beside / FOLDER).mkdir(parents=True)
+        kept = asdict(request)
+        write_atomically(beside / FOLDER / "scenario.toml", kept.pop("text").encode())
+        write_atomically(beside / FOLDER / "request.json", json.dumps(kept).encode())
+        beside.rename(directory)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
 def read_request(directory: Path) -> Request:
-    """Read what was asked for. Raises OSError, ValueError, KeyError for what is damaged."""
-    kept = json.loads((directory / FOLDER / "request.json").read_text("utf-8"))
-    text = (directory / FOLDER / "scenario.toml").read_text("utf-8")
-    return Request(**kept, text=text)
+    """Read what was asked for. Raises UserError for what is damaged."""
+    place = directory / FOLDER
+    kept = read_small_file(place / "request.json", most=LONGEST_SCENARIO)
+    text = read_small_file(place / "scenario.toml", most=4 * LONGEST_SCENARIO)
+    try:
+        found = json.loads(kept or b"")
+        is_right = {name: type(value) for name, value in found.items()} == _ASKED
+        scenario = (text or b"").decode("utf-8")
+    except (ValueError, AttributeError, RecursionError):
+        is_right = False
+    if not is_right:
+        raise UserError(f"{directory.name}: what was asked for, in {FOLDER}, is damaged")
+    workers = min(max(1, found["workers"]), available_workers())
+    return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
 
 
 def _is_of(process: int, directory: Path) -> bool:

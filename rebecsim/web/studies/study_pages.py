@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import (
@@ -17,17 +17,18 @@ from fastapi.responses import (
     StreamingResponse,
 )
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from rebecsim.errors import UserError
 from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, read_form
+from rebecsim.web.limits import STREAMS, BusyError, Places, visitor
 from rebecsim.web.studies.started import ALIVE
 
 if TYPE_CHECKING:
     from rebecsim.web.studies.study_views import StudyViews
 
 _MOST_FIELDS = 400
-_MOST_STREAMS = 60
 _PAUSE = 0.5  # seconds between two looks at a study
 _STILL_HERE = 30  # looks after which a stream says something, so that it is not taken for dead
 _BETWEEN_FIGURES = 4  # looks, at least, between figures that change: charts come with them
@@ -96,23 +97,38 @@ def _add_study(router: APIRouter, views: Callable[[], StudyViews]) -> None:
 def _add_stream(
     router: APIRouter, views: Callable[[], StudyViews], closing: threading.Event
 ) -> None:
-    streams = threading.BoundedSemaphore(_MOST_STREAMS)
+    streams = Places(STREAMS)
 
     @router.get("/studies/{study}/events")
     async def events(study: str) -> Response:
         await run_in_threadpool(lambda: views().parts(study))  # whether there is one
-        if not streams.acquire(blocking=False):
-            raise UserError("Too many pages are open that watch a study; close some.")
-        return StreamingResponse(
-            _followed(views(), study, closing, streams),
+        return _Watching(
+            streams,
+            _followed(views(), study, closing),
             media_type="text/event-stream",
             headers={"cache-control": "no-store"},
         )
 
 
-async def _followed(
-    views: StudyViews, study: str, closing: threading.Event, place: threading.BoundedSemaphore
-) -> AsyncIterator[str]:
+class _Watching(StreamingResponse):
+    """A stream that has a place, also when it is left before it has begun."""
+
+    def __init__(self, places: Places, content: AsyncIterator[str], **how: Any) -> None:
+        super().__init__(content, **how)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. Raises BusyError if there is no place."""
+        client = visitor.get().name
+        if not self._places.take(client):
+            raise BusyError("Too many pages are open that watch a study; close some.")
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._places.free(client)
+
+
+async def _followed(views: StudyViews, study: str, closing: threading.Event) -> AsyncIterator[str]:
     """Say what has changed of a study, until it ends."""
     known: dict[str, str] = {}
     looks = next_figures = 0
@@ -136,8 +152,6 @@ async def _followed(
             await asyncio.sleep(_PAUSE)
     except UserError:  # it was removed
         yield _event("end", "removed")
-    finally:
-        place.release()
 
 
 def _event(name: str, data: str) -> str:

@@ -1,0 +1,152 @@
+"""How much one client, and all together, may have of the server at a time.
+
+The guide `docs/guides/web-server.md` has these numbers; a test compares them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from rebecsim.errors import UserError
+
+if sys.platform != "win32":
+    import fcntl
+
+KILOBYTE, MEGABYTE = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So many at a time for each client, and in all."""
+
+    each: int
+    most: int
+
+
+CONNECTIONS = Limit(600, 1000)
+BODY_BYTES = Limit(8 * MEGABYTE, 64 * MEGABYTE)
+ANSWER_BYTES = Limit(64 * MEGABYTE, 256 * MEGABYTE)
+SEARCHES = Limit(10, 60)
+"""Questions about a model that wait for an answer or are being answered."""
+
+SEARCHES_AT_ONCE = 2
+STREAMS = Limit(8, 60)
+"""Pages that watch a study."""
+
+TEXTS = Limit(20, 600)
+"""Texts typed in a browser that the explorer knows; the oldest are forgotten."""
+
+MOST_ELEMENTS = 100_000
+"""Elements of all arrays of a model that is stepped through."""
+
+MOST_STUDIES = 4
+REQUESTS_EACH = 8
+"""Requests of a client that are worked on at a time; the others wait for their turn."""
+
+PATIENCE = 20.0
+"""Seconds that a request waits for its turn, or for a model that others use."""
+
+HEAD_SECONDS = 10.0
+"""Seconds that a client has to connect and say what it wants, and again for each request."""
+
+BODY_SECONDS = 30.0
+"""Seconds that a client has to send the body of a request."""
+
+TAKING_SECONDS = 20.0
+"""Seconds in which a client takes 48 KB of an answer, or the rest of it."""
+
+IDLE_SECONDS = 5
+"""Seconds that a connection is kept after an answer."""
+
+WRONG_TOKENS = 10
+"""Different wrong tokens from an address within `FORGETTING` before none of it is looked at."""
+
+FORGETTING = 60.0
+NEW_BROWSERS = 120
+"""Browsers that an address may bring within `FORGETTING` to be told apart."""
+
+
+class BusyError(UserError):
+    """The server, or the part that is asked for, has no place at the moment."""
+
+
+class Places:
+    """Places of which each client, and all together, may have so many at a time."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._taken: Counter[str] = Counter()
+        self._all = 0
+
+    def take(self, client: str, size: int = 1) -> bool:
+        """Take places, if there are as many."""
+        with self._lock:
+            if self._taken[client] + size > self._limit.each or self._all + size > self._limit.most:
+                return False
+            self._taken[client] += size
+            self._all += size
+            return True
+
+    def free(self, client: str, size: int = 1) -> None:
+        """Give places back."""
+        with self._lock:
+            self._all -= size
+            self._taken[client] -= size
+            if not self._taken[client]:
+                del self._taken[client]
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who asks: the `browser`, if it is told apart from others, and the address it asks from.
+
+    `is_pupil`: the server is for a class.
+    """
+
+    address: str = ""
+    browser: str = ""
+    is_pupil: bool = False
+
+    @property
+    def name(self) -> str:
+        """What limits count by."""
+        return self.browser or self.address
+
+    def is_one_of(self, owner: str) -> bool:
+        """Whether something that was made by `owner` is this visitor's."""
+        return owner in (self.browser, self.address)
+
+
+visitor: ContextVar[Visitor] = ContextVar("visitor", default=Visitor())  # noqa: B039 - frozen
+"""Who has sent the request that is being answered."""
+
+_alone = threading.Lock()
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Be the only server that changes what is directly in a directory, while the block runs.
+
+    The directory itself is locked, so no file is left in it; where that cannot be done, only
+    requests of this process wait for one another.
+    """
+    with _alone:
+        if sys.platform == "win32":
+            yield
+            return
+        opened = os.open(directory, os.O_RDONLY)
+        try:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(opened, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(opened)
