@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from rebecsim.counted import counted
 
+LARGE = 60.0
+"""Estimated seconds from which on runs are announced."""
+
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
 
@@ -57,6 +60,11 @@ class Size:
             processes * _PROCESS + busy * max(each.memory for _, each in runs),
             busy,
         )
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a user should know of it before the runs begin."""
+        return self.seconds > LARGE
 
     @property
     def text(self) -> str:

@@ -42,6 +42,25 @@ def test_a_dry_run_says_how_large_the_runs_are_and_makes_none(
     assert run("compare", scenario).returncode == 2  # results must go somewhere
 
 
+@pytest.mark.parametrize(
+    ("words", "runs"),
+    [
+        (("for_edf", "--replications", 3), 3 * 6 * 4 * 2),
+        (("capacity", "--tables", "5.2"), 140),
+        (("workflows", "--tables", "D.1"), 3 * 4 * 5),
+        (("deadlines", "--parts", "closed", "--replications", 2), 18),
+    ],
+)
+def test_so_does_one_of_published_experiments(
+    words: tuple[object, ...], runs: int, run: Run, tmp_path: Path
+) -> None:
+    done = run("reproduce", *words, "--out", tmp_path / "out", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{runs} runs, each of up to ")
+    assert done.stdout.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("scenario", builtin_scenarios())
 def test_jobs_and_tasks_are_those_that_are_run(scenario: str) -> None:
     plan = load(scenario).plan()
@@ -115,10 +134,14 @@ def test_large_runs_are_announced_and_show_how_far_they_are(
 ) -> None:
     small = ("compare", "capacity_or_fair", "--workers", "1", "--replications", "4", "--out")
     assert "estimated" not in run(*small, tmp_path / "small").stderr
-    monkeypatch.setattr(sizes, "LARGE", 0.0)
+    monkeypatch.setattr("rebecsim.studies.size.LARGE", 0.0)
     monkeypatch.setattr(sizes, "_FIRST", 0.0)
     said = run(*small, tmp_path / "large").stderr.splitlines()
     assert said[0].startswith("12 runs, each of up to 23 jobs")
+    assert said[1].endswith("after 1 second")
+    words = ("reproduce", "for_edf", "--workers", "1", "--replications", "2")
+    said = run(*words).stderr.splitlines()
+    assert said[0].startswith("96 runs, each of up to 99 time units: estimated ")
     assert said[1].endswith("after 1 second")
 
 
