@@ -22,7 +22,7 @@ class RunSize:
 
     `seconds` are of one processor, and right within a factor of about three; `memory` is in bytes,
     beside that of the process. `tasks` is 0 where jobs have none; `of` is what is counted where it
-    is no jobs.
+    is no jobs. It may take many times as long where it takes so long `at_least`.
     """
 
     jobs: int
@@ -30,6 +30,7 @@ class RunSize:
     seconds: float
     memory: int
     of: str = "job"
+    at_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Size:
     seconds: float
     memory: int
     workers: int
+    at_least: bool = False
 
     @classmethod
     def of(cls, runs: Sequence[tuple[int, RunSize]], workers: int = 1) -> Size:
@@ -59,6 +61,7 @@ class Size:
             sum(count * each.seconds for count, each in runs) / busy,
             processes * _PROCESS + busy * max(each.memory for _, each in runs),
             busy,
+            any(each.at_least for _, each in runs),
         )
 
     @property
@@ -73,9 +76,10 @@ class Size:
         if self.largest.tasks:
             of += f" and {counted(self.largest.tasks, 'task')}"
         each = "" if self.runs == 1 else "each "
+        time = ("at least " if self.at_least else "") + duration(self.seconds)
         by = f" with {counted(self.workers, 'worker')}" if self.workers > 1 else ""
         return (
-            f"{counted(self.runs, 'run')}, {each}of up to {of}: estimated {duration(self.seconds)}"
+            f"{counted(self.runs, 'run')}, {each}of up to {of}: estimated {time}"
             f"{by} and {max(self.memory // 1_000_000, 1):,} MB of memory"
         )
 

@@ -27,8 +27,8 @@ from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
 
 _EXPLORING = 0.5
-"""The part of a limit of time that states are looked for in. To find the races of a token ring takes
-two thirds as long again, those of philosophers some times as long.
+"""The part of a limit of time that states are looked for in. Their races take two thirds as long
+again in a token ring, and some times as long among philosophers.
 """
 
 MOST_FOLLOWED = 200_000
