@@ -27,7 +27,7 @@ from rebecsim.report.orders import (
 from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
 from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import POLICIES, Compared
+from rebecsim.studies.cell import EVERYWHERE, POLICIES, Compared, Condition
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
@@ -131,14 +131,12 @@ def order_view(
     envelopes: Sequence[OrderEnvelope],
     differences: Mapping[str, Sequence[PairDifference]],
     compared: Compared = POLICIES,
-    notes: Sequence[str] = (),
+    condition: Condition = EVERYWHERE,
 ) -> Group:
     """The figures by message order with sentences on what order and policy do; empty for none."""
-    if not envelopes:
-        return Group()
-    tables = map(text_table, extreme_tables(envelopes, compared))
-    sentences = map(Text, order_sentences(envelopes, differences, compared))
-    return Group(*tables, *sentences, *_notes([*notes, *order_notes(envelopes, compared)]))
+    tables = map(text_table, extreme_tables(envelopes, compared, condition))
+    sentences = map(Text, order_sentences(envelopes, differences, compared, condition))
+    return Group(*tables, *sentences)
 
 
 def text_table(shown: TextTable) -> Table:
@@ -169,9 +167,12 @@ def report_view(report: ReportInput) -> Group:
         parts += map(Text, precision_notes(each.reached, each.compared))
         if differences := [pair for pair in each.differences if pair.metric == first]:
             parts += ["", pairs_view(differences, report.compared)]
-    if envelopes := [each for each in report.envelopes if each.metric == first]:
-        others, compared = report.order_differences, report.compared
-        parts += ["", order_view(envelopes, others, compared, report.order_notes)]
+    if report.orders:
+        for condition, each in report.comparisons.items():
+            envelopes = [found for found in each.envelopes if found.metric == first]
+            view = order_view(envelopes, each.order_differences, report.compared, condition)
+            parts += ["", view]
+        parts += _notes([*report.order_notes, *order_notes([first], report.compared)])
     elif report.order and (note := no_orders_note(report.order)):
         parts += ["", *_notes([note])]
     for section in report.sections:
