@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -124,12 +124,20 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class _Experiments(Generic[_Found]):
-    """Published experiments: their plans, how they are run, shown, and written as a page."""
+    """Published experiments: their plans, how they are run, shown, and written as a page.
 
-    plans: Sequence[Plan]
+    `plans` are by the directories of their results, which get charts; `beside` are the others.
+    """
+
+    plans: Mapping[str, Plan]
     run: Callable[[Path, StudyRunner], _Found]
     view: Callable[[_Found], RenderableType]
     page: Callable[[_Found], str]
+    beside: Sequence[Plan] = ()
+
+
+def _by_name(plans: Iterable[Plan]) -> dict[str, Plan]:
+    return {plan.scenario.name: plan for plan in plans}
 
 
 def _reproduce_capacity(
@@ -151,7 +159,7 @@ def _reproduce_capacity(
     _reproduce_experiments(
         wanted,
         _Experiments(
-            list(chain.from_iterable(plans)),
+            _by_name(chain.from_iterable(plans)),
             lambda directory, runner: reproduce_capacity(directory, runner, plans),
             lambda found: reproduction_view(found, extent),
             lambda found: reproduction_markdown(found, extent),
@@ -175,7 +183,7 @@ def _reproduce_workflows(
     _reproduce_experiments(
         wanted,
         _Experiments(
-            list(chain.from_iterable(rows for _, rows in plans)),
+            _by_name(chain.from_iterable(rows for _, rows in plans)),
             lambda directory, runner: reproduce_workflows(directory, runner, plans),
             lambda found: workflows_view(found, extent),
             lambda found: workflows_markdown(found, extent),
@@ -202,7 +210,7 @@ def _reproduce_deadlines(
     _reproduce_experiments(
         wanted,
         _Experiments(
-            list(plans.values()),
+            _by_name(plans.values()),
             lambda directory, runner: run_deadlines(directory, runner, plans),
             lambda found: deadlines_view(found, extent),
             lambda found: deadlines_markdown(found, extent),
@@ -214,11 +222,14 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
     """Run published experiments, and show the published figures beside ours."""
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
+    from rebecsim.report import write_report
+    from rebecsim.report.comparison import report_input
     from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.storage.results import Results
 
-    page, plans = wanted.page, experiments.plans
+    page, plans = wanted.page, [*experiments.plans.values(), *experiments.beside]
     _require_place(page)
     count = wanted.workers or available_workers()
     modules = plans[0].study.modules(wanted.engine)
@@ -231,6 +242,10 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
         showing = partial(showing_runs, advice, watch=watch)
         runner = StudyRunner(executor, wanted.engine, showing, complain)
         found = experiments.run(directory, runner)
+        if wanted.out is not None:
+            for name, plan in experiments.plans.items():
+                results = Results(directory / name)
+                write_report(report_input(plan, results), results.directory, executor)
     console().print(experiments.view(found))
     if page is not None:
         write_atomically(page, experiments.page(found).encode())
@@ -269,13 +284,11 @@ def _reproduce_tables(name: str | None, wanted: _Wanted, replications: int | Non
     _reproduce_experiments(
         wanted,
         _Experiments(
-            [plan for table in tables for plan in table.every],
-            lambda directory, runner: [
-                _reproduced(table, directory, runner, with_charts=wanted.out is not None)
-                for table in tables
-            ],
+            {name: plan for each in tables for name, plan in each.by_directory.items()},
+            lambda directory, runner: [_reproduced(each, directory, runner) for each in tables],
             view,
             page,
+            [plan for each in tables for plan in each.orders.values()],
         ),
     )
 
@@ -289,9 +302,13 @@ class _PlannedTable:
     orders: Mapping[str, Plan]
 
     @property
-    def every(self) -> Sequence[Plan]:
-        """All that is run."""
-        return [*self.variants.values(), *self.orders.values()]
+    def by_directory(self) -> Mapping[str, Plan]:
+        """The variants, by the directories of their results."""
+        return {self.directory(variant): plan for variant, plan in self.variants.items()}
+
+    def directory(self, variant: str) -> str:
+        """Say where the results of a variant are."""
+        return f"{self.table.scenario}_{variant}"
 
 
 @dataclass(frozen=True)
@@ -317,27 +334,19 @@ def _planned(table: PublishedTable, replications: int | None, with_page: bool) -
     return _PlannedTable(table, plans, orders)
 
 
-def _reproduced(
-    wanted: _PlannedTable, directory: Path, runner: StudyRunner, with_charts: bool
-) -> _Reproduced:
+def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> _Reproduced:
     """Run a published scenario in every variant."""
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
-    from rebecsim.report import write_report
-    from rebecsim.report.comparison import report_input
     from rebecsim.studies.running.comparing import planned
 
     table = wanted.table
     runs = {
-        variant: _kept(plan, directory / f"{table.scenario}_{variant}")
+        variant: _kept(plan, directory / wanted.directory(variant))
         for variant, plan in wanted.variants.items()
     }
     main = runs["rmc"]
     orders = {order: planned(plan, main.results, order) for order, plan in wanted.orders.items()}
     runner.run([*runs.values(), *orders.values()])
-    if with_charts:
-        for run in runs.values():
-            report = report_input(run.plan, run.results)
-            write_report(report, run.results.directory, runner.executor)
     moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
     return _Reproduced(
         Reproduction(
