@@ -8,8 +8,9 @@
 
 `load` and `loads` read models; `simulate` runs one once and `run` many times, `explore` tries all
 orders of its messages, `races` says which of them matter, `exact` what they come to at best, at
-worst and on average, `estimate` how likely something is; `compare` runs a scenario. `Checks` says
-what an exploration looks for, `Limits` where it stops.
+worst and on average, `estimate` how likely something is; `compare` runs a scenario, `size` says
+beforehand how long that takes. `Checks` says what an exploration looks for, `Limits` where it
+stops.
 
 The packages below: `lang` reads and checks models, `actors` says what a rebec is and when it may
 act, `generate` turns configurations and checked models into code, `simulation`, `exploration` and

@@ -10,6 +10,7 @@ from .interface import (
     rare as rare,
     run as run,
     simulate as simulate,
+    size as size,
 )
 
 __version__: str

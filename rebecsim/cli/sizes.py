@@ -19,9 +19,6 @@ from rebecsim.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rebecsim.studies.size import Size
 
-LARGE = 60.0
-"""Estimated seconds from which on a run is announced."""
-
 _FIRST, _UNANNOUNCED = 1.5, 10.0
 """Seconds until the first line of progress, of runs that were announced and of others."""
 _NEXT = (10.0, 30.0)
@@ -154,7 +151,7 @@ def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> 
         raise typer.Exit
     if size is not None:
         size.require_bounded()
-    is_large = size is not None and size.seconds > LARGE
+    is_large = size is not None and size.is_large
     if is_large and size is not None:
         complain(size.text)
     watch = Watch(_FIRST if is_large else _UNANNOUNCED, options.max_memory)

@@ -1,4 +1,4 @@
-from .comparing import Comparison as Comparison, compare as compare
+from .comparing import Comparison as Comparison, compare as compare, size as size
 from .drawing import Drawing as Drawing
 from .estimating import (
     Estimated as Estimated,

@@ -22,10 +22,11 @@ from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Bar, StudyRunner
+from rebecsim.studies.running.comparing import Bar, StudyRunner, comparison_size
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
+from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
@@ -156,7 +157,8 @@ def compare(
         dask: the address of a Dask scheduler that has the workers, as "tcp://host:8786", or "local"
             for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
-        progress: whether to show how far it is, in a terminal or a notebook.
+        progress: whether to say how large the runs are before more than a minute of them, and
+            to show how far they are, in a terminal or a notebook.
         trust: whether a model in Python may be run that the file of the scenario names; one that
             your own mapping names is.
         changes: `replications`, `seed`, `precision` and `sweep`, instead of the scenario's.
@@ -170,6 +172,19 @@ def compare(
     exact = orders == "exact"
     how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
     return compare_loaded(loaded, how, Comparison, **changes)
+
+
+def size(
+    scenario: AnyScenario, *, orders: bool = True, workers: int = 1, **changes: Unpack[Changes]
+) -> Size | None:
+    """Estimate how large the runs of `compare` are, and make none.
+
+    `text` of the answer says it in a line; `seconds` are of wall time. The parameters are those of
+    `compare`. None if that is not known, as of a kind from a plug-in that does not say it. Raises
+    UserError for a scenario that is wrong.
+    """
+    plan = _loaded(scenario, changes.pop("sweep", None) or {}).plan(**changes)
+    return comparison_size(plan, orders, workers)
 
 
 C = TypeVar("C", bound=Comparison)
@@ -189,6 +204,15 @@ class Running:
     dask: str | None = None
     exact: bool = False
 
+    def tell(self, text: str) -> None:
+        """Say what a user should know before runs begin."""
+        if self.progress:
+            from rich import get_console
+
+            get_console().print(text, highlight=False, markup=False)
+        else:
+            _log.info(text)
+
 
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
@@ -196,6 +220,9 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
     plan.prepare(How(how.engine, how.trace), _warn)
     if how.exact:
         plan.study.require_exact(plan)
+    how_large = comparison_size(plan, how.orders, how.workers)
+    if how_large is not None and how_large.is_large:
+        how.tell(how_large.text)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
@@ -211,13 +238,7 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
 def _executor(how: Running, plan: Plan) -> AbstractContextManager[Executor]:
     if how.dask is None:
         return executor_with_plugins(how.workers, plan.study.modules(how.engine))
-    return dask_with_plugins(how.dask, how.workers, plan, _print if how.progress else _log.info)
-
-
-def _print(text: str) -> None:
-    from rich import get_console
-
-    get_console().print(text, highlight=False, markup=False)
+    return dask_with_plugins(how.dask, how.workers, plan, how.tell)
 
 
 @contextmanager

@@ -88,26 +88,31 @@ def pairs_csv(comparisons: Mapping[Condition, ReportInput]) -> str | None:
     return text_of(header, rows) if rows else None
 
 
-def orders_csv(envelopes: Sequence[OrderEnvelope]) -> str:
-    """One line per metric and policy.
+def orders_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
+    """One line per metric and policy, and condition that is compared apart.
 
-    Columns: `metric`, `policy`, `lowest`, `lowest_order`, `highest`, `highest_order`, then for
-    each message order its figure (under its name), `_standard_error`, `_low`, `_high` and
-    `_degrees_of_freedom`.
+    Columns: the coordinates that are compared apart, `metric`, `policy`, `lowest`, `lowest_order`,
+    `highest`, `highest_order`, then for each message order its figure (under its name),
+    `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`.
     """
-    orders = list(envelopes[0].by_order) if envelopes else []
+    envelopes = [
+        (condition, found) for condition, each in comparisons.items() for found in each.envelopes
+    ]
+    orders = list(envelopes[0][1].by_order) if envelopes else []
     header = [
+        *_apart(comparisons),
         *("metric", "policy", "lowest", "lowest_order", "highest", "highest_order"),
         *(order + field for order in orders for field in ESTIMATE_FIELDS),
     ]
     rows = (
         [
+            *_values(condition),
             *(each.metric.name, each.policy),
             *_extreme(each, each.lowest),
             *_extreme(each, each.highest),
             *estimate_fields([each.by_order[order] for order in orders]),
         ]
-        for each in envelopes
+        for condition, each in envelopes
     )
     return text_of(header, rows)
 

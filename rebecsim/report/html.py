@@ -100,7 +100,6 @@ def render_html(
     """
     comparisons = report.comparisons
     first = next(iter(comparisons.values()))
-    envelopes = report.envelopes
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
@@ -129,9 +128,19 @@ def render_html(
         interval_notes=interval_notes(first.summary)
         + answer_notes(report.answer, report.compared)
         + method_notes(first.differences, report.compared),
-        order_tables=order_tables(envelopes, report.compared),
-        order_sentences=order_sentences(envelopes, report.order_differences, report.compared),
-        order_notes=[*report.order_notes, *order_notes(envelopes, report.compared)],
+        order_tables=[
+            table
+            for condition, each in comparisons.items()
+            for table in order_tables(each.envelopes, report.compared, condition)
+        ],
+        order_sentences=[
+            sentence
+            for condition, each in comparisons.items()
+            for sentence in order_sentences(
+                each.envelopes, each.order_differences, report.compared, condition
+            )
+        ],
+        order_notes=[*report.order_notes, *order_notes(report.metrics, report.compared)],
         no_orders_note=report.order and no_orders_note(report.order),
     )
 
@@ -235,7 +244,7 @@ def _axis_tables(report: ReportInput) -> Iterator[TextTable]:
                 (policy, tuple(islice(texts, len(summary.points_of(policy)))))
                 for policy in summary.policies
             )
-            yield TextTable(", ".join(filter(None, (metric.title, str(condition)))), headings, rows)
+            yield TextTable(metric.title, headings, rows).under(condition)
 
 
 def _axis_notes(report: ReportInput) -> list[str]:

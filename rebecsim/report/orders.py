@@ -13,7 +13,7 @@ from rebecsim.report.numbers import (
     format_value,
 )
 from rebecsim.report.pairs import by_metric
-from rebecsim.studies.cell import POLICIES, Compared
+from rebecsim.studies.cell import EVERYWHERE, POLICIES, Compared, Condition
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
@@ -25,12 +25,15 @@ _BY_CHANCE = (
 
 
 def order_tables(
-    envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES
+    envelopes: Sequence[OrderEnvelope],
+    compared: Compared = POLICIES,
+    condition: Condition = EVERYWHERE,
 ) -> list[TextTable]:
     """The figures by order: a table per metric, a row per policy."""
     return [
         _table(
             metric,
+            condition,
             (compared.one.capitalize(), "Lowest to highest", *group[0].by_order),
             [(each.policy, (_ends(metric, each, decimals), *texts)) for each, texts in rows],
         )
@@ -39,7 +42,9 @@ def order_tables(
 
 
 def extreme_tables(
-    envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES
+    envelopes: Sequence[OrderEnvelope],
+    compared: Compared = POLICIES,
+    condition: Condition = EVERYWHERE,
 ) -> list[TextTable]:
     """For each policy the figure in random order, the lowest and the highest."""
     tables = []
@@ -51,13 +56,13 @@ def extreme_tables(
             shown.append((each.policy, (by_order[REFERENCE_ORDER], *ends)))
         first = compared.one.capitalize()
         headings = (first, "Random order", "Lowest (order)", "Highest (order)")
-        tables.append(_table(metric, headings, shown))
+        tables.append(_table(metric, condition, headings, shown))
     return tables
 
 
-def order_notes(envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES) -> list[str]:
+def order_notes(metrics: Sequence[Metric], compared: Compared = POLICIES) -> list[str]:
     """How to read the figures by order."""
-    judged = any(each.metric.better != "neither" for each in envelopes)
+    judged = any(each.better != "neither" for each in metrics)
     best = (
         f"A {compared.one} may be best under an order unless another one is significantly better "
         f"there, run by run. Figures are pooled as in the table of {compared.many}."
@@ -69,6 +74,7 @@ def order_sentences(
     envelopes: Sequence[OrderEnvelope],
     differences: Mapping[str, Sequence[PairDifference]],
     compared: Compared = POLICIES,
+    condition: Condition = EVERYWHERE,
 ) -> list[str]:
     """For each metric how far order and policy move the figure, and which policy is best when.
 
@@ -76,8 +82,10 @@ def order_sentences(
     one is shown to be better, so the sentence never contradicts the differences, and chance alone
     rarely makes the best policy depend on the order.
     """
+    where = f", {condition}" if condition.coordinates else ""
     return [
-        f"{metric.title}: {_sentence(metric, group, _of_metric(metric, differences), compared)}"
+        f"{metric.title}{where}: "
+        f"{_sentence(metric, group, _of_metric(metric, differences), compared)}"
         for metric, group in by_metric(envelopes)
     ]
 
@@ -100,10 +108,13 @@ def _of_metric(
 
 
 def _table(
-    metric: Metric, headings: tuple[str, ...], rows: Sequence[tuple[str, tuple[str, ...]]]
+    metric: Metric,
+    condition: Condition,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[str, tuple[str, ...]]],
 ) -> TextTable:
     title = f"{metric.title} by order of messages"
-    return TextTable(title, headings, tuple(rows))
+    return TextTable(title, headings, tuple(rows)).under(condition)
 
 
 def _written(

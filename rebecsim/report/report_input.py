@@ -99,12 +99,25 @@ class ReportInput:
                 self,
                 moments=moments,
                 apart=(),
-                pairs=[p for p in self.pairs if p.condition.only(self.apart) == condition],
+                pairs=self._under(condition, self.pairs),
+                orders={
+                    order: apart(cells, self.apart)[condition]
+                    for order, cells in self.orders.items()
+                },
+                order_pairs={
+                    order: self._under(condition, pairs)
+                    for order, pairs in self.order_pairs.items()
+                },
             )
             if self.apart
             else self
             for condition, moments in apart(self.moments, self.apart).items()
         }
+
+    def _under(
+        self, condition: Condition, pairs: Sequence[PairedMoments]
+    ) -> Sequence[PairedMoments]:
+        return [each for each in pairs if each.condition.only(self.apart) == condition]
 
     @property
     def has_chance(self) -> bool:

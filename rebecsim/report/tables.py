@@ -142,12 +142,8 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
             notes = pair_notes(differences, each.compared)
             to_best = _pair_lines(_of_the_best(differences, each.summary))
             parts.append(_Part(6 if number else 3, _pair_lines(differences), notes, to_best))
-    if envelopes := [each for each in report.envelopes if each.metric == first]:
-        others, compared = report.order_differences, report.compared
-        sentences = order_sentences(envelopes, others, compared)
-        notes = [*report.order_notes, *order_notes(envelopes, compared)]
-        tables = map(text_table, extreme_tables(envelopes, compared))
-        parts += [_Part(4, list(map(Text, sentences))), _Part(8, list(tables), notes)]
+    if report.orders:
+        parts += _order_parts(report)
     elif report.order and (note := no_orders_note(report.order)):
         parts.append(_Part(9, [], [note]))
     for section in report.sections:
@@ -171,6 +167,18 @@ class _Part:
     def brief(self) -> RenderableType:
         """The part without what explains it."""
         return Group(*(self.most or self.views))
+
+
+def _order_parts(report: ReportInput) -> Iterator[_Part]:
+    """What the order of messages does to the first figure, for each comparison apart."""
+    first, compared = report.metrics[0], report.compared
+    for condition, each in report.comparisons.items():
+        if found := [envelope for envelope in each.envelopes if envelope.metric == first]:
+            differences = each.order_differences
+            sentences = order_sentences(found, differences, compared, condition)
+            yield _Part(4, list(map(Text, sentences)))
+            yield _Part(8, list(map(text_table, extreme_tables(found, compared, condition))))
+    yield _Part(9, [], [*report.order_notes, *order_notes([first], compared)])
 
 
 def _of_the_best(differences: Sequence[PairDifference], summary: Summary) -> list[PairDifference]:

@@ -106,12 +106,12 @@ def _charts(report: ReportInput) -> list[ChartData]:
 
 
 def _texts(report: ReportInput) -> dict[str, str]:
-    comparisons, envelopes = report.comparisons, report.envelopes
+    comparisons = report.comparisons
     texts: dict[str, str | None] = {"table.csv": table_csv(comparisons)}
     if report.axis is not None:
         texts[f"by_{report.axis.name}.csv"] = by_axis_csv(report.by_axis, report.axis)
     texts["pairs.csv"] = pairs_csv(comparisons)
-    texts["orders.csv"] = orders_csv(envelopes) if envelopes else None
+    texts["orders.csv"] = orders_csv(comparisons) if report.orders else None
     for section in report.sections:
         texts |= section.files
     return {name: text for name, text in texts.items() if text is not None}

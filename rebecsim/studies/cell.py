@@ -64,6 +64,10 @@ class Condition:
         return Condition(tuple(pair for pair in self.coordinates if pair[0] not in dropped))
 
 
+EVERYWHERE = Condition()
+"""Where nothing is told apart."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Cell:
     """A policy under a condition.

@@ -161,8 +161,9 @@ def plan_size(plans: Iterable[Plan], workers: int) -> Size | None:
     runs = []
     for plan in plans:
         for cell in plan.cells:
-            size = plan.study.size(cell)
+            count = cell.replications(plan.scenario.replications)
+            size = plan.study.size(cell, count)
             if size is None:
                 return None
-            runs.append((cell.replications(plan.scenario.replications), size))
+            runs.append((count, size))
     return Size.of(runs, workers)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from rebecsim.studies.cell import Condition
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -23,6 +25,11 @@ class TextTable:
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def under(self, condition: Condition) -> TextTable:
+        """Name the condition in the title, if there is any."""
+        title = ", ".join(filter(None, (self.title, str(condition))))
+        return TextTable(title, self.headings, self.rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from rebecsim.counted import counted
 from rebecsim.limits import TASKS
 
+LARGE = 60.0
+"""Estimated seconds from which on runs are announced."""
+
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
 
@@ -20,7 +23,7 @@ class RunSize:
 
     `seconds` are of one processor, and right within a factor of about three; `memory` is in bytes,
     beside that of the process. `tasks` is 0 where jobs have none; `of` is what is counted where it
-    is no jobs.
+    is no jobs. It may take many times as long where it takes so long `at_least`.
     """
 
     jobs: int
@@ -28,6 +31,7 @@ class RunSize:
     seconds: float
     memory: int
     of: str = "job"
+    at_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Size:
     seconds: float
     memory: int
     workers: int
+    at_least: bool = False
 
     @classmethod
     def of(cls, runs: Sequence[tuple[int, RunSize]], workers: int = 1) -> Size:
@@ -57,11 +62,17 @@ class Size:
             sum(count * each.seconds for count, each in runs) / busy,
             processes * _PROCESS + busy * max(each.memory for _, each in runs),
             busy,
+            any(each.at_least for _, each in runs),
         )
 
     def require_bounded(self) -> None:
         """Raise LimitError for a run of too many tasks."""
         TASKS.require(self.largest.tasks)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a user should know of it before the runs begin."""
+        return self.seconds > LARGE
 
     @property
     def text(self) -> str:
@@ -70,9 +81,10 @@ class Size:
         if self.largest.tasks:
             of += f" and {counted(self.largest.tasks, 'task')}"
         each = "" if self.runs == 1 else "each "
+        time = ("at least " if self.at_least else "") + duration(self.seconds)
         by = f" with {counted(self.workers, 'worker')}" if self.workers > 1 else ""
         return (
-            f"{counted(self.runs, 'run')}, {each}of up to {of}: estimated {duration(self.seconds)}"
+            f"{counted(self.runs, 'run')}, {each}of up to {of}: estimated {time}"
             f"{by} and {max(self.memory // 1_000_000, 1):,} MB of memory"
         )
 

@@ -212,9 +212,10 @@ class Study(ABC):
         """
         return {}
 
-    def size(self, cell: PlannedCell) -> RunSize | None:
-        """Estimate a run of a cell, at once and before anything is run; None: it is not known.
+    def size(self, cell: PlannedCell, replications: int) -> RunSize | None:
+        """Estimate a run of a cell in the mean of so many, at once and before anything is run.
 
+        None: it is not known.
         Raises what `run` raises for files that are wrong.
         """
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,19 @@ import typer
 from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
-from rebecsim.studies.plan import plan_size
-from rebecsim.studies.scenarios.scenario_files import ScenarioText, builtin_scenarios
+from rebecsim.studies.plan import Plan, plan_size
+from rebecsim.studies.scenarios.scenario_files import (
+    ScenarioText,
+    builtin_scenarios,
+    read_scenario_text,
+)
 from rebecsim.studies.size import RunSize, Size, duration
+from rebecsim.studies.study import How
 from tests.conftest import Run
+
+_JOBS = {"family": "a", "count": 4, "maps": 40, "reduces": 2, "queue": "batch"}
+_LONG_SHUFFLE = _JOBS | {"costs": {"combine_ratio": 2_000}}
+_MANY_SPILLS = _JOBS | {"costs": {"map_ratio": 100}}
 
 KINDS = (
     "capacity_or_fair",
@@ -42,6 +52,25 @@ def test_a_dry_run_says_how_large_the_runs_are_and_makes_none(
     assert run("compare", scenario).returncode == 2  # results must go somewhere
 
 
+@pytest.mark.parametrize(
+    ("words", "runs"),
+    [
+        (("for_edf", "--replications", 3), 3 * 6 * 4 * 2),
+        (("capacity", "--tables", "5.2"), 140),
+        (("workflows", "--tables", "D.1"), 3 * 4 * 5),
+        (("deadlines", "--parts", "closed", "--replications", 2), 18),
+    ],
+)
+def test_so_does_one_of_published_experiments(
+    words: tuple[object, ...], runs: int, run: Run, tmp_path: Path
+) -> None:
+    done = run("reproduce", *words, "--out", tmp_path / "out", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{runs} runs, each of up to ")
+    assert done.stdout.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("scenario", builtin_scenarios())
 def test_jobs_and_tasks_are_those_that_are_run(scenario: str) -> None:
     plan = load(scenario).plan()
@@ -52,17 +81,17 @@ def test_jobs_and_tasks_are_those_that_are_run(scenario: str) -> None:
     setup = plan.cells[0].setup
     if plan.study.kind == "mapreduce":
         jobs = setup.jobs(0)
-        found = plan.study.size(plan.cells[0])
+        found = plan.study.size(plan.cells[0], 1)
         assert (found.jobs, found.tasks) == (len(jobs), sum(job.tasks for job in jobs))
     elif plan.study.kind == "yarn":
         jobs = setup.jobs(0)
         tasks = sum(each.count for job in jobs for each in job.classes)
-        found = plan.study.size(plan.cells[0])
+        found = plan.study.size(plan.cells[0], 1)
         assert found.jobs == len(jobs)
         assert tasks / 2 <= found.tasks <= tasks * 2
     elif plan.study.kind == "stages":
         tasks = sum(len(job.tasks) for job in setup.jobs(0))
-        assert tasks / 2 <= plan.study.size(plan.cells[0]).tasks <= tasks * 2
+        assert tasks / 2 <= plan.study.size(plan.cells[0], 1).tasks <= tasks * 2
 
 
 def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +116,75 @@ def test_a_job_that_comes_late_takes_long(run: Run, tmp_path: Path) -> None:
 
 def _not_to_be_called(*_: object) -> None:
     raise AssertionError("this takes long")
+
+
+def _with(builtin: str, **changed: Any) -> Plan:
+    """Plan a built-in scenario with some keys changed; those of tables are named with `__`."""
+    text = read_scenario_text(builtin)
+    values: dict[str, Any] = deepcopy(dict(text.values))
+    for name, value in changed.items():
+        *path, last = name.split("__")
+        table = values
+        for key in path:
+            table = table[key]
+        table[last] = value
+    return load(ScenarioText(text.origin, values, {}, text.folder)).plan()
+
+
+@pytest.mark.parametrize(
+    ("builtin", "changed"),
+    [
+        ("capacity_or_fair", {}),
+        ("user_limit", {"workload__jobs": [_LONG_SHUFFLE]}),
+        ("user_limit", {"workload__jobs": [_MANY_SPILLS]}),
+        ("peek_with_errors", {"policies": ["PEEK"], "error_percents": [0]}),
+        ("elastic_or_regular", {"policies": ["PEEK"], "load_factors": [2.0]}),
+        ("elastic_or_regular", {"policies": ["REGULAR"]}),
+        ("fifo_or_fair", {"policies": ["FIFO"], "workload__generate__jobs": 200}),
+        ("changed_queues", {}),
+        ("budgets_or_deadlines", {}),
+        ("slots_by_deadlines", {}),
+    ],
+)
+@pytest.mark.slow
+def test_estimates_are_right_within_a_factor_of_three(
+    builtin: str, changed: dict[str, Any]
+) -> None:
+    """And a bit more, as the machine may have other things to do."""
+    plan = _with(builtin, **changed)
+    cell = plan.cells[0]
+    size = plan.study.size(cell, 1)
+    assert size is not None
+    _, do = plan.study.task(cell, range(1), How())
+    took = []
+    for _ in range(3):  # what is imported and read comes once
+        begun = time.process_time()
+        do()
+        took.append(time.process_time() - begun)
+    assert min(took) / 3.5 < size.seconds < min(took) * 3.5
+
+
+def test_many_runs_of_a_model_are_estimated_as_compiled() -> None:
+    study, cell = (plan := load("for_edf").plan()).study, plan.cells[0]
+    few, many = study.size(cell, 100), study.size(cell, 1_000_000)
+    assert few is not None
+    assert many is not None
+    assert many.seconds < few.seconds / 20
+
+
+def test_what_solvers_take_is_a_lower_bound() -> None:
+    plan = _with("slots_by_deadlines", policies=["MRCP_RM"])
+    by_rules = plan_size([plan], 1)
+    searched = plan_size(
+        [_with("slots_by_deadlines", policies=["MRCP_RM"], solver={"rules_first": False})], 1
+    )
+    others = plan_size([_with("slots_by_deadlines", policies=["EDF"])], 1)
+    assert by_rules is not None
+    assert searched is not None
+    assert others is not None
+    assert others.seconds < by_rules.seconds < searched.seconds / 10
+    assert ": estimated at least " in searched.text
+    assert "at least" not in others.text
 
 
 def test_sizes_are_put_together() -> None:
@@ -121,10 +219,14 @@ def test_large_runs_are_announced_and_show_how_far_they_are(
 ) -> None:
     small = ("compare", "capacity_or_fair", "--workers", "1", "--replications", "4", "--out")
     assert "estimated" not in run(*small, tmp_path / "small").stderr
-    monkeypatch.setattr(sizes, "LARGE", 0.0)
+    monkeypatch.setattr("rebecsim.studies.size.LARGE", 0.0)
     monkeypatch.setattr(sizes, "_FIRST", 0.0)
     said = run(*small, tmp_path / "large").stderr.splitlines()
     assert said[0].startswith("12 runs, each of up to 23 jobs")
+    assert said[1].endswith("after 1 second")
+    words = ("reproduce", "for_edf", "--workers", "1", "--replications", "2")
+    said = run(*words).stderr.splitlines()
+    assert said[0].startswith("96 runs, each of up to 99 time units: estimated ")
     assert said[1].endswith("after 1 second")
 
 

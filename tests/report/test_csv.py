@@ -68,7 +68,7 @@ def test_pairs_are_lines_with_their_verdict(full_report) -> None:
 
 def test_orders_are_columns(full_report) -> None:
     envelopes = full_report.envelopes
-    rows = read(orders_csv(envelopes))
+    rows = read(orders_csv(full_report.comparisons))
     assert len(rows) == 3 * 3
     first = rows[0]
     assert (first["metric"], first["policy"]) == ("deadline_misses", "EDF")

@@ -92,6 +92,13 @@ def test_energy_of_patterns_that_are_told_apart_is_drawn_apart(report):
         "Energy, arrivals uniform 2",
     ]
     assert [picture.name for picture in section.pictures] == ["energy", "energy_2"]
+    titles = [table.title for table in section.tables]
+    assert len(titles) == 6
+    assert titles[2] == "Utilisation of each AppMaster, cluster of 3, arrivals uniform 1"
+    assert all(title.endswith(", arrivals uniform 2") for title in titles[3:])
+    alone = [each for each in report.moments if each.cell.condition["arrivals"] == "uniform 2"]
+    (apart,) = sections(alone, HARDWARE)
+    assert [table.rows for table in section.tables[3:]] == [table.rows for table in apart.tables]
     (section,) = sections(report.moments, Hardware(100, (1.0, 0.5)))
     assert section.pictures == ()
 

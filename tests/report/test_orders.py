@@ -1,10 +1,15 @@
+import csv
+import io
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
+from rebecsim.report.csv import orders_csv
+from rebecsim.report.html import render_html
 from rebecsim.report.orders import (
     extreme_tables,
     no_orders_note,
@@ -12,8 +17,10 @@ from rebecsim.report.orders import (
     order_tables,
 )
 from rebecsim.report.pairs import pair_sentence
+from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
 
 
@@ -160,3 +167,35 @@ def test_undefined_figures_are_dashes() -> None:
     (table,) = extreme_tables([nothing])
     assert set(table.rows[0][1]) == {"\u2013"}
     assert order_sentences([], {}) == order_tables([]) == []
+
+
+def test_orders_are_compared_apart_for_patterns_that_are_told_apart(make_report) -> None:
+    def cells(shift: int) -> list[CellMoments]:
+        return [
+            CellMoments.from_columns(
+                Cell.of(policy, arrivals=arrivals, lengths="uniform 3", app_masters=1),
+                {
+                    "queue_misses": np.array([misses, misses + 2]) + shift,
+                    "update_misses": np.array([0, 0]),
+                    "completions": np.array([9, 8]),
+                },
+                {"time limit": 2},
+            )
+            for arrivals, misses in (("uniform 1", 10), ("uniform 2", 90))
+            for policy in ("EDF", "FIFO")
+        ]
+
+    orders = {"random": cells(0), "fifo": cells(3)}
+    report = make_report(orders["random"], apart=("arrivals",), orders=orders)
+    few, many = report.comparisons.values()
+    assert [each.reference.value for each in few.envelopes[:2]] == [11, 11]
+    assert [each.reference.value for each in many.envelopes[:2]] == [91, 91]
+    rows = list(csv.DictReader(io.StringIO(orders_csv(report.comparisons))))
+    assert [(row["arrivals"], row["fifo"]) for row in rows[:1] + rows[len(rows) // 2 :][:1]] == [
+        ("uniform 1", "14.0"),
+        ("uniform 2", "94.0"),
+    ]
+    page = render_html(report, [], [], {})
+    for arrivals in ("uniform 1", "uniform 2"):
+        assert f"Deadline misses by order of messages, arrivals {arrivals}" in page
+        assert f"Deadline misses, arrivals {arrivals}: the order of messages moves" in page

@@ -344,6 +344,21 @@ def test_a_study_makes_the_run_that_compare_makes(tmp_path: Path) -> None:
     assert (place / "orders/fifo/run.json").exists()
 
 
+def test_a_large_study_says_so_as_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "one"
+    (place / FOLDER).mkdir(parents=True)
+    (place / FOLDER / "scenario.toml").write_text(SMALL)
+    request = {"name": "one", "builtin": False, "workers": 1, "orders": True}
+    (place / FOLDER / "request.json").write_text(json.dumps(request))
+    assert study_process.main(tmp_path, "one") == 0
+    assert "estimated" not in capsys.readouterr().out
+    monkeypatch.setattr("rebecsim.studies.size.LARGE", 0.0)
+    assert study_process.main(tmp_path, "one") == 0
+    assert " 96 runs, each of up to 12 time units: estimated 1 second" in capsys.readouterr().out
+
+
 def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     place = tmp_path / "one"
     (place / FOLDER).mkdir(parents=True)

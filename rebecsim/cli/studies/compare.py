@@ -230,8 +230,7 @@ def compare(
     from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.running.comparing import StudyRunner
+    from rebecsim.studies.running.comparing import StudyRunner, comparison_size
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
@@ -254,8 +253,7 @@ def compare(
         choice_law=changes.law,
         order=changes.order,
     )
-    beside = plan.beside(plan.scenario.replications).values() if orders.orders else ()
-    how_large = plan_size((plan, *beside), count)
+    how_large = comparison_size(plan, orders.orders, count)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:

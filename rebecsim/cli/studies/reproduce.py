@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
@@ -12,6 +13,8 @@ import typer
 
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
 from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
     from rebecsim.clusters.dispatch.scenario import Scenario
-    from rebecsim.studies import Plan, PlannedRun, Study
+    from rebecsim.native.engines import Engine
+    from rebecsim.studies import Plan, PlannedRun
     from rebecsim.studies.running.comparing import StudyRunner
 
 _CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
@@ -31,6 +35,7 @@ _CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
 
 
 @app.command()
+@grouped
 def reproduce(
     name: Annotated[
         str | None,
@@ -69,6 +74,7 @@ def reproduce(
             help="deadlines: these parts only, of factors,facebook,wfbb,edf,errors,closed.",
         ),
     ] = None,
+    limits: SizeOptions = ANY_SIZE,
 ) -> None:
     """Run published experiments; compare with the printed figures.
 
@@ -85,7 +91,7 @@ def reproduce(
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
     if parts is not None and name != _DEADLINES:
         raise typer.BadParameter(f"is for {_DEADLINES} only", param_hint="--parts")
-    wanted = _Wanted(out, page, workers)
+    wanted = _Wanted(out, page, workers, engine, limits)
     chosen = _listed(tables)
     if name == _CAPACITY:
         _reproduce_capacity(wanted, replications, quick, chosen)
@@ -99,50 +105,18 @@ def reproduce(
     if quick:
         names = f"{_CAPACITY}, {_WORKFLOWS} and {_DEADLINES}"
         raise typer.BadParameter(f"is for {names} only", param_hint="--quick")
-    from rebecsim.clusters.dispatch.published import tables_of
-    from rebecsim.clusters.dispatch.report.reproduction import (
-        reproduction_rows,
-        reproduction_table,
-    )
-    from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
-    from rebecsim.clusters.dispatch.study import STUDY
-    from rebecsim.clusters.workers import executor_with_plugins
-    from rebecsim.files import write_atomically
-    from rebecsim.studies.running.comparing import StudyRunner
-    from rebecsim.studies.running.executors import available_workers
-
-    _require_place(page)
-    count = workers or available_workers()
-    modules = STUDY.modules(engine)
-    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
-        showing = partial(showing_runs, f"{directory}: go on with the same command")
-        runner = StudyRunner(executor, engine, showing, complain)
-        found = [
-            _reproduced(
-                table,
-                directory,
-                runner,
-                replications,
-                with_page=page is not None,
-                with_charts=out is not None,
-            )
-            for table in tables_of(name)
-        ]
-    rows = [row for each in found for row in reproduction_rows(each.reproduction)]
-    console().print(reproduction_table(rows, "Published scenarios"))
-    if page is not None:
-        text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
-        write_atomically(page, text.encode())
-        say(f"page  {page}")
+    _reproduce_tables(name, wanted, replications)
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is asked for of published experiments: where runs and page go, and how many workers."""
+    """What is asked for of published experiments: where runs and page go, and how they are made."""
 
     out: Path | None
     page: Path | None
     workers: int | None
+    engine: Engine
+    limits: SizeOptions
 
 
 _Found = TypeVar("_Found")
@@ -150,12 +124,20 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True)
 class _Experiments(Generic[_Found]):
-    """Published experiments: their study, how they are run, shown, and written as a page."""
+    """Published experiments: their plans, how they are run, shown, and written as a page.
 
-    study: Study
+    `plans` are by the directories of their results, which get charts; `beside` are the others.
+    """
+
+    plans: Mapping[str, Plan]
     run: Callable[[Path, StudyRunner], _Found]
     view: Callable[[_Found], RenderableType]
     page: Callable[[_Found], str]
+    beside: Sequence[Plan] = ()
+
+
+def _by_name(plans: Iterable[Plan]) -> dict[str, Plan]:
+    return {plan.scenario.name: plan for plan in plans}
 
 
 def _reproduce_capacity(
@@ -166,15 +148,19 @@ def _reproduce_capacity(
         reproduction_markdown,
         reproduction_view,
     )
-    from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
-    from rebecsim.clusters.mapreduce.study import STUDY
+    from rebecsim.clusters.mapreduce.reproduction.running import (
+        Extent,
+        capacity_plans,
+        reproduce_capacity,
+    )
 
     extent = Extent(quick, replications, tables)
+    plans = capacity_plans(extent)
     _reproduce_experiments(
         wanted,
         _Experiments(
-            STUDY,
-            lambda directory, runner: reproduce_capacity(directory, runner, extent),
+            _by_name(chain.from_iterable(plans)),
+            lambda directory, runner: reproduce_capacity(directory, runner, plans),
             lambda found: reproduction_view(found, extent),
             lambda found: reproduction_markdown(found, extent),
         ),
@@ -186,15 +172,19 @@ def _reproduce_workflows(
 ) -> None:
     """Run the experiments on WFBB-RM."""
     from rebecsim.clusters.stages.reproduction.report import workflows_markdown, workflows_view
-    from rebecsim.clusters.stages.reproduction.running import WorkflowExtent, reproduce_workflows
-    from rebecsim.clusters.stages.study import STUDY
+    from rebecsim.clusters.stages.reproduction.running import (
+        WorkflowExtent,
+        reproduce_workflows,
+        workflow_plans,
+    )
 
     extent = WorkflowExtent(quick, tables, replications)
+    plans = workflow_plans(extent)
     _reproduce_experiments(
         wanted,
         _Experiments(
-            STUDY,
-            lambda directory, runner: reproduce_workflows(directory, runner, extent),
+            _by_name(chain.from_iterable(rows for _, rows in plans)),
+            lambda directory, runner: reproduce_workflows(directory, runner, plans),
             lambda found: workflows_view(found, extent),
             lambda found: workflows_markdown(found, extent),
         ),
@@ -209,15 +199,19 @@ def _reproduce_deadlines(
         deadlines_markdown,
         deadlines_view,
     )
-    from rebecsim.clusters.stages.reproduction.deadline_runs import DeadlineExtent, run_deadlines
-    from rebecsim.clusters.stages.study import STUDY
+    from rebecsim.clusters.stages.reproduction.deadline_runs import (
+        DeadlineExtent,
+        deadline_plans,
+        run_deadlines,
+    )
 
     extent = DeadlineExtent(quick, replications, parts)
+    plans = deadline_plans(extent)
     _reproduce_experiments(
         wanted,
         _Experiments(
-            STUDY,
-            lambda directory, runner: run_deadlines(directory, runner, extent),
+            _by_name(plans.values()),
+            lambda directory, runner: run_deadlines(directory, runner, plans),
             lambda found: deadlines_view(found, extent),
             lambda found: deadlines_markdown(found, extent),
         ),
@@ -228,19 +222,30 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
     """Run published experiments, and show the published figures beside ours."""
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
+    from rebecsim.report import write_report
+    from rebecsim.report.comparison import report_input
+    from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.storage.results import Results
 
-    page = wanted.page
+    page, plans = wanted.page, [*experiments.plans.values(), *experiments.beside]
     _require_place(page)
     count = wanted.workers or available_workers()
+    modules = plans[0].study.modules(wanted.engine)
     with (
+        sized(plan_size(plans, count), wanted.limits) as watch,
         kept_or_temporary(wanted.out) as directory,
-        executor_with_plugins(count, experiments.study.modules("auto")) as executor,
+        executor_with_plugins(count, modules) as executor,
     ):
-        showing = partial(showing_runs, f"{directory}: go on with the same command")
-        runner = StudyRunner(executor, "auto", showing, complain)
+        advice = f"{directory}: go on with the same command"
+        showing = partial(showing_runs, advice, watch=watch)
+        runner = StudyRunner(executor, wanted.engine, showing, complain)
         found = experiments.run(directory, runner)
+        if wanted.out is not None:
+            for name, plan in experiments.plans.items():
+                results = Results(directory / name)
+                write_report(report_input(plan, results), results.directory, executor)
     console().print(experiments.view(found))
     if page is not None:
         write_atomically(page, experiments.page(found).encode())
@@ -256,6 +261,56 @@ def _require_place(page: Path | None) -> None:
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
 
 
+def _reproduce_tables(name: str | None, wanted: _Wanted, replications: int | None) -> None:
+    """Run the published scenarios of one name, or all of them."""
+    from rebecsim.clusters.dispatch.published import tables_of
+    from rebecsim.clusters.dispatch.report.reproduction import (
+        reproduction_rows,
+        reproduction_table,
+    )
+    from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
+
+    with_page = wanted.page is not None
+    tables = [_planned(table, replications, with_page) for table in tables_of(name)]
+
+    def view(found: Sequence[_Reproduced]) -> RenderableType:
+        rows = [row for each in found for row in reproduction_rows(each.reproduction)]
+        return reproduction_table(rows, "Published scenarios")
+
+    def page(found: Sequence[_Reproduced]) -> str:
+        settings = _page_settings(name, found)
+        return reproduction_page([each.reproduction for each in found], settings)
+
+    _reproduce_experiments(
+        wanted,
+        _Experiments(
+            {name: plan for each in tables for name, plan in each.by_directory.items()},
+            lambda directory, runner: [_reproduced(each, directory, runner) for each in tables],
+            view,
+            page,
+            [plan for each in tables for plan in each.orders.values()],
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _PlannedTable:
+    """A published table with the plans of its variants, and of the original in other orders."""
+
+    table: PublishedTable
+    variants: Mapping[str, Plan]
+    orders: Mapping[str, Plan]
+
+    @property
+    def by_directory(self) -> Mapping[str, Plan]:
+        """The variants, by the directories of their results."""
+        return {self.directory(variant): plan for variant, plan in self.variants.items()}
+
+    def directory(self, variant: str) -> str:
+        """Say where the results of a variant are."""
+        return f"{self.table.scenario}_{variant}"
+
+
 @dataclass(frozen=True)
 class _Reproduced:
     """A published table with our runs of it, and how they were made."""
@@ -266,37 +321,32 @@ class _Reproduced:
     versions: Mapping[str, str]
 
 
-def _reproduced(
-    table: PublishedTable,
-    directory: Path,
-    runner: StudyRunner,
-    replications: int | None,
-    with_page: bool,
-    with_charts: bool,
-) -> _Reproduced:
-    """Run a published scenario in every variant that is wanted."""
+def _planned(table: PublishedTable, replications: int | None, with_page: bool) -> _PlannedTable:
+    """Lay out a published scenario in every variant that is wanted."""
     from rebecsim.clusters.dispatch.published import reproduction_scenarios
-    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.scenarios import load_scenario, plan_scenario
-    from rebecsim.report import write_report
-    from rebecsim.report.comparison import report_input
-    from rebecsim.studies.running.comparing import planned
 
     built_in = load_scenario(table.scenario).replace(replications=replications)
     scenarios = reproduction_scenarios(built_in, corrected=with_page)
+    plans = {variant: plan_scenario(scenario) for variant, scenario in scenarios.items()}
+    main = plans["rmc"]
+    orders = main.beside(main.scenario.replications) if with_page else {}
+    return _PlannedTable(table, plans, orders)
+
+
+def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> _Reproduced:
+    """Run a published scenario in every variant."""
+    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
+    from rebecsim.studies.running.comparing import planned
+
+    table = wanted.table
     runs = {
-        variant: _kept(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
-        for variant, scenario in scenarios.items()
+        variant: _kept(plan, directory / wanted.directory(variant))
+        for variant, plan in wanted.variants.items()
     }
     main = runs["rmc"]
-    original = main.plan.scenario
-    plans = main.plan.beside(original.replications) if with_page else {}
-    orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
+    orders = {order: planned(plan, main.results, order) for order, plan in wanted.orders.items()}
     runner.run([*runs.values(), *orders.values()])
-    if with_charts:
-        for run in runs.values():
-            report = report_input(run.plan, run.results)
-            write_report(report, run.results.directory, runner.executor)
     moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
     return _Reproduced(
         Reproduction(
@@ -306,8 +356,8 @@ def _reproduced(
             corrected=moments.get("corrected", ()),
             orders={order: run.results.moments(run.plan) for order, run in orders.items()},
         ),
-        original,
-        max((plan.scenario.replications for plan in plans.values()), default=0),
+        main.plan.scenario,
+        max((plan.scenario.replications for plan in wanted.orders.values()), default=0),
         main.results.record()["versions"],
     )
 

@@ -178,7 +178,7 @@ def dss(
     nodes = _nodes(given, assigning.meganode)
     begun = time.process_time()
     jobs = read_sls_jobs(given.trace)
-    with sized(Size.of([(1, size_of_jobs(jobs, len(nodes)))]), limits):
+    with sized(Size.of([(1, size_of_jobs(jobs, nodes, configuration.scheduler))]), limits):
         run = run_cluster(jobs, nodes, configuration)
     seconds = f"{time.process_time() - begun:.2f}"
     if run.stuck is not None:

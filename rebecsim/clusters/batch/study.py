@@ -165,7 +165,7 @@ class BatchStudy(Study):
         log = scenario.workload.log
         return {} if log is None else {_LOG: log}
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a schedule by its jobs."""
         setup: ScheduleSetup = cell.setup
         drawn = setup.scenario.workload.generate

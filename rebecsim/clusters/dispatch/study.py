@@ -34,7 +34,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
-from rebecsim.studies.running.simulated_study import SimulatedStudy
+from rebecsim.studies.running.simulated_study import SimulatedStudy, seconds_of_runs
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
@@ -125,8 +125,9 @@ def model_source(configuration: ClusterConfiguration, *, asserting: bool = True)
     return rebeca_source(configuration, asserting=asserting)
 
 
-_SECONDS_A_TICK = 1.5e-5
-"""Measured with 10,000 time units under compiled code."""
+_SECONDS_A_TICK = 2e-5
+_SECONDS_A_TICK_WITH_EVICTION = 5e-5
+"""In Python."""
 
 
 class DispatchStudy(SimulatedStudy):
@@ -216,10 +217,13 @@ class DispatchStudy(SimulatedStudy):
         """Give all orders."""
         return ORDERS
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its time units."""
         model: ClusterModel = cell.setup
-        return RunSize(model.ticks, 0, model.ticks * _SECONDS_A_TICK, 0, "time unit")
+        evicts = isinstance(model.configuration, NatjamConfiguration)
+        a_tick = _SECONDS_A_TICK_WITH_EVICTION if evicts else _SECONDS_A_TICK
+        seconds = seconds_of_runs(model.ticks, replications, a_tick)
+        return RunSize(model.ticks, 0, seconds, 0, "time unit")
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]

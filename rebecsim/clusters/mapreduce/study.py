@@ -107,7 +107,7 @@ class MapReduceStudy(Study):
                 named["variants", place, "file"] = variant.file
         return named
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its tasks and nodes."""
         return run_size(cell.setup)
 

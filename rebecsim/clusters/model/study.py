@@ -32,7 +32,7 @@ from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.running.simulated_study import SimulatedStudy
+from rebecsim.studies.running.simulated_study import SimulatedStudy, seconds_of_runs
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.scenario_errors import FieldError
 from rebecsim.studies.scenarios.sweeps import (
@@ -174,13 +174,17 @@ class ModelStudy(SimulatedStudy):
         """Give the orders that the scenario has, with a tick or without."""
         return scenario.orders
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its time units, or the messages that it serves at most."""
         setup: ModelSetup = cell.setup
         until, steps = setup.scenario.until, setup.scenario.steps
         if until is None:
-            return RunSize(steps or 0, 0, (steps or 0) * _SECONDS_A_MESSAGE, 0, "message")
-        return RunSize(until, 0, until * _SECONDS_A_MESSAGE, 0, "time unit")
+            of, number = "message", steps or 0
+        else:
+            of, number = "time unit", until
+        is_compiled = python_only(setup.source, setup.scenario) is None
+        seconds = seconds_of_runs(number, replications, _SECONDS_A_MESSAGE, is_compiled=is_compiled)
+        return RunSize(number, 0, seconds, 0, of)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Refuse what cannot be run; a model in Python has to do the same again."""

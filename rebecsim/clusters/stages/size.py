@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from rebecsim.clusters.stages.decisions import DecisionWork
 from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.clusters.stages.managers.registry import can_search, stages_policy
 from rebecsim.studies.size import RunSize
 
 _SECONDS_A_TASK = 4e-5
@@ -20,13 +24,27 @@ def run_size(setup: StagesSetup) -> RunSize:
     workload = setup.scenario.workload
     if workload.jobs is None or workload.files:
         jobs = setup.jobs(0)
-        return size_of_tasks(len(jobs), sum(len(job.tasks) for job in jobs))
+        return _with_search(setup, size_of_tasks(len(jobs), sum(len(job.tasks) for job in jobs)))
     if workload.map_reduce is not None:
         a_job = workload.map_reduce.maps / 2 * (1 + _REDUCES)
     else:
         sizes = [_WORKFLOW[name] for name in workload.sizes]
         a_job = sum(sizes) / len(sizes)
-    return size_of_tasks(workload.jobs, round(workload.jobs * a_job))
+    return _with_search(setup, size_of_tasks(workload.jobs, round(workload.jobs * a_job)))
+
+
+def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:
+    """Add what solvers take at least, by what was recorded of the resource manager.
+
+    If rules go first, nobody knows before which decisions they leave to a solver.
+    """
+    policy, solver = stages_policy(setup.policy), setup.scenario.solver
+    if policy.times is None or not can_search(setup.policy):
+        return size
+    tasks = size.tasks // max(size.jobs, 1)
+    searched = 0.0 if solver.rules_first else solver.limit
+    decision = policy.times.of(DecisionWork(tasks, tasks, searched)) / 1000
+    return replace(size, seconds=size.seconds + size.jobs * decision, at_least=True)
 
 
 def size_of_tasks(jobs: int, tasks: int) -> RunSize:

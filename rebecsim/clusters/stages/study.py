@@ -110,7 +110,7 @@ class StagesStudy(Study):
         names = enumerate(scenario.workload.files)
         return {("workload", "files", place): name for place, name in names}
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its tasks."""
         return run_size(cell.setup)
 

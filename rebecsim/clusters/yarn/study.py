@@ -126,7 +126,7 @@ class YarnStudy(Study):
             named["schedulers", place, "yarn_site"] = each.yarn_site
         return {path: name for path, name in named.items() if name is not None}
 
-    def size(self, cell: PlannedCell) -> RunSize:
+    def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its tasks, nodes and durations."""
         return run_size(cell.setup)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rebecsim.actors import Model, Violation
 from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
 from rebecsim.exploration.graphs.state_graph import build_graph
-from rebecsim.exploration.limits import Limits, peak_bytes
+from rebecsim.exploration.limits import Limits, Meter, peak_bytes
 from rebecsim.exploration.races.ahead import Ahead
 from rebecsim.exploration.races.arrays import Arrays, arrays_of
 from rebecsim.exploration.races.deciding import unexplained
@@ -24,6 +25,11 @@ from rebecsim.exploration.search import Progress, Search
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
+
+_EXPLORING = 0.5
+"""The part of a limit of time that states are looked for in. Their races take two thirds as long
+again in a token ring, and some times as long among philosophers.
+"""
 
 MOST_FOLLOWED = 200_000
 """The pairs of states that are followed, at most, unless the caller says otherwise."""
@@ -69,11 +75,21 @@ def find_races(
             observed=tuple(observe),
             in_constructor=in_constructor(violation),
         )
-    graph = build_graph(problem, checked=checked, limits=limits, engine=engine, progress=progress)
+    limits = limits or Limits()
+    meter = Meter(limits)
+    graph = build_graph(
+        problem, checked=checked, limits=_to_explore(limits), engine=engine, progress=progress
+    )
     arrays = arrays_of(graph)
-    found = _Finder(problem, graph.search, arrays, observe, most_followed).races()
+    found = _Finder(problem, graph.search, arrays, observe, most_followed, meter).races()
     problem.system.runner.finish()
     return found
+
+
+def _to_explore(limits: Limits) -> Limits:
+    """Leave time for what is done with the states that are found."""
+    seconds = None if limits.seconds is None else limits.seconds * _EXPLORING
+    return replace(limits, seconds=seconds)
 
 
 class _Finder:
@@ -86,6 +102,7 @@ class _Finder:
         arrays: Arrays,
         observe: Sequence[str],
         most_followed: int,
+        meter: Meter,
     ) -> None:
         self._problem = problem
         self._search = search
@@ -106,7 +123,7 @@ class _Finder:
             self._diamonds,
             "avoidable" if self._interesting else "observed" if observe else "results",
             most_followed,
-            search.meter.exceeded,
+            meter.exceeded,
         )
         self._groups = grouped(problem.system, arrays, self._diamonds)
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from rebecsim.native.engines import Engine
-from rebecsim.studies.plan import Plan
+from rebecsim.studies.plan import Plan, plan_size
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun, run_plans
 from rebecsim.studies.running.sequential import run_until_precise
+from rebecsim.studies.size import Size
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.run_directory import RECORD
 
@@ -76,6 +77,12 @@ def compare(run: PlannedRun, runner: StudyRunner, with_others: bool) -> None:
         return
     others = list(_beside(run, run.plan.scenario.replications)) if with_others else []
     runner.run([run, *others])
+
+
+def comparison_size(plan: Plan, with_others: bool, workers: int) -> Size | None:
+    """Estimate the runs of `compare`, as `plan_size` does."""
+    others = plan.beside(plan.scenario.replications).values() if with_others else ()
+    return plan_size((plan, *others), workers)
 
 
 def companion_directory(results: Results, name: str) -> Path:

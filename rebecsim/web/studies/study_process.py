@@ -62,8 +62,7 @@ def _run(out: Path, request: Request) -> None:
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.running.comparing import StudyRunner
+    from rebecsim.studies.running.comparing import StudyRunner, comparison_size
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
@@ -72,9 +71,12 @@ def _run(out: Path, request: Request) -> None:
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")
     plan = checked(request.text, request.builtin, out.parent).plan()
     plan.prepare(How(), _say)
-    if (size := plan_size([plan], request.workers)) is not None:
-        size.require_bounded()
     _say(f"{len(plan.cells)} cells, {plan.total} {plan.study.counted}")
+    how_large = comparison_size(plan, request.orders, request.workers)
+    if how_large is not None:
+        how_large.require_bounded()
+        if how_large.is_large:
+            _say(how_large.text)
     with executor_with_plugins(request.workers, plan.study.modules("auto")) as executor:
         run = PlannedRun(plan, Results.open(out, plan, resume=True))
         noted = _Noted(out, plan.study.counted)

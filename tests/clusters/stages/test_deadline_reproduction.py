@@ -34,6 +34,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
 )
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.scenario import validated
 from tests.conftest import Run
 
@@ -280,8 +281,9 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
 ) -> None:
     asked = []
 
-    def ran(directory: Path, runner: object, extent: DeadlineExtent) -> FoundDeadlines:
-        asked.append(extent)
+    def ran(directory: Path, runner: object, plans: Mapping[str, Plan]) -> FoundDeadlines:
+        asked.append({plan.scenario.replications for plan in plans.values()})
+        asked.append(set(plans))
         return as_published()
 
     monkeypatch.setattr(deadline_runs, "run_deadlines", ran)
@@ -289,12 +291,13 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
     assert refused.returncode == 2
     assert "is for deadlines only" in refused.stderr
     run("reproduce", "deadlines", "--parts", "edf, closed", "--workers", 1)
-    assert asked.pop() == DeadlineExtent(parts=("edf", "closed"))
+    assert asked.pop() == set(experiments(DeadlineExtent(parts=("edf", "closed"))))
+    assert asked.pop() == {5}
     page = tmp_path / "page.md"
     done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
     assert done.returncode == 0, done.stderr
     assert "259 of 259 cells (100 %) are within the bounds" in done.stdout
-    assert asked == [DeadlineExtent(replications=3)]
+    assert asked == [{3}, set(experiments(DeadlineExtent()))]
     assert "3 replications of each experiment" in page.read_text("utf-8")
 
 

@@ -239,7 +239,8 @@ def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
     assert run(*words, "--out", tmp_path).returncode == 0
     table = published()["D.17"]
     runs = [
-        running.kept_run(running.scenario_of(table, row.point, 2), tmp_path) for row in table.rows
+        running.kept_run(running.planned(running.scenario_of(table, row.point, 2)), tmp_path)
+        for row in table.rows
     ]
     errors = {"late": of_batches, "turnaround": of_batches}
     monkeypatch.setattr(running, "batch_errors", lambda jobs: errors)
@@ -266,7 +267,9 @@ def test_evenly_spread_runs_are_as_sure_as_neighbours_agree(
     assert "ours are by differences of neighbours among evenly spread" in page.read_text()
     table = published()["D.17"]
     runs = [
-        running.kept_run(running.scenario_of(table, row.point, 5), tmp_path / "out")
+        running.kept_run(
+            running.planned(running.scenario_of(table, row.point, 5)), tmp_path / "out"
+        )
         for row in table.rows
     ]
     found = running.compared(table, runs).rows[0]["turnaround"][0].ours

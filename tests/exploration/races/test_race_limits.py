@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
 from rebecsim.exploration.limits import Meter
 from rebecsim.exploration.races import finding
+from rebecsim.exploration.races.arrays import arrays_of
 from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
 from rebecsim.generate import build_model
@@ -113,6 +115,27 @@ def test_races_are_not_begun_any_more_when_the_time_is_used_up(
     assert len(begun) == found.unfinished == len(found.groups) == 8
     assert set(kinds_of(found)) == {"undecided"}
     assert sum(group.races for group in found.groups) == 73
+
+
+def test_a_limit_of_time_is_for_races_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for finding states only, of whose races nobody hears then."""
+    monkeypatch.setattr("rebecsim.exploration.limits.time.perf_counter", time.process_time)
+    explored: list[float] = []
+    monkeypatch.setattr(
+        finding,
+        "arrays_of",
+        lambda graph: explored.append(graph.search.meter.seconds) or arrays_of(graph),
+    )
+    followed: list[float] = []
+    monkeypatch.setattr(
+        finding, "Follower", lambda *given: followed.append(time.process_time()) or Follower(*given)
+    )
+    checked = check_file(RACES.parent / "benchmarks" / "yarn_fifo4.rebeca")
+    begun = time.process_time()
+    found = find_races(build_model(checked), limits=Limits(seconds=2), engine="python")
+    assert set(found.bounds) == {"seconds"}
+    assert 1 <= explored[0] < 1.5
+    assert followed[0] - begun < 2
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from rich.console import Group
@@ -70,20 +70,21 @@ def dispatch_sections(
 def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     evicts = plan.scenario.eviction is not None
     by_priority = evicts or plan.scenario.counts_priorities
-    metrics = _fates(plan.scenario)
-    parts = summarise(moments, metrics, plan.scenario.level)
+    metrics, level = _fates(plan.scenario), plan.scenario.level
+    by_condition = apart(moments, plan.study.told_apart(plan.scenario))
+    parts = {
+        condition: summarise(cells, metrics, level) for condition, cells in by_condition.items()
+    }
+    long = f"What became of the jobs, jobs per run, with {level_text(level)} intervals"
     yield Section(
         name="breakdown",
         title="Breakdown",
-        tables=(
-            _parts_table(
-                f"What became of the jobs, jobs per run, with {level_text(parts.level)} intervals",
-                parts,
-            ),
-        ),
+        tables=_parts_tables(long, parts),
         notes=tuple(f"{metric.title}: {metric.note}" for metric in metrics),
-        files={"breakdown.csv": _summary_csv(plan, moments, metrics)} if by_priority else {},
-        terminal=text_table(_parts_table("What became of the jobs (jobs per run)", parts))
+        files={"breakdown.csv": _summary_csv(plan, by_condition, metrics)} if by_priority else {},
+        terminal=Group(
+            *map(text_table, _parts_tables("What became of the jobs (jobs per run)", parts))
+        )
         if evicts
         else None,
     )
@@ -95,6 +96,10 @@ def _fates(scenario: Scenario) -> tuple[Metric, ...]:
     return FATES_BY_PRIORITY if scenario.counts_priorities else DISPATCH_FATES
 
 
+def _parts_tables(title: str, parts: Mapping[Condition, Summary]) -> tuple[TextTable, ...]:
+    return tuple(_parts_table(title, each).under(condition) for condition, each in parts.items())
+
+
 def _parts_table(title: str, parts: Summary) -> TextTable:
     """One row per part of a figure, one column per policy."""
     rows = []
@@ -104,10 +109,18 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
     return TextTable(title, ("", *parts.policies), tuple(rows))
 
 
-def _summary_csv(plan: Plan, moments: Sequence[CellMoments], metrics: tuple[Metric, ...]) -> str:
-    scenario = plan.scenario
-    parts = ReportInput("", "", {}, scenario.seed, {}, moments, metrics, level=scenario.level)
-    return table_csv({Condition(): parts})
+def _summary_csv(
+    plan: Plan,
+    by_condition: Mapping[Condition, Sequence[CellMoments]],
+    metrics: tuple[Metric, ...],
+) -> str:
+    seed, level = plan.scenario.seed, plan.scenario.level
+    return table_csv(
+        {
+            condition: ReportInput("", "", {}, seed, {}, cells, metrics, level=level)
+            for condition, cells in by_condition.items()
+        }
+    )
 
 
 def hardware_sections(
@@ -120,8 +133,8 @@ def hardware_sections(
 ) -> Iterator[Section]:
     """Show utilisation and energy where busy times were counted, pictures where there are traces.
 
-    `heading` is that of pictures; energy is drawn along the `axis`, for each combination of the
-    values of the coordinates `told_apart`.
+    `heading` is that of pictures. Energy is drawn along the `axis`; it and all tables are shown for
+    each combination of the values of the coordinates `told_apart`.
     """
     over_time_pictures = tuple(
         Picture(
@@ -138,25 +151,31 @@ def hardware_sections(
         if over_time_pictures:
             yield Section("hardware", "Hardware", pictures=over_time_pictures)
         return
-    used = by_policy_and_size(moments, hardware)
-    has_energy = any(each.cluster.energy for each in used)
     by_condition = {
         condition: by_policy_and_size(cells, hardware)
         for condition, cells in apart(moments, told_apart).items()
     }
     charts = energy_charts(by_condition, hardware.level, axis) if axis else []
+    has_energy = any(each.cluster.energy for used in by_condition.values() for each in used)
     notes = (Text(note, style="dim") for note in HARDWARE_NOTES[:1])
     yield Section(
         name="hardware",
         title="Hardware",
-        tables=(*size_tables(used), app_master_table(used, hardware)),
+        tables=tuple(
+            table.under(condition)
+            for condition, used in by_condition.items()
+            for table in (*size_tables(used), app_master_table(used, hardware))
+        ),
         pictures=(
             *(_energy_picture(chart, heading) for chart in charts),
             *over_time_pictures,
         ),
         notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
         files={"energy.csv": energy_csv(by_workload(moments, hardware))},
-        terminal=Group(text_table(overview(used)), *notes),
+        terminal=Group(
+            *(text_table(overview(used).under(each)) for each, used in by_condition.items()),
+            *notes,
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -36,7 +36,7 @@ from rebecsim.clusters.mapreduce.reproduction.shared_nodes import (
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.plan import plan_study
+from rebecsim.studies.plan import Plan, plan_study
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.storage.results import Results
@@ -102,27 +102,35 @@ class Extent:
         return not self.tables or any(each in self.tables for each in tables)
 
 
-def reproduce_capacity(directory: Path, runner: StudyRunner, extent: Extent) -> Found:
-    """Run the experiments that are not in a directory yet, and give the figures of all.
+CapacityPlans = tuple[list[Plan], list[Plan], list[Plan]]
+"""The large experiments, the small ones, and those beside a real cluster."""
 
-    Raises UserError for a table that is not there.
-    """
-    groups = [
-        [_kept(each, directory) for each in scenarios]
-        for scenarios in (
-            experiment_scenarios(extent.runs, extent.experiments),
-            small_scenarios(extent.runs) if extent.has(SENSITIVITY) else (),
-            validation_scenarios(extent.runs) if extent.has(REAL, SIMULATED, STRAGGLERS) else (),
-        )
-    ]
+
+def capacity_plans(extent: Extent) -> CapacityPlans:
+    """Lay out the experiments. Raises UserError for a table that is not there."""
+    return (
+        _plans(experiment_scenarios(extent.runs, extent.experiments)),
+        _plans(small_scenarios(extent.runs) if extent.has(SENSITIVITY) else ()),
+        _plans(
+            validation_scenarios(extent.runs) if extent.has(REAL, SIMULATED, STRAGGLERS) else ()
+        ),
+    )
+
+
+def reproduce_capacity(directory: Path, runner: StudyRunner, plans: CapacityPlans) -> Found:
+    """Run the experiments that are not in a directory yet, and give the figures of all."""
+    groups = [[_kept(plan, directory) for plan in group] for group in plans]
     runner.run([run for group in groups for run in group])
     large, small, validation = groups
     return found_in(large, small, validation)
 
 
-def _kept(scenario: MapReduceScenario, directory: Path) -> PlannedRun:
-    plan = plan_study(STUDY, scenario)
-    return PlannedRun(plan, Results.resume(directory / scenario.name, plan))
+def _plans(scenarios: Iterable[MapReduceScenario]) -> list[Plan]:
+    return [plan_study(STUDY, each) for each in scenarios]
+
+
+def _kept(plan: Plan, directory: Path) -> PlannedRun:
+    return PlannedRun(plan, Results.resume(directory / plan.scenario.name, plan))
 
 
 def found_in(

@@ -13,10 +13,11 @@ from typing import Any
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.reproduction.distances import ENOUGH_RUNS
-from rebecsim.clusters.stages.reproduction.running import kept_run
+from rebecsim.clusters.stages.reproduction.running import kept_run, planned
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
@@ -381,9 +382,9 @@ def _batch(name: str) -> dict[str, Any]:
     }
 
 
-def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) -> FoundDeadlines:
-    """Run the experiments that are not in a directory yet; give the figures of all."""
-    runs = {}
+def deadline_plans(extent: DeadlineExtent) -> dict[str, Plan]:
+    """Lay out the experiments, by name. Raises UserError for a part that there is not."""
+    plans = {}
     for name, values in experiments(extent).items():
         full = f"deadlines_{name}"
         given = {
@@ -392,7 +393,15 @@ def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) 
             "replications": extent.runs,
             "decisions": {"charged_by": "rate", "measured": True},
         }
-        runs[name] = kept_run(validated(StagesScenario, full, given, {}), directory)
+        plans[name] = planned(validated(StagesScenario, full, given, {}))
+    return plans
+
+
+def run_deadlines(
+    directory: Path, runner: StudyRunner, plans: Mapping[str, Plan]
+) -> FoundDeadlines:
+    """Run the experiments that are not in a directory yet; give the figures of all."""
+    runs = {name: kept_run(plan, directory) for name, plan in plans.items()}
     runner.run(list(runs.values()))
     metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
     found: dict[str, dict[str, Figures]] = {}

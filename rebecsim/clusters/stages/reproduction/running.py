@@ -23,7 +23,7 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
 from rebecsim.clusters.stages.workloads.spread import place_of_run
-from rebecsim.studies.plan import plan_study
+from rebecsim.studies.plan import Plan, plan_study
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
@@ -149,20 +149,21 @@ class FoundTable:
                 yield from (each for each in row[figure] if each.printed is not None)
 
 
+def workflow_plans(extent: WorkflowExtent) -> list[tuple[BudgetTable, list[Plan]]]:
+    """Lay out the experiments: for each table those of its rows. Raises UserError as `chosen`."""
+    return [
+        (table, [planned(scenario_of(table, row.point, extent.runs)) for row in table.rows])
+        for table in extent.chosen
+    ]
+
+
 def reproduce_workflows(
-    directory: Path, runner: StudyRunner, extent: WorkflowExtent
+    directory: Path, runner: StudyRunner, plans: Sequence[tuple[BudgetTable, Sequence[Plan]]]
 ) -> list[FoundTable]:
     """Run the experiments that are not in a directory yet, and compare the figures of all."""
-    tables = extent.chosen
-    runs = {
-        (table.rule, row.point): kept_run(scenario_of(table, row.point, extent.runs), directory)
-        for table in tables
-        for row in table.rows
-    }
+    runs = {plan.scenario.name: kept_run(plan, directory) for _, rows in plans for plan in rows}
     runner.run(list(runs.values()))
-    return [
-        compared(table, [runs[table.rule, row.point] for row in table.rows]) for table in tables
-    ]
+    return [compared(table, [runs[plan.scenario.name] for plan in rows]) for table, rows in plans]
 
 
 def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesScenario:
@@ -190,10 +191,14 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
     return validated(StagesScenario, name, values, {})
 
 
-def kept_run(scenario: StagesScenario, directory: Path) -> PlannedRun:
-    """Plan a scenario, with what a directory has of its runs."""
-    plan = plan_study(STUDY, scenario)
-    return PlannedRun(plan, Results.resume(directory / scenario.name, plan))
+def planned(scenario: StagesScenario) -> Plan:
+    """Lay out the cells of an experiment."""
+    return plan_study(STUDY, scenario)
+
+
+def kept_run(plan: Plan, directory: Path) -> PlannedRun:
+    """Give the runs of an experiment, with what a directory has of them."""
+    return PlannedRun(plan, Results.resume(directory / plan.scenario.name, plan))
 
 
 def compared(table: BudgetTable, runs: Sequence[PlannedRun]) -> FoundTable:
