@@ -175,7 +175,12 @@ def compare(
 
 
 def size(
-    scenario: AnyScenario, *, orders: bool = True, workers: int = 1, **changes: Unpack[Changes]
+    scenario: AnyScenario,
+    *,
+    orders: bool = True,
+    workers: int = 1,
+    trust: bool = False,
+    **changes: Unpack[Changes],
 ) -> Size | None:
     """Estimate how large the runs of `compare` are, and make none.
 
@@ -183,7 +188,7 @@ def size(
     `compare`. None if that is not known, as of a kind from a plug-in that does not say it. Raises
     UserError for a scenario that is wrong.
     """
-    plan = _loaded(scenario, changes.pop("sweep", None) or {}).plan(**changes)
+    plan = _loaded(scenario, changes.pop("sweep", None) or {}, trust).plan(**changes)
     return comparison_size(plan, orders, workers)
 
 
