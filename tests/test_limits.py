@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import readers
+from benchmarks import reading
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.generate import build_model
@@ -42,7 +42,7 @@ from rebecsim.workloads.workflows.wfcommons import read_wfcommons
 from tests.docs.markdown import ROOT
 
 PAGE = ROOT / "docs/reference/limits.md"
-READERS = readers._readers()
+READERS = reading._readers()
 JOB = {"job.id": "job_0", "job.tasks": [{"duration.ms": 7, "count": 4}]}
 MODEL = (
     "reactiveclass A(3) {{ statevars {{ int x; {} }} A() {{ self.go(); }} msgsrv go() {{ {} }} }}"
@@ -130,7 +130,7 @@ def test_the_length_that_a_packed_file_gives_is_not_believed(tmp_path, lowered):
 
 @pytest.mark.parametrize("name", ["log.swf", "log.swf.gz"])
 def test_a_log_may_not_be_too_long(tmp_path, lowered, name):
-    rows = readers.swf(50).encode()
+    rows = reading.swf(50).encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(rows) if name.endswith(".gz") else rows)
     assert len(read_log(path)) == 50
@@ -149,7 +149,7 @@ def test_comments_of_a_log_are_bounded(tmp_path):
         read_log(path)
 
 
-@pytest.mark.parametrize(("name", "made"), [("log.swf", readers.swf), ("log.pbs", readers.pbs)])
+@pytest.mark.parametrize(("name", "made"), [("log.swf", reading.swf), ("log.pbs", reading.pbs)])
 def test_jobs_of_a_log_are_bounded(tmp_path, lowered, name, made):
     path = written(tmp_path, name, made(30))
     lowered(rows=29)
@@ -233,14 +233,14 @@ def test_jobs_that_are_the_same_differ_in_their_name_only(tmp_path):
 
 
 def test_jobs_of_swim_are_bounded(tmp_path, lowered):
-    trace = written(tmp_path, "t.tsv", readers.swim(30))
+    trace = written(tmp_path, "t.tsv", reading.swim(30))
     lowered(jobs=29)
     with pytest.raises(LimitError, match=r"t\.tsv:30: more than 29 jobs"):
         read_swim(trace)
 
 
 def test_nodes_are_bounded(tmp_path, lowered):
-    topology = written(tmp_path, "n.json", readers.topology(30))
+    topology = written(tmp_path, "n.json", reading.topology(30))
     lowered(nodes=29)
     with pytest.raises(LimitError, match="30 nodes; the limit is 29 for a cluster"):
         read_sls_topology(topology)
@@ -344,7 +344,7 @@ def test_readers_are_linear(tmp_path, name):
     def best(text: str, times: int) -> float:
         """Read copies, as some readers remember a file; collecting garbage takes its time, too."""
         return min(
-            readers.seconds_of(
+            reading.seconds_of(
                 reader, written(tmp_path, f"{len(text)}-{place}{reader.suffix}", text)
             )
             for place in range(times)
@@ -354,7 +354,7 @@ def test_readers_are_linear(tmp_path, name):
 
 
 def test_a_long_cycle_is_named_in_part(tmp_path):
-    path = written(tmp_path, "cycle.xml", readers.dax(1000, 1))
+    path = written(tmp_path, "cycle.xml", reading.dax(1000, 1))
     with pytest.raises(UserError) as raised:
         read_dax(path)
     assert "... (991 more)" in str(raised.value)
@@ -363,7 +363,7 @@ def test_a_long_cycle_is_named_in_part(tmp_path):
 
 @pytest.mark.parametrize("first", [1, 0])
 def test_phases_of_a_workflow_do_not_depend_on_the_order_of_the_file(tmp_path, first):
-    path = written(tmp_path, "w.json", readers.wfcommons(50))
+    path = written(tmp_path, "w.json", reading.wfcommons(50))
     tasks = READERS["wfcommons"].read(path)
     assert [task.phase for task in tasks] == list(range(50, 0, -1))
 

@@ -234,7 +234,8 @@ def _stopped_by(bound: Bound, limits: Limits) -> str:
         case "seconds":
             return f"the limit of {limits.seconds:,g} s was reached"
         case "memory":
-            return f"the limit of {limits.memory:,g} MB of memory was reached"
+            of = "" if limits.memory is None else f" of {limits.memory:,g} MB"
+            return f"the limit of memory{of} was reached"
         case "interrupt":
             return "the search was interrupted"
         case "horizon":

@@ -138,6 +138,8 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     for number, (condition, each) in enumerate(report.comparisons.items()):
         title = ": ".join(filter(None, (report.title, str(condition))))
         parts.append(_summary_part(each, title, 5 if number else 2))
+        if reached := precision_notes(each.reached, each.compared):
+            parts.append(_Part(1, list(map(Text, reached))))
         if differences := [pair for pair in each.differences if pair.metric == first]:
             notes = pair_notes(differences, each.compared)
             to_best = _pair_lines(_of_the_best(differences, each.summary))
@@ -232,11 +234,7 @@ class _Brief:
 def _summary_part(report: ReportInput, title: str, rank: int) -> _Part:
     table = policy_table(report.summary, title, report.compared)
     warnings = [Text(f"Warning: {n}", style="yellow") for n in abnormal_notes(report.summary)]
-    notes = [
-        *reading_notes(report.summary, report.has_chance),
-        *precision_notes(report.reached, report.compared),
-    ]
-    return _Part(rank, [table, *warnings], notes)
+    return _Part(rank, [table, *warnings], reading_notes(report.summary, report.has_chance))
 
 
 def _notes(notes: Sequence[str]) -> list[Text]:

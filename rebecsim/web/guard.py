@@ -100,7 +100,7 @@ class Guard:
         if scope["type"] != "http":  # no WebSockets here
             return
         address = scope["client"][0] if scope.get("client") else ""
-        answer = Answer(send, self._answers, address)
+        answer = Reply(send, self._answers, address)
         try:
             headers = _single(scope["headers"])
             cookies = read_cookies(headers.get("cookie", ""))
@@ -265,7 +265,7 @@ def _check_whole(body: bytes, headers: dict[str, str]) -> None:
             raise _RefusedError(400, "The request was changed on the way. Send it again.")
 
 
-class Answer:
+class Reply:
     """Sends an answer, with our headers, in pieces that a client has to take one after another.
 
     `end_turn` is called when the application has made the answer, and before it is taken.

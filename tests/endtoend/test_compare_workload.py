@@ -119,7 +119,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left(
 @pytest.mark.usefixtures("without_charts")
 def test_resume_does_what_is_missing_and_nothing_else(run: Run, folder: Path) -> None:
     (folder / "drawn.toml").write_text(DRAWN)
-    done = run("compare", "drawn.toml", "--out", "a", cwd=folder)
+    done = run("compare", "drawn.toml", "--out", "a", "--explain", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "gives the half-width of the 95 % interval" in done.stdout
     parts = sorted((folder / "a/parts").glob("*.parquet"))
@@ -131,7 +131,7 @@ def test_resume_does_what_is_missing_and_nothing_else(run: Run, folder: Path) ->
     refused = run("compare", "drawn.toml", "--out", "a", cwd=folder)
     assert refused.returncode == 2
     assert "go on with it by --resume" in refused.stderr
-    resumed = run("compare", "drawn.toml", "--out", "a", "--resume", cwd=folder)
+    resumed = run("compare", "drawn.toml", "--out", "a", "--resume", "--explain", cwd=folder)
     assert (resumed.returncode, resumed.stdout) == (0, done.stdout)
     assert {part: part.read_bytes() for part in parts} == content
     assert {part: part.stat().st_mtime_ns for part in parts[::2]} == kept

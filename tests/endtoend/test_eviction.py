@@ -21,7 +21,7 @@ def scenario(tmp_path):
 
 @pytest.mark.usefixtures("without_charts")
 def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
-    done = run("compare", scenario, "--out", "out", cwd=tmp_path)
+    done = run("compare", scenario, "--out", "out", "--explain", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for text in (
         "MDF",
@@ -42,7 +42,7 @@ def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
         "ticks-first",
         "fifo",
     }
-    again = run("report", "out", cwd=tmp_path)
+    again = run("report", "out", "--explain", cwd=tmp_path)
     table = done.stdout.partition("report  ")[0]
     assert again.stdout.startswith(table)
     generated = run("generate", scenario, "--out", tmp_path / "models")

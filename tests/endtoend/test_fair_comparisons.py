@@ -18,7 +18,9 @@ AS_PUBLISHED = SAME.replace("policies =", 'workload = "as-published"\npolicies =
 def compared(run, tmp_path):
     def compare(text):
         (tmp_path / "given.toml").write_text(text)
-        return run("compare", "given.toml", "--out", "out", "--no-orders", cwd=tmp_path)
+        return run(
+            "compare", "given.toml", "--out", "out", "--no-orders", "--explain", cwd=tmp_path
+        )
 
     return compare
 

@@ -42,10 +42,10 @@ def rows(capsys, sql: str, run: object) -> list[dict[str, str]]:
 def test_a_study_from_scenario_to_sql(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     path, run = written(tmp_path), tmp_path / "run"
-    code, out, err = called(capsys, "compare", path, "--out", run, "--workers", 1)
+    code, out, err = called(capsys, "compare", path, "--out", run, "--workers", 1, "--explain")
     assert (code, err) == (0, "")
     assert max(map(len, out.splitlines()[:20])) <= 80
-    assert "Variants are compared run by run" in out
+    assert "Run by run, all variants use the same random numbers" in out
     assert "All 24 runs ended alike: time limit." in out
     assert "Wait of desk.serve (time units)" in out
     cells = rows(capsys, "select * from cells order by SERVICE", run)
@@ -68,7 +68,7 @@ def test_a_study_from_scenario_to_sql(tmp_path, capsys, monkeypatch):
     assert "reactiveclass" not in page  # the model is recorded, and no setting to be read
 
     (tmp_path / "queue.rebeca").unlink()
-    code, again, err = called(capsys, "report", run, "--out", tmp_path / "again")
+    code, again, err = called(capsys, "report", run, "--out", tmp_path / "again", "--explain")
     assert (code, err) == (0, "")
     assert again.partition("\nreport ")[0] == out.partition("\nreport ")[0]
 

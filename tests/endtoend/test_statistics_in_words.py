@@ -58,7 +58,7 @@ def compare(said: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
     def compared(scenario: str, *options: object) -> str:
         (tmp_path / "words.toml").write_text(scenario)
         command = ("compare", tmp_path / "words.toml", "--out", tmp_path / "out")
-        return said(*command, "--engine", "python", *options)
+        return said(*command, "--engine", "python", "--explain", *options)
 
     return compared
 
@@ -95,7 +95,7 @@ def test_without_any_miss_the_runs_end(compare, tmp_path):
 
 
 def test_models_without_chance_differ_for_certain(compare, tmp_path):
-    shown = compare(WITHOUT_CHANCE, "--replications", 1, "--explain")
+    shown = compare(WITHOUT_CHANCE, "--replications", 1)
     for text in (shown, page(tmp_path)):
         assert ", in every run." in text
         assert "Nothing is random in these models" in text
@@ -112,7 +112,7 @@ def test_updates_and_ticks_are_explained(compare, tmp_path):
     shown = compare(SCENARIO)
     for text in (shown, page(tmp_path)):
         assert "An update is the message of an AppMaster that its job has ended" in text
-        assert "not by whether intervals overlap" in text
+        assert "overlapping intervals do not" in text
 
 
 @pytest.mark.parametrize("form", ["rebeca", "python"])

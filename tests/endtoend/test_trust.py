@@ -45,7 +45,7 @@ def place(tmp_path: Path) -> Path:
     written(tmp_path, ABOUT_PYTHON)
     trace = f"from pathlib import Path\n\nPath({str(trace_of(tmp_path))!r}).touch()\n"
     (tmp_path / "queue.py").write_text(trace + QUEUE_PYTHON)
-    results = [{"mode": "FTTS", "verdict": "out of bounds"}]
+    results = [{"mode": "FTTS", "verdict": "undecided"}]
     models = [
         {"file": name, "language": "timed", "results": results}
         for name in ("queue.rebeca", "queue.py")

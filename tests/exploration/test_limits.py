@@ -39,7 +39,7 @@ def test_the_limit_of_states_is_exact() -> None:
         whole.states - 1,
     )
     assert not found.is_violation
-    assert "limit of states" in found.message
+    assert "the limit of 8,027 states was reached" in found.message
     assert f"{found.states:,} states found" in found.message
 
 
@@ -73,7 +73,7 @@ print(json.dumps({**found.to_json(), "measured": peak}))
     found = json.loads(output)
     assert (found["verdict"], found["bounds"]) == ("undecided", ["memory"])
     assert found["states"] > 50_000
-    assert "limit of memory" in found["message"]
+    assert "the limit of memory of 100 MB was reached" in found["message"]
     assert found["measured"] < 100_000_000
 
 

@@ -93,7 +93,7 @@ def test_the_page_compares_policies_and_orders(full_report) -> None:
         "No significant difference was found between EDF and FIFO: all 20 runs of each cell gave",
         "EDF misses ",
         "20 runs per cell detect a difference of",
-        "all 6 pairs of a metric together (Holm)",
+        "all 6 pairs of a figure together (Holm's procedure)",
         "Lachin",
         "Order of messages",
         "Deadline misses by order of messages",

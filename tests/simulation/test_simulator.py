@@ -15,7 +15,6 @@ from rebecsim.actors import (
     Run,
     Streams,
 )
-from rebecsim.actors.choice import read_record
 from rebecsim.generate import build_model
 from rebecsim.generate.load import load_model
 from rebecsim.lang import check_source
@@ -153,17 +152,6 @@ def test_a_run_survives_json_and_is_refused_where_it_does_not_fit():
             Run.from_json({"priorities": True, "until": until, "choices": []})
     with pytest.raises(ReplayError, match=r"choice 0: \['step', 2, 2\]"):
         Run.from_json({"priorities": True, "choices": [["step", 2, 2]]})
-
-
-@pytest.mark.parametrize(
-    "nested", ["[" * 50_000 + "]" * 50_000, '{"a":' * 50_000 + "1" + "}" * 50_000]
-)
-def test_a_run_in_a_file_that_is_nested_too_deep_is_refused(tmp_path, nested):
-    path = tmp_path / "run.json"
-    for text in (nested, f'{{"priorities": true, "choices": [["step", 0, 1], {nested}]}}'):
-        path.write_text(text)
-        with pytest.raises(ReplayError, match=r"run.json: lists and objects are nested too deep"):
-            read_record(path, Run.from_json)
 
 
 def test_fifo_serves_in_the_order_of_sending():

@@ -210,7 +210,6 @@ def test_pages_that_watch_have_places_and_give_them_back(
         ("int[50000] a; int[200][200] b;", "", 1, True),
         ("int[60000] a; int[200][200] b;", "int[1] c;", 1, False),
         ("int[30000] a;", "", 4, False),
-        ("int x;", "int[100001] c;", 1, False),
     ],
 )
 def test_models_with_large_arrays_are_not_stepped_through(

@@ -168,6 +168,7 @@ class Making(SizeOptions):
 
     engine: EngineName = "auto"
     trust: Trust = False
+    explain: Explain = False
 
 
 @app.command(cls=_OptionalAddress)
@@ -194,7 +195,6 @@ def compare(
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     making: Making = Making(),
-    explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report.
@@ -274,7 +274,7 @@ def compare(
             with _showing_what_was_found(run, watch):
                 report = compared(run, runner, orders.orders, most_states)
             written = write_report(report, out, executor)
-    console().print(report_view(report, explain))
+    console().print(report_view(report, making.explain or orders.exact))
     show_written(written, run.results.directory / "parts")
 
 

@@ -181,11 +181,7 @@ class PoolTable(Table):
         description="that it should have before others get more",
     )
     least_cores: int = Field(
-        default=0,
-        ge=0,
-        le=_MOST,
-        json_schema_extra=unit("cores"),
-        description="cores that it should have before others get more, for DRF",
+        default=0, ge=0, le=_MOST, json_schema_extra=unit("cores"), description="the cores, for DRF"
     )
 
 
@@ -231,11 +227,7 @@ class ClusterTable(Table):
         json_schema_extra=unit("MB"),
         description="of nodes of the topology that do not say theirs",
     )
-    cores: Amount | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="of nodes of the topology that do not say theirs",
-    )
+    cores: Amount | None = Field(default=None, json_schema_extra=NO_UNIT, description="of a node")
     meganode: bool = Field(
         default=False, description="one node for each rack, as large as its nodes together"
     )
@@ -248,9 +240,7 @@ class ClusterTable(Table):
     master_memory: Amount = Field(
         default=1000, json_schema_extra=unit("MB"), description="of an AppMaster's container"
     )
-    master_cores: Amount = Field(
-        default=1, json_schema_extra=NO_UNIT, description="of an AppMaster's container"
-    )
+    master_cores: Amount = Field(default=1, json_schema_extra=NO_UNIT, description="of AppMasters")
     reservations: bool = Field(
         default=False, description="keep a node for the first task that does not fit on it"
     )

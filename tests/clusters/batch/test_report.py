@@ -175,14 +175,14 @@ def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
 
 
 def test_the_table_marks_the_best(small) -> None:
-    text = printed(report_view(small.report))
+    text = printed(report_view(small.report, explain=True))
     assert re.search(r"Mean wait \(s\) +│ +9 +│ +6 \* │", text)
     assert re.search(r"Utilisation \(%\) +│ +\d+\.\d +", text)
     assert "Nothing is random in these models" in text
 
 
 def test_replications_have_intervals_and_paired_differences(drawn) -> None:
-    text = printed(report_view(drawn.report))
+    text = printed(report_view(drawn.report, explain=True))
     assert text.count("Differences: Mean wait") == 4
     assert "drawn: load factor 1.5, estimates error 2.5" in text
     assert re.search(r"Makespan \(h\) +│ +[\d.]+ ± [\d.]+", text)

@@ -114,7 +114,7 @@ def test_words_are_said_where_they_are_so_in_every_order(compared, figure):
 
 
 def test_the_report_is_made_again_from_what_is_kept(compared, run, tmp_path):
-    code, shown, complaint = run("report", compared[1], "--out", tmp_path / "again")
+    code, shown, complaint = run("report", compared[1], "--out", tmp_path / "again", "--explain")
     assert code == 0, complaint
     assert "over all orders" in shown
     assert (tmp_path / "again/exact.csv").read_text() == (compared[1] / "exact.csv").read_text()
