@@ -150,7 +150,7 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
         parts.append(_Part(9, [], [note]))
     for section in report.sections:
         if section.terminal is not None:
-            parts.append(_Part(7, [section.terminal]))
+            parts.append(_Part(2, [section.terminal]))
     if explain:
         return Group(*_spaced(parts))
     return _Brief(tuple(each for each in parts if each.views))

@@ -117,7 +117,7 @@ RULES = (
     ),
     Rule(
         "no run time",
-        "run time 0: cancelled, or over within the second; a slowdown is not defined for it",
+        "run time 0: cancelled, or over within the second; its slowdown is undefined",
         lambda rows: rows.run == 0,
     ),
     Rule(

@@ -13,10 +13,10 @@ from tests.docs.update import update, updated
         ("took 5 s\nb\n", "took ... s\nc\n", "took ... s\nb\n"),
         ("ran 5 s\n", "took ... s\n", "ran 5 s\n"),
         ("a\nb\n", "x\n...\n", "a\n...\n"),
-        ("a\n", "x\n...\ny\n...\n", None),
+        ("a\nb\nnear y\nd\n", "x\n...\ny\n...\n", "a\n...\nnear y\n...\n"),
     ],
 )
-def test_an_output_is_shown_as_far_as_before(printed: str, old: str, new: str | None) -> None:
+def test_an_output_is_shown_as_far_as_before(printed: str, old: str, new: str) -> None:
     assert updated(printed, old) == new
 
 

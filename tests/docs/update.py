@@ -1,14 +1,14 @@
 """Write what commands print today into the documents: `python -m tests.docs.update FILE...`.
 
-Read the difference before it is kept: this script does not know what is right. A line `...` keeps
-standing for what it stood for, where it is the only one of its output; a line with `...` in it
-stays if it still fits. Outputs with several such lines are named, and left to be edited by hand.
+Read the difference before it is kept: this script does not know what is right. A line `...` goes on
+standing for the rest of an output, and a line with `...` in it stays if it still fits.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from difflib import SequenceMatcher
 from itertools import zip_longest
 from pathlib import Path
 
@@ -28,33 +28,59 @@ class Update(Session):
         """Note what stands there now and what is to stand there."""
         if matches(printed, expected):
             return
-        today = updated(printed, expected)
-        if today is None:
-            self.left.append(f"{block}: several `...`; it printed\n{printed}")
-        else:
-            self.changed.append((block, expected, today))
+        self.changed.append((block, expected, updated(printed, expected)))
 
 
-def updated(printed: str, expected: str) -> str | None:
-    """Give the text that shows as much of an output as the old one did; None if that is open."""
+def updated(printed: str, expected: str) -> str:
+    """Give the text that shows as much of an output as the old one did.
+
+    What stood between two lines `...` is where the output is most like it.
+    """
     lines, old = shown_lines(printed), shown_lines(expected)
-    if old.count("...") > 1:
-        return None
-    if "..." not in old:
-        return _text(_fitting(lines, old))
-    cut = old.index("...")
-    after = len(old) - cut - 1
-    head, tail = lines[:cut], lines[len(lines) - after :] if after else []
-    return _text([*_fitting(head, old[:cut]), "...", *_fitting(tail, old[cut + 1 :])])
+    shown: list[str] = []
+    start = 0
+    pieces = _pieces(old)
+    for number, piece in enumerate(pieces):
+        last = number == len(pieces) - 1
+        if number == 0:
+            place = 0
+        elif last:
+            place = max(len(lines) - len(piece), start)
+        else:
+            place = _most_alike(lines, piece, start)
+        end = len(lines) if last and number == 0 else place + len(piece)
+        shown += [*(["..."] if number else []), *_fitting(lines[place:end], piece)]
+        start = end
+    return "".join(f"{line}\n" for line in shown)
+
+
+def _pieces(old: list[str]) -> list[list[str]]:
+    """Cut an output at its lines `...`."""
+    pieces: list[list[str]] = [[]]
+    for line in old:
+        if line == "...":
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    return pieces
+
+
+def _most_alike(lines: list[str], piece: list[str], start: int) -> int:
+    """Give the place from `start` on whose lines are most like those of a piece."""
+    text = "\n".join(piece)
+    places = range(start, max(len(lines) - len(piece), start) + 1)
+    return max(
+        places,
+        key=lambda place: (
+            SequenceMatcher(None, text, "\n".join(lines[place : place + len(piece)])).ratio(),
+            -place,
+        ),
+    )
 
 
 def _fitting(lines: list[str], old: list[str]) -> list[str]:
     pairs = zip_longest(lines, old[: len(lines)], fillvalue="")
     return [was if "..." in was and matches(line, was) else line for line, was in pairs]
-
-
-def _text(lines: list[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
 
 
 def update(path: Path) -> list[str]:

@@ -40,7 +40,7 @@ def test_the_limit_of_states_is_exact() -> None:
     )
     assert not found.is_violation
     assert "the limit of 8,027 states was reached" in found.message
-    assert f"{found.states:,} states found" in found.message
+    assert f"{found.states:,} states and " in found.seen
 
 
 def test_time_that_is_used_up() -> None:
