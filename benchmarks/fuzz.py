@@ -44,6 +44,7 @@ from benchmarks.damage import TOKENS, damaged
 from benchmarks.readers import KEPT, READERS, Reader, lay_out
 from benchmarks.touching import Touching
 
+PACKAGE = Path(__file__).resolve().parents[1] / "rebecsim"
 SECONDS = 10
 """Time of the processor that an input may take without a word."""
 HANGING = 180
@@ -221,7 +222,7 @@ def _failure(name: str, error: BaseException | None, exact: bool = True) -> Fail
     if error is None:
         return Failure(name)
     frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
-    ours = [each for each in frames if f"{os.sep}rebecsim{os.sep}" in each.filename]
+    ours = [each for each in frames if Path(each.filename).is_relative_to(PACKAGE)]
     last = (ours or frames)[-1]
     # Where time is up is chance; the module in which it is spent is not quite.
     place = Path(last.filename).name + (f":{last.name}" if exact else "")
