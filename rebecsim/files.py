@@ -24,11 +24,6 @@ _PERMISSIONS = 0o666
 _LONGEST_STEM = 200
 """Bytes of a name in that of its temporary file, so that this is not too long for a directory."""
 
-MOST_NESTED = 100
-"""Lists and objects within one another in a file of JSON; those that are written have a few."""
-
-_TOO_DEEP = f"lists and objects are nested more than {MOST_NESTED} deep"
-
 
 def temporary_name(path: Path) -> Path:
     """Give the name that this process writes a file under until it is whole: `.NAME.PID.tmp`."""
@@ -194,24 +189,6 @@ def read_plain(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise ValueError(f"it is larger than {most:,} bytes")
     return content
-
-
-def parsed_json(content: bytes) -> Any:
-    """Read JSON in UTF-8 that may be a stranger's.
-
-    Raises ValueError if it is none, or is nested more than `MOST_NESTED` deep.
-    """
-    try:
-        data = json.loads(content.decode("utf-8"))
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    level: list[Any] = [data] if isinstance(data, (dict, list)) else []
-    for _ in range(MOST_NESTED):
-        within = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [each for some in within for each in some if isinstance(each, (dict, list))]
-        if not level:
-            return data
-    raise ValueError(_TOO_DEEP)
 
 
 def digest_of(path: Path) -> str:

@@ -134,6 +134,14 @@ def read_json(path: Path, hook: Callable[[dict[str, Any]], Mapping[str, Any]] | 
 
     Raises LimitError; ValueError for what is no JSON; OSError when the file cannot be read.
     """
-    content = read_file(path)
-    require_small_json(content, path)
+    return parsed_json(read_file(path), path, hook)
+
+
+def parsed_json(
+    content: bytes,
+    where: object,
+    hook: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+) -> Any:
+    """Read JSON in UTF-8 that may be a stranger's; raises as `read_json` does."""
+    require_small_json(content, where)
     return json.loads(content.decode("utf-8"), object_hook=hook)

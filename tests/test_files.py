@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from rebecsim.files import (
-    MOST_NESTED,
     inside,
-    parsed_json,
     read_plain,
     replacing,
     temporary_name,
     write_atomically,
     writer_of,
 )
+from rebecsim.limits import LimitError, parsed_json
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
@@ -189,14 +188,14 @@ def test_nesting_is_bounded(opened: str) -> None:
     def nested(depth: int) -> bytes:
         return (opened * depth + "1" + closed * depth).encode()
 
-    assert parsed_json(nested(MOST_NESTED))
-    for depth in (MOST_NESTED + 1, 900, 1_100, 100_000):
-        with pytest.raises(ValueError, match="nested more than 100 deep"):
-            parsed_json(nested(depth))
+    assert parsed_json(nested(200), "x")
+    for depth in (201, 900, 1_100, 100_000):
+        with pytest.raises(LimitError, match=r"^x: .* levels; the limit is 200"):
+            parsed_json(nested(depth), "x")
     for text in (b"", b"[", b"\xff", b"[1] 2"):
         with pytest.raises(ValueError):  # noqa: PT011 - whatever Python says
-            parsed_json(text)
-    assert parsed_json(b"7") == 7
+            parsed_json(text, "x")
+    assert parsed_json(b"7", "x") == 7
 
 
 def test_what_is_replaced_is_given_up_once_the_new_is_on_the_disk(

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.errors import UserError
-from rebecsim.files import inside, parsed_json, read_plain, write_atomically
+from rebecsim.files import inside, read_plain, write_atomically
+from rebecsim.limits import LimitError, parsed_json
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData, charts_along
@@ -143,8 +144,8 @@ def _require_report(out_dir: Path) -> None:
 def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:
     """Remove what an earlier report has written and this one has not; list what there is now."""
     before: object = []
-    with suppress(FileNotFoundError, ValueError):
-        before = parsed_json(read_plain(listed, _MOST_BYTES))
+    with suppress(FileNotFoundError, ValueError, LimitError):
+        before = parsed_json(read_plain(listed, _MOST_BYTES), listed)
     known = {path.relative_to(out_dir).as_posix() for path in (out_dir / "charts").glob("*.???")}
     known |= {path.name for path in out_dir.glob("*.csv")}
     for name in known - files.keys():  # so that nothing else is ever removed

@@ -19,7 +19,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rebecsim.files import parsed_json, read_plain, write_atomically
+from rebecsim.files import read_plain, write_atomically
+from rebecsim.limits import LimitError, parsed_json
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.plan import Plan
@@ -157,14 +158,14 @@ def read_record(path: Path) -> dict[str, Any]:
     Raises ResultsError when there is none, or it is damaged or of a later format.
     """
     try:
-        record = parsed_json(read_plain(path, MOST_BYTES))
+        record = parsed_json(read_plain(path, MOST_BYTES), path.name)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ResultsError(
             f"{path.parent}: there is no run here; `rebecsim runs DIRECTORY` lists those below one"
         ) from error
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, LimitError) as error:
         raise ResultsError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict) or record.get("format") not in _READABLE:
         raise ResultsError(

@@ -224,7 +224,7 @@ FAULTS = {
     "a cell twice": (("cells", 1, "name"), "edf_nondet0to2_nondet1to4_am1", "not all different"),
     "a weight too large": (("measures", 0, "numerator", "queue_misses"), 1e300, "of some size"),
     "a long text": (("caution",), "x" * 10_001, "caution: "),
-    "nested": (("plugins",), json.loads("[" * 200 + "]" * 200), "nested more than 100 deep"),
+    "nested": (("plugins",), json.loads("[" * 300 + "]" * 300), "levels; the limit is 200"),
 }
 
 

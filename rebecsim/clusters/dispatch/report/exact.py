@@ -14,7 +14,8 @@ from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Count
 from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.exploration.orders.process import GOALS, Goal
-from rebecsim.files import parsed_json, read_plain, write_json, write_text
+from rebecsim.files import read_plain, write_json, write_text
+from rebecsim.limits import LimitError, parsed_json
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cell import Cell, Condition
@@ -146,11 +147,11 @@ def stored_exact(plan: Plan, results: Results) -> dict[Cell, ClusterValues]:
     """Read what was reckoned; nothing where nothing was. Raises ResultsError if it is damaged."""
     file = results.directory / _FILE
     try:
-        cells = parsed_json(read_plain(file, _MOST_BYTES))["cells"]
+        cells = parsed_json(read_plain(file, _MOST_BYTES), file)["cells"]
         return {each.cell: ClusterValues.from_json(cells[each.name]) for each in plan.cells}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, LimitError) as error:
         raise ResultsError(
             f"{file} is damaged; `rebecsim compare` with --resume --exact reckons it again"
         ) from error
