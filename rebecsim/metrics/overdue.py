@@ -35,7 +35,8 @@ class OverdueMap:
         edges: ends of the windows, ascending, seconds, shape (windows + 1,).
         overdue: mean number of overdue jobs, shape (users, windows).
         processors: mean number of processors in use by all jobs, shape (windows,).
-        memory: mean memory in use by all jobs, KB, likewise; None where the log does not tell.
+        memory: mean memory in use by all jobs, KB, shape (windows,); None where
+            the log does not tell.
         capacity: processors of the machine.
     """
 

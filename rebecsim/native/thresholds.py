@@ -29,7 +29,7 @@ SEARCH_LOADS = 20_000
 worth, as most searches that have come so far go on for long."""
 
 SEARCH_COMPILES = 200_000
-"""States after which it goes on if the loop has to be compiled first: likewise half."""
+"""States after which it goes on if the loop has to be compiled first: half of it too."""
 
 SECONDS_TO_COMPILE = 60.0
 """Seconds that must be left of a limit of time for compiling, which cannot be interrupted: several

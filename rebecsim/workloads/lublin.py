@@ -49,7 +49,7 @@ class LublinModel:
         gap_all_day: factor on the shape of `gap`, from busiest hours to all.
         cycle: gamma of arrivals over the half hours of the day.
         most_log_run: log of the longest run time; larger ones are drawn again. About 45 hours.
-        most_log_gap: log of the longest gap, likewise. About 5 days.
+        most_log_gap: log of the longest gap; larger ones are drawn again. About 5 days.
     """
 
     serial: float = 0.244

@@ -54,7 +54,7 @@ class HadoopSettings:
 
     Attributes:
         map_slots: of a node.
-        reduce_slots: likewise.
+        reduce_slots: of a node.
         heartbeat: how often a TaskTracker sends one (microseconds).
         first_heartbeats: within which time all of them send their first (microseconds).
         heartbeats_of: who sends them: a TaskTracker for all its slots, or each of these, while it
@@ -64,7 +64,7 @@ class HadoopSettings:
         slow_start: of the maps of a job, the part that has ended before its reduces begin.
         parallel_copies: how many outputs of maps a reduce fetches at a time.
         sort_buffer: of a map: when its output has filled it, it is written to disk (bytes).
-        merge_buffer: of a reduce: likewise, of what it has fetched (bytes).
+        merge_buffer: of a reduce: when what it has fetched fills it, it is written to disk (bytes).
         merge_outputs: the number of outputs that fills it, too.
         expiry: after what time without heartbeats a TaskTracker is taken for lost (microseconds).
     """
@@ -119,7 +119,7 @@ class Variation:
 
     Attributes:
         jitter: standard deviation of the logarithm of what is asked of processors and disks.
-        reduce_jitter: likewise, of the processor in reduce functions.
+        reduce_jitter: the same deviation for the processor in reduce functions.
         slow_nodes: the share of nodes that are slow.
         node_slowdown: how much longer their processors and disks take.
         slow_tasks: the share of attempts that are slow.

@@ -76,7 +76,7 @@ class DeviceUse(NamedTuple):
     Attributes:
         time: microseconds.
         processors: of each node: for how long they have been busy, all together (microseconds).
-        disks: likewise.
+        disks: of each node: for how long they have been busy, all together (microseconds).
         links: bytes that each link has carried; see `RackTopology` for which is which.
     """
 

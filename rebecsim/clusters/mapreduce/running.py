@@ -24,14 +24,14 @@ class WorkerNode:
 
     Attributes:
         number: from 0.
-        rack: likewise.
+        rack: its number, from 0.
         slots: what schedulers see of it.
         works: whether it has not failed; the JobTracker learns of failures later.
         slowdown: how much longer its processors and disks take than they should.
         rates: of its devices, if it is not slow.
         tracker: its TaskTracker.
         processor: its processors, as one device.
-        disk: likewise.
+        disk: its disks, as one device.
         running: attempts, in the order of their launch.
         ended: attempts that the JobTracker has not been told of.
         outputs: maps that have ended here, as long as what they left is there.
@@ -95,7 +95,7 @@ class JobRun:
         rejected: why it is not accepted; None: it is.
         attempts: in the order of their launch, of maps and of reduces.
         tries: how many each task has had, by kind and number.
-        live: those that hold slots, likewise.
+        live: the attempts that hold slots, in the order of their launch.
         done: numbers of the tasks that have ended, by kind.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
         outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.

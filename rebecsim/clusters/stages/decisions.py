@@ -83,7 +83,7 @@ class DecisionCost:
     Attributes:
         charged_by: what says how long.
         constant: of each decision, if charged by rate (ms).
-        per_task: for each task of the jobs that have arrived, likewise (ms).
+        per_task: for each task of the jobs that have arrived, if charged by rate (ms).
         recorded: what was recorded of the manager, if charged by that.
     """
 

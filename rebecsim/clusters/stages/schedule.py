@@ -23,8 +23,8 @@ class Schedule:
 
     Attributes:
         scheduled: the tasks that have not started, read-only; later changes appear in it.
-        running: those that have started and not ended, likewise. Their end is the expected one.
-        done: those that have ended, likewise, as they ran.
+        running: those that have started and not ended, read-only. Their end is the expected one.
+        done: those that have ended, as they ran, read-only.
     """
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ class Task:
     Attributes:
         kind: what they are for.
         memory: what they ask for.
-        cores: likewise.
+        cores: what they ask for.
         duration: in ideal memory.
         ideal: the memory that they need, which is less than they ask for if that is too much.
         penalty: how much longer they run in less; None: they do not.
@@ -80,7 +80,7 @@ class Application:
         start: when it was submitted (ms).
         end: when its AppMaster had nothing more to do (ms), or None.
         consumption: MB of the containers that the resource manager knows it to have.
-        consumed_cores: likewise.
+        consumed_cores: cores of these containers.
         containers: all that were allocated, the AppMaster's first.
         alive: how many of them the AppMaster does not know to be finished.
         allocated: containers that the AppMaster has not heard of.

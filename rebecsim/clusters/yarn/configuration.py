@@ -78,7 +78,7 @@ class FairPool:
         name: that of a queue, or of a user whose jobs name none.
         weight: how much it should have, compared to others, which have 1 if nothing is said.
         least_memory: MB that it should have in any case, before others get more.
-        least_cores: likewise; they only count for DRF.
+        least_cores: cores that it should have in any case; they only count for DRF.
     """
 
     name: str
@@ -112,7 +112,7 @@ class YarnConfiguration:
         node_heartbeat: the period of the heartbeats of nodes.
         master_heartbeat: that of AppMasters.
         master_memory: what the container of an AppMaster takes.
-        master_cores: likewise.
+        master_cores: cores of the container of an AppMaster.
         reservations: whether a node is kept for the first job that does not fit on it.
         gaps: whether a reserved node takes tasks that end before it is needed.
         gaps_for_masters: whether it takes AppMasters, too.

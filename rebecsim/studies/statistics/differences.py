@@ -42,7 +42,8 @@ class PairDifference:
         runs: runs per cell that were compared (the least, if cells have different numbers).
         estimate: of the first minus the second; its interval is for this pair alone.
         p_value: two-sided, for this pair alone; None when the difference is undefined.
-        adjusted_p_value: Holm's, for all pairs of the metric together; None likewise.
+        adjusted_p_value: Holm's, for all pairs of the metric together; None when the
+            difference is undefined.
         compared: pairs that were tested together for this metric.
         power: what more runs would show; only for a pair that is undecided and varies.
         is_identical: whether every run has the same counters under both policies.

@@ -56,7 +56,7 @@ class ContainerJob:
         end: when it ended in the trace (ms), which no run looks at; None: unknown.
         application: the type of its AppMaster.
         master_memory: MB of its AppMaster; None: those of the cluster's configuration.
-        master_cores: likewise.
+        master_cores: cores of its AppMaster; None: those of the cluster's configuration.
         known_as: its name where that is not `job_N`.
     """
 

@@ -29,7 +29,7 @@ class ContainerSummary:
         labels: of nodes that jobs ask for.
         span: milliseconds from the first to the last submission of jobs that wait for no other.
         memory_hours: GB times hours of all tasks in the memory that they ask for.
-        core_hours: likewise.
+        core_hours: cores times hours of all tasks.
         elastic: how many tasks have a penalty of their own for less memory.
         distributions: of tasks by job, of durations, memory and cores by task, and of times
             between arrivals. A quantile is the least value that so many do not exceed.

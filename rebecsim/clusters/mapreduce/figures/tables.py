@@ -83,7 +83,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The columns of each table. A share is the mean number of slots that the attempts of a queue hold,
-over a window that begins at `time`; a use of devices, in percent, likewise."""
+over a window that begins at `time`; the use of devices, in percent, is over that window too."""
 
 
 @dataclass(frozen=True, slots=True)

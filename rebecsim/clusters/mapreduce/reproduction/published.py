@@ -67,7 +67,7 @@ class Pairing:
         description: what it is in words.
         real: of each of `JOBS`: of ten runs of the real cluster, in how many its reduce had the
             node for itself, and in how many it shared it.
-        simulated: likewise, of the simulator of the thesis.
+        simulated: the same for the simulator of the thesis.
     """
 
     run: str

@@ -78,7 +78,7 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def finish_job_task(self, held: HeldSlot) -> None:
-        """End such a task; likewise."""
+        """End a task that sets up a job or cleans up behind it."""
         self._job_tasks.append(held)
 
 

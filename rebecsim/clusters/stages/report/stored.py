@@ -70,7 +70,7 @@ class TaskColumns:
         start: when it started.
         end: when it ended.
         deadlines: by when each job should have ended, by its number.
-        ended: when each job did, likewise.
+        ended: when each job ended, by its number.
     """
 
     job: NDArray[np.int64]

@@ -16,7 +16,7 @@ class DeadlineCell:
     Attributes:
         what: of which experiment, and which figure.
         published: as the thesis has it, in words or figures.
-        ours: likewise.
+        ours: as simulated here, in words or figures.
         holds: whether ours is within the bounds of its part.
         distance: of a figure, which one it is and how far ours is from the published one, in parts
             of that; None where that is 0, or it is no figure.

@@ -29,7 +29,8 @@ class ClosedWorkload:
         maps: of a job; the most where they are drawn.
         reduces: of a job; None: drawn, up to as many as its maps.
         longest_map: the longest a map takes.
-        longest_reduce: likewise; None: reduces share the sum of the job's maps, rounded up.
+        longest_reduce: the longest a reduce takes; None: reduces share the sum of the
+            job's maps, rounded up.
         resources: how many there are.
         slots: for maps, and as many for reduces, of each.
         draws_maps: whether the number of maps is drawn.

@@ -157,7 +157,7 @@ class CapacitySettings:
         system_applications: that the cluster has at most.
         queue_applications: that a queue has at most where it says nothing; None: no such limit.
         user_parallel: how many applications of a user run at a time; None: any number.
-        parallel_of: likewise, by user.
+        parallel_of: how many applications of a user run at a time, by user.
         node_delay, rack_delay: opportunities that are let pass for a nearer node; a rack_delay of
             -1: as many as fit the size of the request.
         rack_reset: whether a container in the rack begins that count anew.

@@ -34,7 +34,7 @@ class FairQueueSettings:
         policy: in which what is in it is served.
         minimum_timeout: how long it has less than its minimum until others are killed for it (ms);
             None: that never happens.
-        share_timeout: likewise, for the part of its share that is the threshold.
+        share_timeout: how long it has less than the threshold's part of its share until then (ms).
         threshold: see above.
         preemptable: whether its containers may be killed.
         largest: of its containers; None: the cluster's.
@@ -113,7 +113,7 @@ class FairSettings:
         undeclared: what queues are like that the file does not name.
         rules: which queue a job gets: the first rule that has one.
         most_of_user: applications of a user that run at a time; None: any number.
-        most_by_user: likewise, by user.
+        most_by_user: applications that run at a time, by user.
         multiple: whether a heartbeat gives several containers.
         half: whether it gives half of what is free at most, then.
         most_containers: that it gives otherwise; 0 or less: any number.

@@ -25,8 +25,8 @@ class MappedJob:
         normalised: that, for each unit of the time that the job takes there.
         sequence: the tasks in the order in which they are placed: the longest first.
         first: when the first task starts (ms); `NOWHERE`: it has no place.
-        last: when the last one ends (ms), likewise.
-        last_start: when the last task starts (ms), likewise.
+        last: when the last task ends (ms); `NOWHERE`: it has no place.
+        last_start: when the last task starts (ms); `NOWHERE`: it has no place.
         decision: the number of the decision that came to this job last.
         tasks: for the loops that place them; None before the first decision.
         places: where tasks are, for these loops.

@@ -104,8 +104,8 @@ class JobMapper:
             each.settle()
 
     def _remap(self, job: MappedJob, sorting: _Sorting) -> bool:
-        """Map a job and those around it anew, in an order; those around one of them that would then
-        be late, likewise, and so on. Give whether all are in time that can be.
+        """Map a job and those around it anew, in an order. If one of them would then be late, map
+        those around it anew too, and so on. Give whether all are in time that can be.
         """
         remappings = [self._remapping(job, sorting)]
         while remappings:

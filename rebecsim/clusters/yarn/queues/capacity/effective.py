@@ -24,7 +24,7 @@ class Effective(NamedTuple):
         minimum: what it should have.
         maximum: what it may have.
         share: the minimum as a part of all.
-        most_share: the maximum likewise.
+        most_share: the maximum as a part of all.
         configured: what is said of it as resources.
     """
 
