@@ -95,8 +95,10 @@ def progress_bar(
         TextColumn(runs[0].plan.study.counted),
         TimeElapsedColumn(),
     )
+    # Rich 13 ends a line where a bar that is not shown was.
+    shown_on = console if is_seen else Console(quiet=True)
     with Progress(
-        *columns, console=console, transient=True, disable=not is_seen, expand=True
+        *columns, console=shown_on, transient=True, disable=not is_seen, expand=True
     ) as progress:
         yield _Shown(progress, progress.add_task(_described(runs)))
 
