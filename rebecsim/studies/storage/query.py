@@ -150,6 +150,10 @@ def _query_error(
 
 def _require_reading(sql: str) -> None:
     """Raise QueryError unless the text is one statement that only reads."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError as error:
+        raise QueryError("query: is not UTF-8 text") from error
     with closing(duckdb.connect(":memory:")) as connection:
         _lock(connection)
         try:

@@ -332,3 +332,10 @@ def test_numbers_that_cannot_be_added_up_are_named(number, sent, made):
     ):
         with pytest.raises(ResultsError, match=said):
             use()
+
+
+def test_a_question_that_is_no_text_is_refused() -> None:
+    from rebecsim.studies.storage.query import QueryError, _require_reading
+
+    with pytest.raises(QueryError, match="is not UTF-8 text"):
+        _require_reading("select '\udcff'")
