@@ -196,7 +196,7 @@ def _leaders(answer: Answer, places: _Places, compared: Compared) -> str:
         else:
             text = _best(metric, leaders, compared)
         parts.append(text + places.of([each.condition for each in group]))
-    return ", ".join(parts)
+    return ("; " if any("," in part for part in parts) else ", ").join(parts)
 
 
 def _best(metric: Metric, leaders: Sequence[str], compared: Compared) -> str:

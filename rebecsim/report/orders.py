@@ -144,7 +144,7 @@ def _sentence(
 ) -> str:
     widest = max(group, key=lambda each: each.width)
     width = _amount(metric, widest.width)
-    moved = f"the order of messages changes it by up to {width}"
+    moved = f"the order of messages changes this figure by up to {width}"
     named = f" ({widest.policy})" if widest.width > 0 and len(group) > 1 else ""
     values = [each.reference.value for each in group if each.reference.is_defined]
     if len(values) < 2:

@@ -222,12 +222,8 @@ class _Brief:
             if number:
                 yield ""
             yield each.brief
-        yield ""
-        more = (
-            "More figures, and how all were computed"
-            if len(shown) < len(self.parts)
-            else ("How this was computed")
-        )
+        is_whole = len(shown) == len(self.parts)
+        more = "How this was computed" if is_whole else "More figures, and how all were computed"
         yield Text(f"{more}: --explain, or the report.", style="dim")
 
 

@@ -85,7 +85,7 @@ def test_the_table_names_the_orders_of_the_ends() -> None:
         (
             [EDF, MDF],
             0.2,
-            "Deadline misses: the order of messages changes it by up to 9.40 jobs per "
+            "Deadline misses: the order of messages changes this figure by up to 9.40 jobs per "
             "run (EDF), the choice of policy by up to 1.90 jobs per run in random order; which "
             "policy is best depends on the order: MDF under random and ticks-first; EDF under "
             "updates-first.",
@@ -94,7 +94,7 @@ def test_the_table_names_the_orders_of_the_ends() -> None:
             # A different policy is ahead, but not shown to be: that may be chance.
             [envelope("EDF", 24.7, 24.7, 24.7, half=2.0), envelope("MDF", 24, 25, 20, half=2.0)],
             2.0,
-            "Deadline misses: the order of messages changes it by up to 5.00 jobs per "
+            "Deadline misses: the order of messages changes this figure by up to 5.00 jobs per "
             "run (MDF), the choice of policy by up to 0.70 jobs per run in random order; MDF may "
             "be best under every order.",
         ),
@@ -102,21 +102,21 @@ def test_the_table_names_the_orders_of_the_ends() -> None:
             # Intervals overlap, but run by run one is better: that is what counts.
             [envelope("EDF", 24, 25, 24, half=2.0), envelope("FIFO", 24.7, 25.7, 24.7, half=2.0)],
             0.5,
-            "Deadline misses: the order of messages changes it by up to 1.00 jobs per "
+            "Deadline misses: the order of messages changes this figure by up to 1.00 jobs per "
             "run (EDF), the choice of policy by up to 0.70 jobs per run in random order; EDF is "
             "best under every order.",
         ),
         (
             [envelope("EDF", 24, 25, 24, half=None), envelope("MDF", 25, 24, 25, half=None)],
             None,
-            "Deadline misses: the order of messages changes it by up to 1.00 jobs per "
+            "Deadline misses: the order of messages changes this figure by up to 1.00 jobs per "
             "run (EDF), the choice of policy by up to 1.00 jobs per run in random order; which "
             "policy is best cannot be told from one run of each cell.",
         ),
         (
             [envelope("EDF", 30, 30, 30), envelope("FIFO", 30, 30, 30)],
             0.0,
-            "Deadline misses: the order of messages changes it by up to 0.00 jobs per "
+            "Deadline misses: the order of messages changes this figure by up to 0.00 jobs per "
             "run, the choice of policy by up to 0.00 jobs per run in random order; EDF or FIFO may "
             "be best under every order.",
         ),
@@ -126,14 +126,15 @@ def test_the_table_names_the_orders_of_the_ends() -> None:
                 envelope("MDF", 0.7, 0.7, 0.71, JOB_REQUEST_SUCCESS, 0.01),
             ],
             0.02,
-            "Job request success: the order of messages changes it by up to 2.0 "
+            "Job request success: the order of messages changes this figure by up to 2.0 "
             "percentage points (EDF), the choice of policy by up to 20.0 percentage points in "
             "random order; MDF is best under every order.",
         ),
         (
             [EDF],
             None,
-            "Deadline misses: the order of messages changes it by up to 9.40 jobs per run.",
+            "Deadline misses: the order of messages changes this figure by up to 9.40 jobs per "
+            "run.",
         ),
     ],
 )
@@ -198,4 +199,4 @@ def test_orders_are_compared_apart_for_patterns_that_are_told_apart(make_report)
     page = render_html(report, [], [], {})
     for arrivals in ("uniform 1", "uniform 2"):
         assert f"Deadline misses by order of messages, arrivals {arrivals}" in page
-        assert f"Deadline misses, arrivals {arrivals}: the order of messages changes it" in page
+        assert f"Deadline misses, arrivals {arrivals}: the order of messages changes this figure" in page

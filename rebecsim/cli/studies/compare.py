@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -353,7 +354,12 @@ def show_written(written: WrittenReport, *more: Path) -> None:
     say(f"report  {written.html}")
     if written.charts:
         say(f"charts  {written.charts[0].parent}")
-    say(f"data    {', '.join(map(str, (*written.data, *more)))}")
+    folder = written.html.parent
+    files = (*written.data, *more)
+    names = [each.name if each.parent == folder else str(each) for each in files]
+    text = f"data    {folder}: {', '.join(names)}"
+    for line in wrap(text, 80, subsequent_indent=" " * 8, break_on_hyphens=False):
+        say(line)
 
 
 @contextmanager
