@@ -29,6 +29,7 @@ from rebecsim.clusters.loading import (
 
 __all__ = [
     "Ended",
+    "files_of_at_most",
     "fresh_consoles",
     "in_a_process",
     "in_this_process",
@@ -47,6 +48,19 @@ class Ended(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Have writing fail behind this many bytes, as on a full disk (EFBIG instead of ENOSPC)."""
+    import resource  # which Windows has none of
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def without_progress(text: str) -> list[str]:

@@ -1,6 +1,5 @@
 """A file that a command writes is whole or not there, on a full disk too."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 from rebecsim.cli import main
 from rebecsim.exit_codes import ExitCode
 from tests.endtoend.test_cli import SCENARIO
+from tests.program import files_of_at_most
 
 resource = pytest.importorskip("resource")
 
@@ -62,17 +62,6 @@ def ended(monkeypatch, arguments):
     except SystemExit as end:
         return end.code
     return 0
-
-
-@contextlib.contextmanager
-def files_of_at_most(size):
-    """Have writing fail behind this many bytes, as on a full disk (EFBIG instead of ENOSPC)."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

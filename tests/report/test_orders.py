@@ -199,4 +199,7 @@ def test_orders_are_compared_apart_for_patterns_that_are_told_apart(make_report)
     page = render_html(report, [], [], {})
     for arrivals in ("uniform 1", "uniform 2"):
         assert f"Deadline misses by order of messages, arrivals {arrivals}" in page
-        assert f"Deadline misses, arrivals {arrivals}: the order of messages changes this figure" in page
+        assert (
+            f"Deadline misses, arrivals {arrivals}: the order of messages changes this figure"
+            in page
+        )

@@ -14,6 +14,7 @@ from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.storage.query import query
 from tests.plans import run_plan
+from tests.program import files_of_at_most
 
 resource = pytest.importorskip("resource")
 
@@ -41,17 +42,6 @@ def contents(run):
 
 
 # --- full ----------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def files_of_at_most(size):
-    """Have writing fail behind this many bytes, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize(
