@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -111,7 +112,8 @@ def races(
         )
     plain = races_to_json(found) if json else {}
     if not json:
-        for line in race_lines(found, get_terminal_size().columns):
+        width = get_terminal_size().columns
+        for line in race_lines(found, width, wraps=sys.stdout.isatty()):
             say(line)
     interrupted = "interrupt" in found.bounds
     if text is not None and not interrupted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,35 +36,54 @@ _CUT: dict[RaceBound, str] = {
 }
 
 
-def race_lines(races: Races, width: int = 80) -> Iterator[str]:
-    """Give the lines of a report, with drawings no wider than so many characters."""
-    yield (
-        f"{races.model} ({races.mode}): {counted(races.states, 'state')}, "
-        f"{counted(races.pairs, 'pair')} of steps that can be taken in both orders, "
-        f"{races.commuting:,} of which {'commutes' if races.commuting == 1 else 'commute'}"
-    )
-    if races.memory:
-        followed = counted(races.followed, "pair")
-        yield f"{followed} of states followed, {races.memory / 1e6:,.0f} MB at most"
+def race_lines(races: Races, width: int = 80, *, wraps: bool = False) -> Iterator[str]:
+    """Give the lines of a report: the conclusion, the races, and how much was looked at.
+
+    Drawings are no wider than so many characters, and with `wraps` nothing else is.
+    """
+    for line in _lines(races, width):
+        yield from _wrapped(line, width) if wraps else (line,)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Give a line in lines of this width; what is indented goes on farther to the right."""
+    indent = len(line) - len(line.lstrip())
+    margin = " " * (indent + len(_INDENT)) if indent or line[:1].isdigit() else ""
+    return textwrap.wrap(line, width, subsequent_indent=margin, break_on_hyphens=False) or [""]
+
+
+def _lines(races: Races, width: int) -> Iterator[str]:
+    if races.in_constructor is not None:
+        yield f"{races.model}: {races.in_constructor.verdict}: {races.in_constructor.text}"
+        return
+    yield f"{races.model}: {races_conclusion(races)}"
     if races.abstraction:
         yield f"left out of the state: {', '.join(races.abstraction)}"
     if races.observed:
         yield f"observed: {', '.join(races.observed)}"
-    if races.in_constructor is not None:
-        yield f"{races.in_constructor.verdict}: {races.in_constructor.text}"
-        return
     folded = [[races.groups[place] for place in places] for places in races.alike]
     for number, (group, *others) in enumerate(folded, 1):
-        if group.matters:
+        if group.matters or number == 1 or folded[number - 2][0].matters:
             yield ""
         yield from _group_lines(number, group, others, width)
-        if group.matters and number < len(folded) and not folded[number][0].matters:
-            yield ""
     for each in races.unexplained:
         yield ""
         yield from unexplained_lines(each)
     yield ""
-    yield races_conclusion(races)
+    yield _looked_at(races)
+
+
+def _looked_at(races: Races) -> str:
+    """Say how many states and pairs of steps the conclusion is about."""
+    text = (
+        f"Looked at {counted(races.states, 'state')} ({races.mode}) and "
+        f"{counted(races.pairs, 'pair')} of steps that can be taken in both orders; "
+        f"{races.commuting:,} of these {'commutes' if races.commuting == 1 else 'commute'}."
+    )
+    if races.memory:
+        followed = counted(races.followed, "pair")
+        text += f" Followed {followed} of states, with {races.memory / 1e6:,.0f} MB at most."
+    return text
 
 
 def races_conclusion(races: Races) -> str:
@@ -71,9 +91,13 @@ def races_conclusion(races: Races) -> str:
     harmful = sum(group.is_harmful for group in races.groups)
     others = sum(group.matters for group in races.groups) - harmful
     kinds = counted(len(races.groups), "kind")
-    text = f"{harmful} of {kinds} of races {'is' if harmful == 1 else 'are'} harmful"
-    if others:
-        text += f"; in {others}{' others' if harmful else ''} the order matters"
+    if harmful:
+        text = f"{harmful} of {kinds} of races {'is' if harmful == 1 else 'are'} harmful"
+        text += f"; in {counted(others, 'other')} the order matters" if others else ""
+    elif others:
+        text = f"no race is harmful; in {others} of {kinds} the order matters"
+    else:
+        text = f"no race is harmful ({kinds})"
     if not races.groups:
         text = "no races"
     if races.deciding and not races.is_harmful:

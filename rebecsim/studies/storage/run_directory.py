@@ -113,7 +113,8 @@ def _remove_temporary_files(directory: Path) -> None:
     """Remove temporary files of processes that are gone.
 
     Only the holder of the lock writes into the folders of parts and tables, so nobody else's file
-    there is in use; reports are written without it, so theirs are when their process is alive.
+    there is in use. Reports, and what a study of the browser notes in a hidden folder, are written
+    without it, so their files are in use while their process is alive.
     """
     for path in directory.rglob(".*.tmp"):
         writer = writer_of(path)
@@ -123,7 +124,8 @@ def _remove_temporary_files(directory: Path) -> None:
 
 def _is_of_parts(path: Path) -> bool:
     folder = path.parent
-    return folder.name != "charts" and (folder.parent / RECORD).exists()
+    is_shared = folder.name == "charts" or folder.name.startswith(".")
+    return not is_shared and (folder.parent / RECORD).exists()
 
 
 def _is_alive(process: int) -> bool:

@@ -75,9 +75,12 @@ def test_the_changed_models_are_saved_and_are_what_was_said(
     # the change is between the two files
     assert "   removes    atomic: account.pay done at once by what sends it" in _cures(printed)
     code, again, _ = run("races", "--no-deadlock", out / "account-atomic-account.pay.rebeca")
-    assert (code, again.splitlines()[-1]) == (0, "no races")
+    assert (code, again.splitlines()[0]) == (0, "account_atomic_account_pay: no races")
     code, again, _ = run("races", "--no-deadlock", out / "account-unchanged.rebeca")
-    assert (code, again.splitlines()[-1]) == (1, "2 of 2 kinds of races are harmful")
+    assert (code, again.splitlines()[0]) == (
+        1,
+        "account_unchanged: 2 of 2 kinds of races are harmful",
+    )
 
 
 def test_cures_as_plain_values(run: Run, model: Path) -> None:

@@ -14,7 +14,7 @@ from rebecsim.exploration.graphs.components import components
 from rebecsim.exploration.races import Races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.report.models.race_text import race_lines
+from rebecsim.report.models.race_text import race_lines, races_conclusion
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.races.first_come import FIRST_COME, kinds_of, races_of
@@ -51,7 +51,7 @@ def test_a_race_that_decides_for_good_leads_to_different_results() -> None:
     (group,) = found.groups
     assert group.kind == "results"
     assert (group.matters, group.is_harmful, found.is_harmful) == (True, False, False)
-    assert list(race_lines(found))[-1] == "0 of 1 kind of races are harmful; in 1 the order matters"
+    assert races_conclusion(found) == "no race is harmful; in 1 of 1 kind the order matters"
     assert [str(each) for each in group.contenders] == ["j.arrived from a", "j.arrived from b"]
     assert [(each.name, each.first, each.second) for each in group.witness.differences] == [
         ("j.winner", 1, 2)
@@ -321,7 +321,7 @@ def test_a_violation_that_a_choice_decides_is_named() -> None:
     assert found.is_harmful
     lines = list(race_lines(found))
     assert "! assertion failed: bad luck: no race decides it" in lines
-    assert lines[-1] == "no races; 1 violation that no race decides"
+    assert races_conclusion(found) == "no races; 1 violation that no race decides"
 
 
 def test_core_models_have_races_too() -> None:
@@ -380,3 +380,11 @@ def test_all_that_can_go_wrong_is_explained_or_named(entry: dict[str, Any]) -> N
         named.add(races.in_constructor.verdict)
     assert named == {each.verdict for each in found.violations}
     assert races.is_harmful >= found.is_violation
+
+
+def test_lines_for_a_terminal_are_no_wider_than_it() -> None:
+    found = _of(SEND)
+    whole = list(race_lines(found, 60))
+    wrapped = list(race_lines(found, 60, wraps=True))
+    assert max(map(len, whole)) > 60 >= max(map(len, wrapped))
+    assert " ".join(" ".join(wrapped).split()) == " ".join(" ".join(whole).split())

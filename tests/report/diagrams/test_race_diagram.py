@@ -63,5 +63,5 @@ def test_notes_are_wrapped_rather_than_cut() -> None:
 
 
 def test_one_is_not_many() -> None:
-    *_, last = race_lines(_races("teaching/producer_consumer"))
-    assert last == "1 of 1 kind of races is harmful"
+    first, *_ = race_lines(_races("teaching/producer_consumer"))
+    assert first == "producer_consumer: 1 of 1 kind of races is harmful"

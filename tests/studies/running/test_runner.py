@@ -208,10 +208,12 @@ def test_two_writers_do_not_mix(plan, serial):
 def test_temporary_files_of_the_dead_are_removed(plan, serial):
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
     dead, alive = int(ended.stdout), os.getpid()
-    (serial.directory / "charts").mkdir()
+    for folder in ("charts", ".study"):
+        (serial.directory / folder).mkdir()
     places = {
         "parts/.a.parquet.{}.tmp": {dead: False, alive: False},  # whoever holds the lock wrote it
         "charts/.a.svg.{}.tmp": {dead: False, alive: True},  # a report that is being written
+        ".study/.progress.json.{}.tmp": {dead: False, alive: True},  # of the browser
         ".run.json.{}.tmp": {dead: False, alive: True},
         "parts/.mine.tmp": {dead: True},
     }
