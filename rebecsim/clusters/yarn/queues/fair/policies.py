@@ -36,11 +36,6 @@ def _parts(some: Resources, total: Resources) -> list[float]:
     return sorted(parts, reverse=True)
 
 
-def fits_masters(policy: FairPolicy, masters: Resources, limit: Resources) -> bool:
-    """Whether AppMasters stay within their limit, by what counts for the policy."""
-    return masters.within(limit) if policy == "drf" else masters.memory <= limit.memory
-
-
 def _fair(each: FairShared, total: Resources) -> tuple[Any, ...]:
     """By memory: needy ones first, then who has the least for the weight."""
     used, least = each.used.memory, min(each.minimum.memory, each.demand.memory)

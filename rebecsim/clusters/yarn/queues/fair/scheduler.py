@@ -14,7 +14,7 @@ from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import fits_masters, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.policies import in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.patience import Patience
@@ -57,6 +57,7 @@ class HadoopFairScheduler(ContainerScheduler):
         self._patience = Patience(len(nodes))
         self._updated: int | None = None
         self._stale = True
+        self._free = self.total
         self._touched: dict[FairApplicationState, None] = {}
         self._let_pass = False
         self._starving: Starving | None = None
@@ -248,12 +249,22 @@ class HadoopFairScheduler(ContainerScheduler):
                     each.leaf.line.enter(each)
             self._touched.clear()
             self.root.update_shares()
+            self._note_free()
+
+    def _note_free(self) -> None:
+        """Note what the cluster has free, for limits of AppMasters.
+
+        Shares are updated and heartbeats end with that. So what a heartbeat gives counts at the
+        next one.
+        """
+        self._free = self.total.minus(self.root.used)
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
         self.update(now)
         self._let_pass = False
         given = self._serve(node)
+        self._note_free()
         if given:
             self._patience.hope()
             return True
@@ -311,15 +322,17 @@ class HadoopFairScheduler(ContainerScheduler):
         return not request.is_master or self._lets_master_in(leaf, request.size)
 
     def _lets_master_in(self, leaf: FairQueueState, size: Resources) -> bool:
-        """Whether the AppMasters of a leaf leave room for another one."""
+        """Whether the AppMasters of a leaf leave room for another one.
+
+        Without a share of a resource, they may have a part of what is free of it. A share under the
+        policy fair has no cores.
+        """
         if leaf.settings.master_share == -1:
             return True
-        share = leaf.share
-        if not share.memory or not share.cores:
-            free = self.total.minus(self.root.used).not_negative().least(leaf.maximum)
-            share = Resources(share.memory or free.memory, share.cores or free.cores)
-        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in share))
-        return fits_masters(leaf.settings.policy, leaf.masters.plus(size), limit)
+        share, free = leaf.share, self._free.least(leaf.maximum)
+        of = Resources(share.memory or free.memory, share.cores or free.cores)
+        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in of))
+        return leaf.masters.plus(size).within(limit)
 
     def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to someone of a queue; give its size."""
