@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
-from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, Calculator, Resources
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 _Member = TypeVar("_Member", bound=FairShared)
@@ -24,29 +24,27 @@ def place_of(policy: FairPolicy, each: FairShared, total: Resources) -> tuple[An
 
 
 def is_below(policy: FairPolicy, used: Resources, share: Resources, total: Resources) -> bool:
-    """Whether who has something has less than a share, by what counts for the policy."""
-    if policy != "drf":
-        return used.memory < share.memory
-    return _parts(used, total) < _parts(share, total)
+    """Whether somebody has less than a share, by what counts most for the policy.
+
+    Under drf only the dominant parts are compared: equal ones are not below.
+    """
+    calculator = calculator_of(policy)
+    return calculator.key(total, used)[0] < calculator.key(total, share)[0]
 
 
-def _parts(some: Resources, total: Resources) -> list[float]:
-    """Give the parts of a whole, the larger one first."""
-    parts = (part / whole if whole else 0.0 for part, whole in zip(some, total, strict=True))
-    return sorted(parts, reverse=True)
+def calculator_of(policy: FairPolicy) -> Calculator:
+    """Give what compares resources under a policy."""
+    return DOMINANT if policy == "drf" else MEMORY
 
 
 def _fair(each: FairShared, total: Resources) -> tuple[Any, ...]:
-    """By memory: needy ones first, then who has the least for the weight."""
+    """By memory: first those below their minimum, by how far; then who has least for its weight."""
     used, least = each.used.memory, min(each.minimum.memory, each.demand.memory)
     needy = used < least
-    if needy:
-        value = (0, used / max(least, 1))
-    elif each.weight > 0:
-        value = (0, used / each.weight)
-    else:
-        value = (1, used)
-    return (not each.demand.memory, not needy, *value, each.start, each.name)
+    missing = used / max(least, 1) if needy else 0.0
+    has_weight = each.weight > 0
+    value = used / each.weight if has_weight else used
+    return not each.demand.memory, not needy, missing, not has_weight, value, each.start, each.name
 
 
 def _dominant(each: FairShared, total: Resources) -> tuple[Any, ...]:

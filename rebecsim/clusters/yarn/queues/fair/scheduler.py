@@ -14,7 +14,7 @@ from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.patience import Patience
@@ -430,8 +430,8 @@ class HadoopFairScheduler(ContainerScheduler):
     def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether a container is so large that nodes are kept for it."""
         step = self.settings.allocations.step
-        is_large = size.memory >= 2 * step.memory
-        return is_large or (leaf.settings.policy == "drf" and size.cores >= 2 * step.cores)
+        calculator = calculator_of(leaf.settings.policy)
+        return not calculator.less(self.total, size, step.plus(step))
 
     def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
         application, size = each.application, each.request.size
