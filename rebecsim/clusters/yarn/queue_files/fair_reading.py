@@ -220,8 +220,6 @@ class _Allocations:
         minimum, maximum = self._resources(element, "minResources"), above.maximum
         if element.text_of("maxResources") is not None:
             maximum = self._resources(element, "maxResources")
-        if path == "root" and element.text_of("maxResources") is None:
-            maximum = None
         mine = replace(
             above,
             minimum_timeout=self._seconds(element, "minSharePreemptionTimeout")
@@ -244,9 +242,7 @@ class _Allocations:
             weight=self._weight(element),
             minimum=self._minimum(element, minimum),
             maximum=maximum,
-            most_running=self._whole(
-                element, "maxRunningApps", None if path == "root" else above.most_running
-            ),
+            most_running=self._whole(element, "maxRunningApps", above.most_running),
             master_share=self._share(element, "maxAMShare", above.master_share),
             policy=policy,
             minimum_timeout=mine.minimum_timeout,

@@ -105,6 +105,7 @@ class HadoopFairScheduler(ContainerScheduler):
         each = FairApplicationState(application, leaf, application.start)
         self.states[application] = each
         self._held[each] = None
+        self._refresh(each)
         self._let_run()
 
     def _leaf(self, application: Application) -> FairQueueState:
@@ -201,7 +202,7 @@ class HadoopFairScheduler(ContainerScheduler):
         each = self.states[application]
         self._let_go(each)
         self._count_master(each, -1)
-        each.runs = False
+        each.runs, each.has_left = False, True
         self._refresh(each)
         del each.leaf.applications[each]
         each.leaf.members_changed()
