@@ -15,13 +15,13 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Request
 from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.nearness import ANY, RACK
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.patience import Patience
 from rebecsim.clusters.yarn.queues.wishes import Requests
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
-_NODE, _RACK, _ANY = 0, 1, 2
 
 
 class HadoopFairScheduler(ContainerScheduler):
@@ -50,8 +50,9 @@ class HadoopFairScheduler(ContainerScheduler):
         self._held: dict[FairApplicationState, None] = {}
         self._keepers: dict[ClusterNode, FairApplicationState] = {}
         self._running: Counter[str] = Counter()
-        self._thresholds = settings.node_threshold, settings.rack_threshold
-        self._delays = min(self._thresholds) >= 0
+        thresholds = settings.node_threshold, settings.rack_threshold
+        self._delays = min(thresholds) >= 0
+        self._passes = tuple(len(nodes) * each for each in thresholds)
         self._nodes_of = Counter(node.size.rack for node in nodes)
         self._requests = Requests(Hosts(node.size for node in nodes))
         self._patience = Patience(len(nodes))
@@ -303,15 +304,15 @@ class HadoopFairScheduler(ContainerScheduler):
         request = each.request if each.asks else None
         if (
             request is None
-            or request.size != each.kept[node]
+            or request != each.kept[node]
             or not self._has_room(each.leaf, request)
         ):
             self._unreserve(node)
             return None
-        if not request.size.within(_free(node)):
+        near = self._near(each, node) if request.size.within(_free(node)) else None
+        if near is None:
             each.application.decisions.reject()
             return False
-        near = self._requests.of(each.application).nearest(node.size)
         self._unreserve(node)
         self._give(each, node, near)
         return True
@@ -382,7 +383,7 @@ class HadoopFairScheduler(ContainerScheduler):
                     self._give(each, node, near)
                     return size
                 if reserves and self._may_reserve(each, near, node):
-                    each.kept[node] = size
+                    each.kept[node] = each.request
                     self._keepers[node] = each
                     decisions.total += 1
                     decisions.reserved += 1
@@ -394,23 +395,14 @@ class HadoopFairScheduler(ContainerScheduler):
     def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
         """Say how near a node is to where a task would rather run; None: it lets it pass."""
         wishes = self._requests.of(each.application)
+        level = each.nearness[each.request].farthest(*self._passes) if self._delays else ANY
         if not wishes.racks:
             return "any"
-        near, level = wishes.nearest(node.size), self._level(each)
-        if near == "node" or (near == "rack" and level >= _RACK) or level == _ANY:
+        near = wishes.nearest(node.size)
+        if near == "node" or (near == "rack" and level >= RACK) or level == ANY:
             return near
         self._let_pass = True
         return None
-
-    def _level(self, each: FairApplicationState) -> int:
-        """Give how far from where it would rather it runs tasks, after another opportunity."""
-        if not self._delays:
-            return _ANY
-        each.missed += 1
-        if each.level < _ANY and each.missed > len(self.nodes) * self._thresholds[each.level]:
-            each.level += 1
-            each.missed = 0
-        return each.level
 
     def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
         """Whether an application keeps a node: it has too little, and asks for much."""
@@ -444,13 +436,12 @@ class HadoopFairScheduler(ContainerScheduler):
         assert task is not None
         if task.is_master:
             self._count_master(each, 1)
+        if self._delays:
+            each.nearness[each.request].ran(near)
         self.grants.allocate(application, node, size.memory)
         container = application.containers[-1]
         if asked_where:
             container.locality = near
-            if near == "node" or (near == "rack" and each.level == _ANY):
-                each.level = _NODE if near == "node" else _RACK
-                each.missed = 0
         each.count(container, 1)
         if self._starving is not None:
             self._starving.given(each, node, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
@@ -13,6 +14,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.fair.line import Request, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
+from rebecsim.clusters.yarn.queues.fair.nearness import Nearness
 
 
 class FairQueueState(FairShared):
@@ -140,9 +142,8 @@ class FairApplicationState(FairShared):
         runs: whether it may run.
         has_left: whether it has ended.
         asks: whether it asks for containers.
-        kept: what it has reserved on nodes.
-        missed: opportunities since it has changed how near nodes should be.
-        level: how far from where tasks would rather run it takes nodes: 0, 1 or 2.
+        kept: for which request it has reserved nodes.
+        nearness: how near to where tasks would rather run nodes must be, for each request.
         at_share: when it had the part of its share that it should have at least (ms).
         not_before: when it is looked at again whether it has too little (ms).
         has_master: whether its AppMaster counts among those of its queue.
@@ -156,8 +157,8 @@ class FairApplicationState(FairShared):
         self.leaf = leaf
         self.user = application.job.user
         self.runs = self.asks = self.has_master = self.has_left = False
-        self.kept: dict[ClusterNode, Resources] = {}
-        self.missed = self.level = 0
+        self.kept: dict[ClusterNode, Request] = {}
+        self.nearness: defaultdict[Request, Nearness] = defaultdict(Nearness)
         self._request: tuple[Task, Request] | None = None
         self.at_share = now
         self.not_before = 0
@@ -170,7 +171,7 @@ class FairApplicationState(FairShared):
         known = self._request
         if known is None or known[0] is not task:
             size = Resources(task.memory, task.cores)
-            known = self._request = task, Request(size, task.is_master)
+            known = self._request = task, Request(size, task.is_master, task.priority)
         return known[1]
 
     @property
