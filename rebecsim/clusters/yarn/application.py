@@ -37,6 +37,7 @@ class Task:
         ideal: the memory that they need, which is less than they ask for if that is too much.
         penalty: how much longer they run in less; None: they do not.
         host: where they would rather run; see `Hosts`.
+        priority: those of a smaller number are given containers first.
         is_master: whether this is an AppMaster.
     """
 
@@ -47,6 +48,7 @@ class Task:
     ideal: int
     penalty: Penalty | None = None
     host: str = ""
+    priority: int = 0
     is_master: bool = field(init=False)
 
     def __post_init__(self) -> None:

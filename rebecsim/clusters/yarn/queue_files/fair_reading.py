@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import (
     FairSettings,
     PlacementRule,
 )
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
 from rebecsim.workloads.safe_xml import Element
 
@@ -220,8 +220,6 @@ class _Allocations:
         minimum, maximum = self._resources(element, "minResources"), above.maximum
         if element.text_of("maxResources") is not None:
             maximum = self._resources(element, "maxResources")
-        if path == "root" and element.text_of("maxResources") is None:
-            maximum = None
         mine = replace(
             above,
             minimum_timeout=self._seconds(element, "minSharePreemptionTimeout")
@@ -244,9 +242,7 @@ class _Allocations:
             weight=self._weight(element),
             minimum=self._minimum(element, minimum),
             maximum=maximum,
-            most_running=self._whole(
-                element, "maxRunningApps", None if path == "root" else above.most_running
-            ),
+            most_running=self._whole(element, "maxRunningApps", above.most_running),
             master_share=self._share(element, "maxAMShare", above.master_share),
             policy=policy,
             minimum_timeout=mine.minimum_timeout,
@@ -324,16 +320,16 @@ class _Allocations:
             self._refuse(
                 element, "weight", f"should be 0, or {_LEAST_WEIGHT:g} to 1e6, not {value:g}"
             )
-        return value
+        return single(value)
 
     def _share(self, element: Element, tag: str, default: float) -> float:
         value = self._number(element, tag, default)
         if value < 0 and value != -1:
             self._refuse(element, tag, f"should be 0 to 1, or -1 for no limit, not {value:g}")
-        return min(value, 1.0)
+        return single(min(value, 1.0))
 
     def _part(self, element: Element, tag: str, default: float) -> float:
-        return min(max(self._number(element, tag, default), 0.0), 1.0)
+        return single(min(max(self._number(element, tag, default), 0.0), 1.0))
 
     def _seconds(self, element: Element, *tags: str) -> int | None:
         for tag in tags:

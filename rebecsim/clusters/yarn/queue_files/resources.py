@@ -70,10 +70,15 @@ def rounded_down(value: int, step: int) -> int:
     return value // step * step if step > 0 else value
 
 
+def single(value: float) -> float:
+    """Give the nearest number of 32 bits, which is what Hadoop reckons with in many places."""
+    (rounded,) = struct.unpack("f", struct.pack("f", value))
+    return float(rounded)
+
+
 def _up(value: float) -> int:
     """Round up as Hadoop does, after a cast to 32 bits, which hides what is a little too much."""
-    (rounded,) = struct.unpack("f", struct.pack("f", value))
-    return math.ceil(float(rounded))
+    return math.ceil(single(value))
 
 
 class Calculator(ABC):

@@ -19,6 +19,7 @@ class Request(NamedTuple):
 
     size: Resources
     is_master: bool
+    priority: int
 
 
 class ServiceLine:

@@ -14,14 +14,14 @@ from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import fits_masters, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.nearness import ANY, RACK
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.queues.wishes import Requests
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
-_NODE, _RACK, _ANY = 0, 1, 2
 
 
 class HadoopFairScheduler(ContainerScheduler):
@@ -52,13 +52,15 @@ class HadoopFairScheduler(ContainerScheduler):
         self._held: dict[FairApplicationState, None] = {}
         self._keepers: dict[ClusterNode, FairApplicationState] = {}
         self._running: Counter[str] = Counter()
-        self._thresholds = settings.node_threshold, settings.rack_threshold
-        self._delays = min(self._thresholds) >= 0
+        thresholds = settings.node_threshold, settings.rack_threshold
+        self._delays = min(thresholds) >= 0
+        self._passes = tuple(len(nodes) * each for each in thresholds)
         self._nodes_of = Counter(node.size.rack for node in nodes)
         self._requests = Requests(Hosts(node.size for node in nodes))
         self._resting = Resting(grants)
         self._updated: int | None = None
         self._stale = True
+        self._free = self.total
         self._touched: dict[FairApplicationState, None] = {}
         self._let_pass = False
         self._starving: Starving | None = None
@@ -106,6 +108,7 @@ class HadoopFairScheduler(ContainerScheduler):
         each = FairApplicationState(application, leaf, application.start)
         self.states[application] = each
         self._held[each] = None
+        self._refresh(each)
         self._let_run()
 
     def _leaf(self, application: Application) -> FairQueueState:
@@ -202,7 +205,7 @@ class HadoopFairScheduler(ContainerScheduler):
         each = self.states[application]
         self._let_go(each)
         self._count_master(each, -1)
-        each.runs = False
+        each.runs, each.has_left = False, True
         self._refresh(each)
         del each.leaf.applications[each]
         each.leaf.members_changed()
@@ -246,13 +249,24 @@ class HadoopFairScheduler(ContainerScheduler):
                     each.leaf.line.enter(each)
             self._touched.clear()
             self.root.update_shares()
+            self._note_free()
+
+    def _note_free(self) -> None:
+        """Note what the cluster has free, for limits of AppMasters.
+
+        Shares are updated and heartbeats end with that. So what a heartbeat gives counts at the
+        next one.
+        """
+        self._free = self.total.minus(self.root.used)
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
         self._resting.came(node)
         self.update(now)
         self._let_pass = False
-        if self._serve(node):
+        given = self._serve(node)
+        self._note_free()
+        if given:
             self._resting.rouse()
             return True
         counts = self._let_pass or node.reservation is not None
@@ -293,15 +307,15 @@ class HadoopFairScheduler(ContainerScheduler):
         request = each.request if each.asks else None
         if (
             request is None
-            or request.size != each.kept[node]
+            or request != each.kept[node]
             or not self._has_room(each.leaf, request)
         ):
             self._unreserve(node)
             return None
-        if not request.size.within(_free(node)):
+        near = self._near(each, node) if request.size.within(_free(node)) else None
+        if near is None:
             each.application.decisions.reject()
             return False
-        near = self._requests.of(each.application).nearest(node.size)
         self._unreserve(node)
         self._give(each, node, near)
         return True
@@ -313,15 +327,17 @@ class HadoopFairScheduler(ContainerScheduler):
         return not request.is_master or self._lets_master_in(leaf, request.size)
 
     def _lets_master_in(self, leaf: FairQueueState, size: Resources) -> bool:
-        """Whether the AppMasters of a leaf leave room for another one."""
+        """Whether the AppMasters of a leaf leave room for another one.
+
+        Without a share of a resource, they may have a part of what is free of it. A share under the
+        policy fair has no cores.
+        """
         if leaf.settings.master_share == -1:
             return True
-        share = leaf.share
-        if not share.memory or not share.cores:
-            free = self.total.minus(self.root.used).not_negative().least(leaf.maximum)
-            share = Resources(share.memory or free.memory, share.cores or free.cores)
-        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in share))
-        return fits_masters(leaf.settings.policy, leaf.masters.plus(size), limit)
+        share, free = leaf.share, self._free.least(leaf.maximum)
+        of = Resources(share.memory or free.memory, share.cores or free.cores)
+        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in of))
+        return leaf.masters.plus(size).within(limit)
 
     def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to someone of a queue; give its size."""
@@ -370,7 +386,7 @@ class HadoopFairScheduler(ContainerScheduler):
                     self._give(each, node, near)
                     return size
                 if reserves and self._may_reserve(each, near, node):
-                    each.kept[node] = size
+                    each.kept[node] = each.request
                     self._keepers[node] = each
                     decisions.total += 1
                     decisions.reserved += 1
@@ -382,23 +398,14 @@ class HadoopFairScheduler(ContainerScheduler):
     def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
         """Say how near a node is to where a task would rather run; None: it lets it pass."""
         wishes = self._requests.of(each.application)
+        level = each.nearness[each.request].farthest(*self._passes) if self._delays else ANY
         if not wishes.racks:
             return "any"
-        near, level = wishes.nearest(node.size), self._level(each)
-        if near == "node" or (near == "rack" and level >= _RACK) or level == _ANY:
+        near = wishes.nearest(node.size)
+        if near == "node" or (near == "rack" and level >= RACK) or level == ANY:
             return near
         self._let_pass = True
         return None
-
-    def _level(self, each: FairApplicationState) -> int:
-        """Give how far from where it would rather it runs tasks, after another opportunity."""
-        if not self._delays:
-            return _ANY
-        each.missed += 1
-        if each.level < _ANY and each.missed > len(self.nodes) * self._thresholds[each.level]:
-            each.level += 1
-            each.missed = 0
-        return each.level
 
     def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
         """Whether an application keeps a node: it has too little, and asks for much."""
@@ -419,8 +426,8 @@ class HadoopFairScheduler(ContainerScheduler):
     def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether a container is so large that nodes are kept for it."""
         step = self.settings.allocations.step
-        is_large = size.memory >= 2 * step.memory
-        return is_large or (leaf.settings.policy == "drf" and size.cores >= 2 * step.cores)
+        calculator = calculator_of(leaf.settings.policy)
+        return not calculator.less(self.total, size, step.plus(step))
 
     def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
         application, size = each.application, each.request.size
@@ -432,13 +439,12 @@ class HadoopFairScheduler(ContainerScheduler):
         assert task is not None
         if task.is_master:
             self._count_master(each, 1)
+        if self._delays:
+            each.nearness[each.request].ran(near)
         self.grants.allocate(application, node, size.memory)
         container = application.containers[-1]
         if asked_where:
             container.locality = near
-            if near == "node" or (near == "rack" and each.level == _ANY):
-                each.level = _NODE if near == "node" else _RACK
-                each.missed = 0
         each.count(container, 1)
         if self._starving is not None:
             self._starving.given(each, node, size)

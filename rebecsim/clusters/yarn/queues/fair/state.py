@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from math import log2
+from math import log, log1p
 
 from rebecsim.clusters.common.fair_shares import Claim, fair_shares
 from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.fair.line import Request, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
+from rebecsim.clusters.yarn.queues.fair.nearness import Nearness
 
 
 class FairQueueState(FairShared):
@@ -98,9 +100,9 @@ class FairQueueState(FairShared):
             for child, part in zip(self.children, self._shares(claims, self.share), strict=True):
                 child.share = part
         elif self.settings.policy == "fifo":
-            first = min(self.applications, key=_order, default=None)
-            for each in self.applications:
-                each.share = self.share if each is first else NONE
+            first = min(self.applications, key=_start, default=None)
+            if first is not None:  # the others keep what they had
+                first.share = self.share
         else:
             mine = list(self.applications)
             for each, share in zip(mine, self._shares(mine, self.share), strict=True):
@@ -129,8 +131,8 @@ def _claim(each: FairShared | None, place: int) -> Claim:
     return Claim(each.weight)
 
 
-def _order(each: FairApplicationState) -> tuple[int, int]:
-    return each.start, each.application.number
+def _start(each: FairApplicationState) -> int:
+    return each.start
 
 
 class FairApplicationState(FairShared):
@@ -138,10 +140,10 @@ class FairApplicationState(FairShared):
 
     Attributes:
         runs: whether it may run.
+        has_left: whether it has ended.
         asks: whether it asks for containers.
-        kept: what it has reserved on nodes.
-        missed: opportunities since it has changed how near nodes should be.
-        level: how far from where tasks would rather run it takes nodes: 0, 1 or 2.
+        kept: for which request it has reserved nodes.
+        nearness: how near to where tasks would rather run nodes must be, for each request.
         at_share: when it had the part of its share that it should have at least (ms).
         not_before: when it is looked at again whether it has too little (ms).
         has_master: whether its AppMaster counts among those of its queue.
@@ -154,9 +156,9 @@ class FairApplicationState(FairShared):
         self.name = application.number
         self.leaf = leaf
         self.user = application.job.user
-        self.runs = self.asks = self.has_master = False
-        self.kept: dict[ClusterNode, Resources] = {}
-        self.missed = self.level = 0
+        self.runs = self.asks = self.has_master = self.has_left = False
+        self.kept: dict[ClusterNode, Request] = {}
+        self.nearness: defaultdict[Request, Nearness] = defaultdict(Nearness)
         self._request: tuple[Task, Request] | None = None
         self.at_share = now
         self.not_before = 0
@@ -169,13 +171,14 @@ class FairApplicationState(FairShared):
         known = self._request
         if known is None or known[0] is not task:
             size = Resources(task.memory, task.cores)
-            known = self._request = task, Request(size, task.is_master)
+            known = self._request = task, Request(size, task.is_master, task.priority)
         return known[1]
 
     @property
     def pending(self) -> Resources:
-        """All that it asks for."""
-        if not self.asks:
+        """All that it asks for, even if it may not run yet."""
+        head = self.application.head
+        if head is None or not (head.is_master or self.application.launched):
             return NONE
         memory = cores = 0
         for task, count in self.application.left:
@@ -186,13 +189,13 @@ class FairApplicationState(FairShared):
         return Resources(memory, cores)
 
     def update_demand(self, *, by_size: bool) -> None:
-        """Take note of what it has and asks for, if it runs."""
+        """Take note of what it has and asks for."""
         before = self.demand
-        self.demand = self.used.plus(self.pending) if self.runs else NONE
+        self.demand = NONE if self.has_left else self.used.plus(self.pending)
         if self.demand == before:
             return
         self.leaf.add_demand(self.demand.minus(before))
-        weight = log2(1 + self.demand.memory) if by_size and self.demand.memory else 1.0
+        weight = single(log1p(self.demand.memory) / log(2)) if by_size else 1.0
         if weight != self.weight:
             self.weight = weight
             self.leaf.members_changed()
