@@ -8,7 +8,13 @@ from functools import cmp_to_key
 from typing import Any, TypeVar
 
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
-from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Calculator, Resources
+from rebecsim.clusters.yarn.queue_files.resources import (
+    DOMINANT,
+    MEMORY,
+    NONE,
+    Calculator,
+    Resources,
+)
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 _Member = TypeVar("_Member", bound=FairShared)

@@ -14,14 +14,13 @@ from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.nearness import ANY, RACK
+from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.queues.wishes import Requests
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
-
 
 
 class HadoopFairScheduler(ContainerScheduler):
@@ -305,11 +304,7 @@ class HadoopFairScheduler(ContainerScheduler):
         """Give a node to whom it is kept for; None: nobody needs it any more."""
         each = self._keepers[node]
         request = each.request if each.asks else None
-        if (
-            request is None
-            or request != each.kept[node]
-            or not self._has_room(each.leaf, request)
-        ):
+        if request is None or request != each.kept[node] or not self._has_room(each.leaf, request):
             self._unreserve(node)
             return None
         near = self._near(each, node) if request.size.within(_free(node)) else None
