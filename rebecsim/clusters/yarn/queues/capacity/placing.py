@@ -242,8 +242,10 @@ class Placing:
         assert near is not None
         each.application.decisions.total += 1
         if not self._calculator.fits(ask.size, free_of(node)):
+            might = self._may_reserve(ask)
             ask.retried += 1
             self.has_counted = True
+            self.has_changed |= might != self._may_reserve(ask)
             each.application.decisions.rejected += 1
             return
         self._forget_reservation(node)

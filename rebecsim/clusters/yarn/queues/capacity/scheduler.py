@@ -222,9 +222,9 @@ class CapacityScheduler(ContainerScheduler):
         has_changed = self._assigning.serve(node, now)
         if has_changed:
             self._resting.rouse()
-        if self.book.asking or self.book.keepers:
-            if has_changed or (self._assigning.has_counted and self.grants.hopes()):
-                return True
+        matters = has_changed or (self._assigning.has_counted and self.grants.hopes())
+        if matters and (self.book.asking or self.book.keepers):
+            return True
         if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
             self._resting.rest(node)
         return False
