@@ -214,6 +214,7 @@ class CapacityScheduler(ContainerScheduler):
 
     def _changed(self) -> None:
         """Look again at nodes with room, as limits and orders may be others now."""
+        self._assigning.look_anew()
         self._resting.rouse()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
@@ -221,8 +222,8 @@ class CapacityScheduler(ContainerScheduler):
         self._resting.came(node)
         has_changed = self._assigning.serve(node, now)
         if has_changed:
-            self._resting.rouse()
-        matters = has_changed or (self._assigning.has_counted and self.grants.hopes())
+            self._changed()
+        matters = has_changed or (self._assigning.placing.has_counted and self.grants.hopes())
         if matters and (self.book.asking or self.book.keepers):
             return True
         if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
