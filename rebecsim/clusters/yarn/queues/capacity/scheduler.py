@@ -23,6 +23,7 @@ from rebecsim.clusters.yarn.queues.capacity.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
+from rebecsim.clusters.yarn.queues.capacity.placing import free_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
@@ -223,10 +224,13 @@ class CapacityScheduler(ContainerScheduler):
         has_changed = self._assigning.serve(node, now)
         if has_changed:
             self._changed()
+        has_room = self.book.calculator.fits(self.book.step, free_of(node))
+        if not has_room and node.reservation is None:
+            return False  # until a container on it ends
         matters = has_changed or (self._assigning.placing.has_counted and self.grants.hopes())
         if matters and (self.book.asking or self.book.keepers):
             return True
-        if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
+        if has_room:
             self._resting.rest(node)
         return False
 
