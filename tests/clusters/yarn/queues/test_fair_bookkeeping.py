@@ -29,7 +29,7 @@ def check(scheduler: HadoopFairScheduler) -> None:
         assert queue.demand == wanted_in(queue)
         asking = [each for each in queue.applications if each.asks]
         assert list(queue.line) == in_order(queue.settings.policy, asking, scheduler.total)
-        assert {each.request for each in asking} == set(queue.line.requests)
+        assert {tuple(each.requests) for each in asking} == set(queue.line.requests)
         before = [each.share for each in queue.applications], [x.share for x in queue.children]
         queue.members_changed()
         queue.update_shares()
