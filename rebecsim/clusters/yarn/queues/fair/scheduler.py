@@ -153,13 +153,10 @@ class HadoopFairScheduler(ContainerScheduler):
         asks = each.runs and head is not None and (head.is_master or each.application.launched)
         self._stale = True
         self._touched[each] = None
-        if asks:
-            each.leaf.line.enter(each)
-        else:
-            each.leaf.line.leave(each)
-        if asks == each.asks:
+        before, each.asks = each.asks, asks
+        each.place()
+        if asks == before:
             return
-        each.asks = asks
         for queue in each.leaf:
             queue.asking += 1 if asks else -1
         if asks:
@@ -241,13 +238,13 @@ class HadoopFairScheduler(ContainerScheduler):
                     self.grants.wake(node)
 
     def update(self, now: int) -> None:
-        """Compute demands and shares, if they are old enough."""
-        if self._stale and (self._updated is None or now >= self._updated + self.settings.update):
-            self._stale, self._updated = False, now
+        """Compute demands and shares at the first heartbeat of each interval, as Hadoop's thread."""
+        interval = now // self.settings.update
+        if self._stale and interval != self._updated:
+            self._stale, self._updated = False, interval
             for each in self._touched:
                 each.update_demand(by_size=self.settings.by_size)
-                if each.asks:
-                    each.leaf.line.enter(each)
+                each.place()
             self._touched.clear()
             self.root.update_shares()
             self._note_free()

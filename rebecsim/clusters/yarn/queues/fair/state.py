@@ -195,6 +195,13 @@ class FairApplicationState(FairShared):
                 break
         return Resources(memory, cores)
 
+    def place(self) -> None:
+        """Be in the line of the leaf if it asks for containers, and did so at the last update."""
+        if self.asks and self.demand != self.used:
+            self.leaf.line.enter(self)
+        else:
+            self.leaf.line.leave(self)
+
     def update_demand(self, *, by_size: bool) -> None:
         """Take note of what it has and asks for."""
         before = self.demand
