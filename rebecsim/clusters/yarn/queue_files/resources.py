@@ -66,19 +66,18 @@ def rounded_up(value: int, step: int) -> int:
 
 
 def rounded_down(value: int, step: int) -> int:
-    """Give the last multiple of a step; without a step, the value."""
-    return value // step * step if step > 0 else value
+    """Give the next multiple of a step towards 0; without a step, the value."""
+    if step <= 0:
+        return value
+    return value // step * step if value >= 0 else -(-value // step * step)
+
+
+_SINGLE = struct.Struct("f")
 
 
 def single(value: float) -> float:
     """Give the nearest number of 32 bits, which is what Hadoop reckons with in many places."""
-    (rounded,) = struct.unpack("f", struct.pack("f", value))
-    return float(rounded)
-
-
-def _up(value: float) -> int:
-    """Round up as Hadoop does, after a cast to 32 bits, which hides what is a little too much."""
-    return math.ceil(single(value))
+    return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
 
 
 class Calculator(ABC):
@@ -94,9 +93,9 @@ class Calculator(ABC):
             rounded_down(value.memory, step.memory), rounded_down(value.cores, step.cores)
         )
 
+    @abstractmethod
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
         """Multiply and round up to multiples of a step."""
-        return self.up(Resources(_up(value.memory * factor), _up(value.cores * factor)), step)
 
     @abstractmethod
     def key(self, total: Resources, value: Resources) -> tuple[float, float]:
@@ -115,9 +114,9 @@ class Calculator(ABC):
         return other if self.less(total, one, other) else one
 
     def divided(self, total: Resources, one: Resources, other: Resources) -> float:
-        """Give how often one is the other, by what counts most of each."""
+        """Give how often one is the other, by what counts most of each, in 32 bits."""
         part = self.key(total, other)[0]
-        return self.key(total, one)[0] / part if part else 0.0
+        return single(self.key(total, one)[0] / part) if part else 0.0
 
     @abstractmethod
     def fits(self, small: Resources, large: Resources) -> bool:
@@ -125,7 +124,7 @@ class Calculator(ABC):
 
     @abstractmethod
     def ratio(self, one: Resources, other: Resources) -> float:
-        """Give the largest of the parts that the components of one are of those of the other."""
+        """Give the largest of the parts that components of one are of the other's, in 32 bits."""
 
 
 class MemoryCalculator(Calculator):
@@ -134,6 +133,10 @@ class MemoryCalculator(Calculator):
     def key(self, total: Resources, value: Resources) -> tuple[float, float]:
         """Give the memory."""
         return value.memory, 0
+
+    def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
+        """Multiply, round to the nearest MB, and up to multiples of a step."""
+        return self.up(Resources(int(value.memory * factor + 0.5), 0), step)
 
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether the memory does."""
@@ -153,6 +156,11 @@ class DominantCalculator(Calculator):
         cores = value.cores / total.cores if total.cores else float(value.cores)
         return (memory, cores) if memory >= cores else (cores, memory)
 
+    def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
+        """Multiply and round up, after a cast to 32 bits, which hides what is a little too much."""
+        memory, cores = single(value.memory * factor), single(value.cores * factor)
+        return self.up(Resources(math.ceil(memory), math.ceil(cores)), step)
+
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether both do."""
         return small.within(large)
@@ -164,7 +172,7 @@ class DominantCalculator(Calculator):
 
 def _part(one: int, other: int) -> float:
     if other:
-        return one / other
+        return single(single(one) / single(other))
     return math.inf if one else 0.0
 
 

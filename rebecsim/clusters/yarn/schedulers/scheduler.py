@@ -49,17 +49,23 @@ class Grants(Protocol):
     def wake(self, node: ClusterNode) -> None:
         """Let a node send its next heartbeat."""
 
+    def hopes(self) -> bool:
+        """Whether a heartbeat in vain is worth another one, as it may count for something."""
+
 
 class ContainerScheduler(ABC):
     """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
 
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
+        rouses: whether it wakes nodes itself when there may be something for them; otherwise all
+            nodes are woken when applications ask for more.
         placement: says where tasks may run; None: wherever they fit.
         killed: what it has chosen, and was killed.
     """
 
     elastic: ClassVar[bool] = False
+    rouses: ClassVar[bool] = False
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants

@@ -26,7 +26,7 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     QueueState,
     minus,
 )
-from rebecsim.clusters.yarn.queues.patience import Patience
+from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 
@@ -36,6 +36,8 @@ class CapacityScheduler(ContainerScheduler):
     Attributes:
         book: queues, users and applications.
     """
+
+    rouses = True
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -51,7 +53,7 @@ class CapacityScheduler(ContainerScheduler):
         self._by_user: Counter[tuple[str, str]] = Counter()  # applications by leaf and user
         self._parallel: Counter[str] = Counter()  # those that run, by user
         self._held: dict[ApplicationState, None] = {}
-        self._patience = Patience(len(nodes))
+        self._resting = Resting(grants)
         self._monitor: CapacityMonitor | None = None
         if settings.preemption is not None:
             self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning)
@@ -157,12 +159,12 @@ class CapacityScheduler(ContainerScheduler):
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
         self.book.refresh(self.book.states[application])
-        self._patience.hope()
+        self._changed()
 
     def asks_again(self, application: Application) -> None:
         """Let it ask for what was killed."""
         self.book.refresh(self.book.states[application])
-        self._patience.hope()
+        self._changed()
 
     def starts_over(self, application: Application) -> None:
         """Let its next AppMaster wait until it is let in."""
@@ -193,25 +195,20 @@ class CapacityScheduler(ContainerScheduler):
 
     def _changed(self) -> None:
         """Look again at nodes with room, as limits and orders may be others now."""
-        self._patience.hope()
-        if not self.book.asking:
-            return
-        fits, step = self.book.calculator.fits, self.book.step
-        for node in self.nodes:
-            if not node.awake and fits(step, Resources(node.memory, node.cores)):
-                self.grants.wake(node)
+        self._resting.rouse()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
-        asking = len(self.book.asking)
-        given = self._assigning.serve(node)
-        if given:
-            self._patience.hope()
-            if len(self.book.asking) < asking:
-                self._changed()
+        self._resting.came(node)
+        if self._assigning.serve(node):
+            self._changed()
             return True
-        waits = self._assigning.let_pass or node.reservation is not None
-        return waits and self._patience.is_left()
+        counts = self._assigning.let_pass or node.reservation is not None
+        if counts and self.grants.hopes():
+            return True
+        if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
+            self._resting.rest(node)
+        return False
 
     @property
     def patience(self) -> int | None:

@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.queues.fair.nearness import ANY, RACK
 from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.queues.patience import Patience
+from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.queues.wishes import Requests
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
@@ -32,6 +32,8 @@ class HadoopFairScheduler(ContainerScheduler):
         total: what all nodes have.
         states: applications that have been submitted.
     """
+
+    rouses = True
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -54,7 +56,7 @@ class HadoopFairScheduler(ContainerScheduler):
         self._passes = tuple(len(nodes) * each for each in thresholds)
         self._nodes_of = Counter(node.size.rack for node in nodes)
         self._requests = Requests(Hosts(node.size for node in nodes))
-        self._patience = Patience(len(nodes))
+        self._resting = Resting(grants)
         self._updated: int | None = None
         self._stale = True
         self._free = self.total
@@ -179,12 +181,12 @@ class HadoopFairScheduler(ContainerScheduler):
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
         self._refresh(self.states[application])
-        self._patience.hope()
+        self._changed()
 
     def asks_again(self, application: Application) -> None:
         """Let it ask for what was killed."""
         self._refresh(self.states[application])
-        self._patience.hope()
+        self._changed()
 
     def starts_over(self, application: Application) -> None:
         """Let it ask for an AppMaster again."""
@@ -229,13 +231,9 @@ class HadoopFairScheduler(ContainerScheduler):
         self.grants.wake(node)
 
     def _changed(self) -> None:
-        """Look again at nodes with room, as limits and orders may be others now."""
+        """Look again at all nodes, as limits and orders may be others now."""
         self._stale = True
-        self._patience.hope()
-        if self._asking:
-            for node in self.nodes:
-                if not node.awake and node.memory > 0:
-                    self.grants.wake(node)
+        self._resting.rouse()
 
     def update(self, now: int) -> None:
         """Compute demands and shares at the first heartbeat of each interval, as Hadoop's thread."""
@@ -259,14 +257,19 @@ class HadoopFairScheduler(ContainerScheduler):
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
+        self._resting.came(node)
         self.update(now)
         self._let_pass = False
         given = self._serve(node)
         self._note_free()
         if given:
-            self._patience.hope()
+            self._resting.rouse()
             return True
-        return (self._let_pass or node.reservation is not None) and self._patience.is_left()
+        counts = self._let_pass or node.reservation is not None
+        if (self._asking and self._stale) or (counts and self.grants.hopes()):
+            return True
+        self._resting.rest(node)
+        return False
 
     def _serve(self, node: ClusterNode) -> bool:
         settings, count = self.settings, 0
