@@ -236,6 +236,14 @@ class Application:
             left[place : place + 1] = [(task, count - 1)] if count > 1 else []
             self._ask_for([(task, 1), *left])
 
+    def bring_one_forward(self, place: int) -> None:
+        """Let one of the tasks at a place of `left` be next; all others keep their order."""
+        left = self.left
+        task, count = left[place]
+        left[place : place + 1] = [(task, count - 1)] if count > 1 else []
+        left.insert(0, (task, 1))
+        self._ask_for(left)
+
     def took(self, container: Container) -> None:
         """Take note of a container that a task of the first class gets."""
         self.containers.append(container)

@@ -123,6 +123,10 @@ class Calculator(ABC):
         """Whether all that counts of one is in the other."""
 
     @abstractmethod
+    def is_some(self, value: Resources) -> bool:
+        """Whether something that counts is more than nothing."""
+
+    @abstractmethod
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the largest of the parts that components of one are of the other's, in 32 bits."""
 
@@ -141,6 +145,10 @@ class MemoryCalculator(Calculator):
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether the memory does."""
         return small.memory <= large.memory
+
+    def is_some(self, value: Resources) -> bool:
+        """Whether the memory is."""
+        return value.memory > 0
 
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the part that one memory is of the other."""
@@ -164,6 +172,10 @@ class DominantCalculator(Calculator):
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether both do."""
         return small.within(large)
+
+    def is_some(self, value: Resources) -> bool:
+        """Whether one of both is."""
+        return value.memory > 0 or value.cores > 0
 
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the larger part."""

@@ -9,6 +9,7 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.capacity.activation import (
@@ -17,15 +18,12 @@ from rebecsim.clusters.yarn.queues.capacity.activation import (
     most_of_user,
     put_out,
 )
+from rebecsim.clusters.yarn.queues.capacity.amounts import minus
+from rebecsim.clusters.yarn.queues.capacity.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
-from rebecsim.clusters.yarn.queues.capacity.state import (
-    ApplicationState,
-    LeafState,
-    QueueState,
-    minus,
-)
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
@@ -46,7 +44,8 @@ class CapacityScheduler(ContainerScheduler):
         settings = configuration.queues
         assert isinstance(settings, CapacitySettings)
         self.settings = settings
-        self.book = Book(settings, nodes)
+        self.book = Book(settings, nodes, configuration.master_heartbeat)
+        self._hosts = Hosts(node.size for node in nodes)
         self._leaves = {leaf.settings.path: leaf for leaf in self.book.leaves}
         self._activation = Activation(settings, self.book.calculator, self.book.totals)
         self._assigning = Assigning(self.book, grants)
@@ -56,7 +55,7 @@ class CapacityScheduler(ContainerScheduler):
         self._resting = Resting(grants)
         self._monitor: CapacityMonitor | None = None
         if settings.preemption is not None:
-            self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning)
+            self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning.placing)
 
     @property
     def first(self) -> Application | None:
@@ -101,20 +100,32 @@ class CapacityScheduler(ContainerScheduler):
 
     def submitted(self, application: Application) -> None:
         """Take an application in; its AppMaster may have to wait."""
-        leaf = self._leaf(application)
-        master = application.tasks[0][0]
+        leaf, now = self._leaf(application), application.start
         order = len(self.book.states)
-        each = ApplicationState(application, leaf, order, Resources(master.memory, master.cores))
+        each = ApplicationState(application, leaf, order, Asks(application, self._hosts))
         self.book.states[application] = each
         leaf.applications += 1
         self._by_user[leaf.settings.path, each.user.name] += 1
         self._held[each] = None
-        self._let_run()
+        self._let_run(now)
+        self._asks(each, now)
         self._changed()
 
-    def _let_run(self) -> None:
+    def _asks(self, each: ApplicationState, now: int) -> None:
+        """Read what an application asks for, which may be more than before."""
+        each.asks.read()
+        self.book.refresh(each, now)
+        each.leaf.has_changed(each, demand=True)
+        if each.wants:
+            version = each.leaf.users.version
+            each.leaf.users.asks(each)
+            if version != each.leaf.users.version:
+                each.leaf.changed_at = now
+        if each.looked_at and not each.leaf.users.is_computed:
+            each.leaf.users.count_waiting()  # what asks is answered with its limit
+
+    def _let_run(self, now: int) -> None:
         """Let those run who may, in the order of submission."""
-        touched: dict[LeafState, None] = {}
         for each in list(self._held):
             name = each.user.name
             own = self.settings.parallel_of.get(name, self.settings.user_parallel)
@@ -124,10 +135,8 @@ class CapacityScheduler(ContainerScheduler):
                 continue
             del self._held[each]
             self._count_running(each, 1)
-            self._queue_up(each)
-            touched[each.leaf] = None
-        for leaf in touched:
-            self._let_in(leaf)
+            self._queue_up(each, now)
+            self._let_in(each.leaf, now)
 
     def _count_running(self, each: ApplicationState, more: int) -> None:
         each.runs = more > 0
@@ -135,63 +144,73 @@ class CapacityScheduler(ContainerScheduler):
         for queue in each.leaf:
             queue.parallel += more
 
-    def _queue_up(self, each: ApplicationState) -> None:
-        each.leaf.waiting.append(each)
-        each.leaf.waiting.sort(key=lambda other: other.order)
+    def _queue_up(self, each: ApplicationState, now: int) -> None:
+        leaf = each.leaf
+        self.book.catch_up(leaf, now)
+        each.user = leaf.users.named(each.user.name)
+        leaf.waiting.append(each)
+        leaf.waiting.sort(key=lambda other: other.order)
         each.user.waiting += 1
 
-    def _let_in(self, leaf: LeafState) -> None:
+    def _let_in(self, leaf: LeafState, now: int) -> None:
+        self.book.catch_up(leaf, now)
         for each in self._activation.let_in(leaf):
-            self.book.refresh(each)
+            self.book.refresh(each, now)
 
     def freed(self, application: Application) -> None:
         """Do nothing: containers count one by one; see `released`."""
 
     def released(self, container: Container) -> None:
         """Count a container no more."""
-        each = self.book.states[container.application]
-        label = label_of(container.node)
-        each.charge(label, minus(Resources(container.memory, container.task.cores)))
+        each, now = self.book.states[container.application], container.node.beat
+        size = Resources(container.memory, container.task.cores)
+        each.charge(label_of(container.node), minus(size), now)
+        each.leaf.has_changed(each)
         if self._monitor is not None:
             self._monitor.released(container)
         self._changed()
 
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
-        self.book.refresh(self.book.states[application])
+        self._asks(self.book.states[application], application.beat)
         self._changed()
 
     def asks_again(self, application: Application) -> None:
-        """Let it ask for what was killed."""
-        self.book.refresh(self.book.states[application])
+        """Let it ask for what was killed, or had to wait."""
+        self._asks(self.book.states[application], application.beat)
         self._changed()
 
     def starts_over(self, application: Application) -> None:
         """Let its next AppMaster wait until it is let in."""
-        each = self.book.states[application]
-        self._let_go(each)
-        put_out(each)
-        self.book.refresh(each)
-        self._queue_up(each)
-        self._let_in(each.leaf)
+        each, now = self.book.states[application], application.beat
+        self._put_out(each, now)
+        self._queue_up(each, now)
+        self._let_in(each.leaf, now)
+        self._asks(each, now)
         self._changed()
 
     def left(self, application: Application) -> None:
         """Count an application no more, and let others in."""
-        each = self.book.states[application]
-        self._let_go(each)
-        put_out(each)
-        self.book.refresh(each)
-        each.leaf.applications -= 1
-        self._by_user[each.leaf.settings.path, each.user.name] -= 1
+        each, now = self.book.states[application], application.beat
+        self._put_out(each, now)
+        leaf, user = each.leaf, each.user
+        if not user.let_in and not user.waiting:
+            leaf.users.forget(user)
+        self._let_in(leaf, now)
+        leaf.applications -= 1
+        self._by_user[leaf.settings.path, user.name] -= 1
         self._count_running(each, -1)
-        self._let_run()
-        self._let_in(each.leaf)
+        self._let_run(now)
         self._changed()
 
-    def _let_go(self, each: ApplicationState) -> None:
+    def _put_out(self, each: ApplicationState, now: int) -> None:
+        """Take an application out of its leaf, with all that it has reserved or asks for."""
+        self.book.catch_up(each.leaf, now)
         for node in list(each.kept):
-            self._assigning.unreserve(node)
+            self._assigning.placing.unreserve(node)
+        each.asks.clear()
+        put_out(each)
+        self.book.refresh(each, now)
 
     def _changed(self) -> None:
         """Look again at nodes with room, as limits and orders may be others now."""
@@ -200,11 +219,11 @@ class CapacityScheduler(ContainerScheduler):
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
         self._resting.came(node)
-        if self._assigning.serve(node):
-            self._changed()
-            return True
-        counts = self._assigning.let_pass or node.reservation is not None
-        if counts and self.grants.hopes():
+        has_changed = self._assigning.serve(node, now)
+        if has_changed:
+            self._resting.rouse()
+        matters = has_changed or (self._assigning.has_counted and self.grants.hopes())
+        if matters and (self.book.asking or self.book.keepers):
             return True
         if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
             self._resting.rest(node)
