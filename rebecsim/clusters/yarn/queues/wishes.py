@@ -51,22 +51,31 @@ class Requests:
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
-        self._known: dict[Application, tuple[int, Wishes]] = {}
+        self._known: dict[Application, tuple[int, dict[Task, Wishes]]] = {}
 
-    def of(self, application: Application) -> Wishes:
-        """Give where the next tasks of an application would rather run."""
+    def of(self, application: Application, like: Task | None = None) -> Wishes:
+        """Give where those would rather run that ask for the same as a task, or as the head."""
+        like = like or application.head
+        assert like is not None
         known = self._known.get(application)
-        if known is not None and known[0] == application.requests:
-            return known[1]
-        found = Wishes(application.alike(), self._hosts)
-        self._known[application] = application.requests, found
-        return found
+        if known is None or known[0] != application.requests:
+            known = self._known[application] = application.requests, {}
+        if like not in known[1]:
+            known[1][like] = Wishes(application.alike(like), self._hosts)
+        return known[1][like]
 
-    def bring_forward(self, application: Application, size: NodeSize, near: Locality) -> None:
-        """Let that task be next which would rather run on a node, or in its rack."""
-        if near == "any":
-            return
-        for place, (task, _) in enumerate(application.alike()):
-            if self._hosts.locality(size, task.host) == near:
+    def bring_forward(
+        self,
+        application: Application,
+        size: NodeSize,
+        near: Locality | None,
+        like: Task | None = None,
+    ) -> None:
+        """Let that of some tasks be next which would rather run on a node, or in its rack.
+
+        If no node is near (None, or "any"), it is the first of those like a task, or the head.
+        """
+        for place, task, _ in application.places(like):
+            if near in (None, "any") or self._hosts.locality(size, task.host) == near:
                 application.bring_forward(place)
                 return

@@ -27,9 +27,9 @@ def check(scheduler: HadoopFairScheduler) -> None:
     """Shares depend on demands and on who is there: found anew, they are the same."""
     for queue in scheduler.root.below():
         assert queue.demand == wanted_in(queue)
-        asking = [each for each in queue.applications if each.asks]
+        asking = [each for each in queue.applications if each.asks and each.demand != each.used]
         assert list(queue.line) == in_order(queue.settings.policy, asking, scheduler.total)
-        assert {each.request for each in asking} == set(queue.line.requests)
+        assert {tuple(each.requests) for each in asking} == set(queue.line.requests)
         before = [each.share for each in queue.applications], [x.share for x in queue.children]
         queue.members_changed()
         queue.update_shares()

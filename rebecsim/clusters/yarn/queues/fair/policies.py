@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 from typing import Any, TypeVar
 
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
@@ -24,11 +24,11 @@ _Key = Callable[[FairShared, Resources], tuple[Any, ...]]
 def in_order(policy: FairPolicy, members: Sequence[_Member], total: Resources) -> list[_Member]:
     """Give members of a queue in the order in which they are served."""
     if policy == "drf" and any(not each.weight for each in members):
-        return sorted(members, key=cmp_to_key(lambda a, b: _compared(a, b, total)))
+        return sorted(members, key=cmp_to_key(partial(_compared, total)))
     return sorted(members, key=lambda each: place_of(policy, each, total))
 
 
-def _compared(one: FairShared, other: FairShared, total: Resources) -> int:
+def _compared(total: Resources, one: FairShared, other: FairShared) -> int:
     """Compare two under drf: who has neither weight nor anything ties with all, up to the name.
 
     Hadoop divides nothing by nothing there, and what comes of that is neither less nor more.

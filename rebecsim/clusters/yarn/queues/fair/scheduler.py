@@ -155,13 +155,10 @@ class HadoopFairScheduler(ContainerScheduler):
         asks = each.runs and head is not None and (head.is_master or each.application.launched)
         self._stale = True
         self._touched[each] = None
-        if asks:
-            each.leaf.line.enter(each)
-        else:
-            each.leaf.line.leave(each)
-        if asks == each.asks:
+        before, each.asks = each.asks, asks
+        each.place()
+        if asks == before:
             return
-        each.asks = asks
         for queue in each.leaf:
             queue.asking += 1 if asks else -1
         if asks:
@@ -239,13 +236,13 @@ class HadoopFairScheduler(ContainerScheduler):
         self._resting.rouse()
 
     def update(self, now: int) -> None:
-        """Compute demands and shares, if they are old enough."""
-        if self._stale and (self._updated is None or now >= self._updated + self.settings.update):
-            self._stale, self._updated = False, now
+        """Compute demands and shares at the first heartbeat of each interval, as Hadoop's thread."""
+        interval = now // self.settings.update
+        if self._stale and interval != self._updated:
+            self._stale, self._updated = False, interval
             for each in self._touched:
                 each.update_demand(by_size=self.settings.by_size)
-                if each.asks:
-                    each.leaf.line.enter(each)
+                each.place()
             self._touched.clear()
             self.root.update_shares()
             self._note_free()
@@ -303,17 +300,23 @@ class HadoopFairScheduler(ContainerScheduler):
     def _serve_reserved(self, node: ClusterNode) -> bool | None:
         """Give a node to whom it is kept for; None: nobody needs it any more."""
         each = self._keepers[node]
-        request = each.request if each.asks else None
-        if request is None or request != each.kept[node] or not self._has_room(each.leaf, request):
+        request = each.kept[node]
+        wanted = each.asks and request in each.requests
+        if not (wanted and self._may_run(each.leaf, request, node)):
             self._unreserve(node)
             return None
-        near = self._near(each, node) if request.size.within(_free(node)) else None
+        near = self._near(each, request, node) if request.size.within(_free(node)) else None
         if near is None:
             each.application.decisions.reject()
             return False
         self._unreserve(node)
-        self._give(each, node, near)
+        self._give(each, request, node, near)
         return True
+
+    def _may_run(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
+        """Whether a node is large enough for a request, and its queues have room."""
+        whole = Resources(node.size.memory, node.size.cores)
+        return request.size.within(whole) and self._has_room(leaf, request)
 
     def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
         """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
@@ -348,12 +351,16 @@ class HadoopFairScheduler(ContainerScheduler):
 
     def _leaf_line(self, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to the first in the line of a leaf who can have one; give its size."""
-        hopeful = {each for each in leaf.line.requests if self._is_hopeful(leaf, each, node)}
+        hopeful = {
+            requests
+            for requests in leaf.line.requests
+            if any(self._is_hopeful(leaf, each, node) for each in requests)
+        }
         if not hopeful:
             leaf.line.refuse_all()
             return None
-        for each, request in leaf.line.with_requests():
-            if request not in hopeful:
+        for each, requests in leaf.line.with_requests():
+            if requests not in hopeful:
                 each.application.decisions.reject()
             elif (found := self._application(each, node)) is not None:
                 return found
@@ -362,51 +369,61 @@ class HadoopFairScheduler(ContainerScheduler):
     def _is_hopeful(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
         """Whether a node may be given, or kept, to some of a leaf that ask for the same."""
         size = request.size
-        if not size.within(Resources(node.size.memory, node.size.cores)):
-            return False
         fits = size.within(_free(node)) or self._delays or self._is_large(leaf, size)
-        return fits and self._has_room(leaf, request)
+        return fits and self._may_run(leaf, request, node)
 
     def _application(
         self, each: FairApplicationState, node: ClusterNode, *, reserves: bool = True
     ) -> Resources | None:
-        """Give an application a container, or reserve the node for it; give its size."""
-        decisions, size = each.application.decisions, each.request.size
-        whole = Resources(node.size.memory, node.size.cores)
-        if size.within(whole) and self._has_room(each.leaf, each.request):
-            near = self._near(each, node)
-            if near is not None:
-                if size.within(_free(node)):
-                    decisions.total += 1
-                    self._give(each, node, near)
-                    return size
-                if reserves and self._may_reserve(each, near, node):
-                    each.kept[node] = each.request
-                    self._keepers[node] = each
-                    decisions.total += 1
-                    decisions.reserved += 1
-                    self.grants.reserve(each.application, node)
-                    return size
+        """Give an application a container, or reserve the node for it; give its size.
+
+        Of its requests that may run on the node, the first one counts whose tasks are near enough.
+        """
+        decisions = each.application.decisions
+        for request in each.requests:
+            if not self._may_run(each.leaf, request, node):
+                continue
+            near = self._near(each, request, node)
+            if near is None:
+                continue
+            if request.size.within(_free(node)):
+                decisions.total += 1
+                self._give(each, request, node, near)
+                return request.size
+            if reserves and self._may_reserve(each, request, near, node):
+                each.kept[node] = request
+                self._keepers[node] = each
+                decisions.total += 1
+                decisions.reserved += 1
+                self.grants.reserve(each.application, node)
+                return request.size
+            break
         decisions.reject()
         return None
 
-    def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
+    def _near(
+        self, each: FairApplicationState, request: Request, node: ClusterNode
+    ) -> Locality | None:
         """Say how near a node is to where a task would rather run; None: it lets it pass."""
-        wishes = self._requests.of(each.application)
-        level = each.nearness[each.request].farthest(*self._passes) if self._delays else ANY
+        wishes = self._requests.of(each.application, each.requests[request])
+        farthest = ANY
+        if self._delays:
+            farthest = each.nearness[request].farthest(*self._passes)
         if not wishes.racks:
             return "any"
+        self._let_pass = self._delays
         near = wishes.nearest(node.size)
-        if near == "node" or (near == "rack" and level >= RACK) or level == ANY:
+        if near == "node" or (near == "rack" and farthest >= RACK) or farthest == ANY:
             return near
-        self._let_pass = True
         return None
 
-    def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
+    def _may_reserve(
+        self, each: FairApplicationState, request: Request, near: Locality, node: ClusterNode
+    ) -> bool:
         """Whether an application keeps a node: it has too little, and asks for much."""
         if not is_below(each.leaf.settings.policy, each.used, each.share, self.total):
             return False
-        if not self._is_large(each.leaf, each.request.size):
+        if not self._is_large(each.leaf, request.size):
             return False
         if near == "node":
             return True
@@ -424,18 +441,18 @@ class HadoopFairScheduler(ContainerScheduler):
         calculator = calculator_of(leaf.settings.policy)
         return not calculator.less(self.total, size, step.plus(step))
 
-    def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
-        application, size = each.application, each.request.size
-        wishes = self._requests.of(application)
-        asked_where = bool(wishes.racks)
-        self._requests.bring_forward(application, node.size, near)
+    def _give(
+        self, each: FairApplicationState, request: Request, node: ClusterNode, near: Locality
+    ) -> None:
+        application, size = each.application, request.size
+        like = each.requests[request]
+        asked_where = bool(self._requests.of(application, like).racks)
+        self._requests.bring_forward(application, node.size, near if asked_where else None, like)
         application.decisions.accepted += 1
-        task = application.head
-        assert task is not None
-        if task.is_master:
+        if request.is_master:
             self._count_master(each, 1)
         if self._delays:
-            each.nearness[each.request].ran(near)
+            each.nearness[request].ran(near)
         self.grants.allocate(application, node, size.memory)
         container = application.containers[-1]
         if asked_where:

@@ -150,7 +150,7 @@ class Starving:
 
     def _choose_for(self, each: FairApplicationState, missing: Resources, now: int) -> None:
         """Choose containers that make room for as many requests as are missing."""
-        size = each.request.size
+        size = next(iter(each.requests)).size
         waiting = sum(count for _, count in each.application.alike())
         chosen_any = False
         while waiting > 0:  # one at least: less than a container cannot be missing

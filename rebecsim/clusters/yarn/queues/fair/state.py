@@ -159,19 +159,26 @@ class FairApplicationState(FairShared):
         self.runs = self.asks = self.has_master = self.has_left = False
         self.kept: dict[ClusterNode, Request] = {}
         self.nearness: defaultdict[Request, Nearness] = defaultdict(Nearness)
-        self._request: tuple[Task, Request] | None = None
+        self._requests: tuple[int, dict[Request, Task]] | None = None
         self.at_share = now
         self.not_before = 0
 
     @property
-    def request(self) -> Request:
-        """What it asks for next."""
-        task = self.application.head
-        assert task is not None
-        known = self._request
-        if known is None or known[0] is not task:
-            size = Resources(task.memory, task.cores)
-            known = self._request = task, Request(size, task.is_master, task.priority)
+    def requests(self) -> dict[Request, Task]:
+        """What it asks for, in order, each with the first task that does.
+
+        An AppMaster is asked for alone.
+        """
+        application = self.application
+        known = self._requests
+        if known is None or known[0] != application.kinds:
+            found: dict[Request, Task] = {}
+            for task, _ in application.left:
+                size = Resources(task.memory, task.cores)
+                found.setdefault(Request(size, task.is_master, task.priority), task)
+                if task.is_master:
+                    break
+            known = self._requests = application.kinds, found
         return known[1]
 
     @property
@@ -187,6 +194,13 @@ class FairApplicationState(FairShared):
             if task.is_master:
                 break
         return Resources(memory, cores)
+
+    def place(self) -> None:
+        """Be in the line of the leaf if it asks for containers, and did so at the last update."""
+        if self.asks and self.demand != self.used:
+            self.leaf.line.enter(self)
+        else:
+            self.leaf.line.leave(self)
 
     def update_demand(self, *, by_size: bool) -> None:
         """Take note of what it has and asks for."""
