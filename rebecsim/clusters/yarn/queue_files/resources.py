@@ -21,11 +21,11 @@ class Resources(NamedTuple):
 
     def plus(self, other: Resources) -> Resources:
         """Add component by component."""
-        return Resources(self.memory + other.memory, self.cores + other.cores)
+        return Resources(self[0] + other[0], self[1] + other[1])
 
     def minus(self, other: Resources) -> Resources:
         """Take away component by component; what is less than nothing stays so."""
-        return Resources(self.memory - other.memory, self.cores - other.cores)
+        return Resources(self[0] - other[0], self[1] - other[1])
 
     def times(self, factor: float) -> Resources:
         """Multiply, and cut to whole numbers."""
@@ -89,9 +89,10 @@ class Calculator(ABC):
 
     def down(self, value: Resources, step: Resources) -> Resources:
         """Round down to multiples of a step."""
-        return Resources(
-            rounded_down(value.memory, step.memory), rounded_down(value.cores, step.cores)
-        )
+        (memory, cores), (by, by_cores) = value, step
+        if memory >= 0 <= cores and by > 0 < by_cores:
+            return Resources(memory - memory % by, cores - cores % by_cores)
+        return Resources(rounded_down(memory, by), rounded_down(cores, by_cores))
 
     @abstractmethod
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
@@ -137,6 +138,18 @@ class MemoryCalculator(Calculator):
     def key(self, total: Resources, value: Resources) -> tuple[float, float]:
         """Give the memory."""
         return value.memory, 0
+
+    def less(self, total: Resources, one: Resources, other: Resources) -> bool:
+        """Whether one memory is less than the other."""
+        return one[0] < other[0]
+
+    def lesser(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the one with less memory."""
+        return other if other[0] < one[0] else one
+
+    def greater(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the one with more memory."""
+        return other if one[0] < other[0] else one
 
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
         """Multiply, round to the nearest MB, and up to multiples of a step."""

@@ -55,7 +55,6 @@ class Assigning:
 
     Attributes:
         placing: gives containers of nodes to applications, and reserves nodes.
-        has_counted: whether something was counted at this heartbeat that may matter later.
     """
 
     def __init__(self, book: Book, grants: Grants) -> None:
@@ -63,14 +62,21 @@ class Assigning:
         self._calculator = book.calculator
         self._looks_on = book.settings.looks_on
         self.placing = Placing(book, grants)
-        self.has_counted = False
+        self._in_vain: set[str] = set()  # labels of nodes of which none can be given to anybody
+
+    def look_anew(self) -> None:
+        """Forget what was found to be in vain, as something has changed."""
+        self._in_vain.clear()
+
+    def is_in_vain(self, node: ClusterNode) -> bool:
+        """Whether no node with the label of this one can be given to anybody as things are."""
+        return label_of(node) in self._in_vain
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; whether anything has changed for others."""
         settings, placing = self._book.settings, self.placing
         given = far = 0
-        self.has_counted = placing.has_counted = placing.has_changed = False
-        placing.now = now
+        placing.begin(now)
         while given < _MOST_WALKS:
             found = self._once(node)
             if found.given == NONE:
@@ -81,7 +87,8 @@ class Assigning:
                 break
             if 0 <= settings.most_containers <= given:
                 break
-        self.has_counted |= placing.has_counted
+        if not given and not placing.has_come and node.reservation is None:
+            self._in_vain.add(label_of(node))
         return placing.has_changed
 
     def _once(self, node: ClusterNode) -> Walk:
@@ -90,8 +97,11 @@ class Assigning:
             self.placing.serve_reserved(node)
             return NOTHING
         if not book.asking or not self._calculator.fits(book.step, free_of(node)):
+            self.placing.has_come = True
             return NOTHING
         label = label_of(node)
+        if label in self._in_vain:
+            return NOTHING
         found = self._down(book.root, node, label, book.total(label), borrowed=False)
         if found.given == NONE and label and not node.size.labels[0].exclusive:
             found = self._down(book.root, node, label, book.total(label), borrowed=True)
@@ -108,15 +118,17 @@ class Assigning:
         if not queue.asking.get("" if borrowed else label):
             return NOTHING
         calculator, total = self._calculator, self._book.total(label)
-        most = self._most(queue, label, limit, borrowed=borrowed)
+        limit = calculator.lesser(total, limit, queue.limits[label].maximum)
+        most = total if borrowed else limit
         if not self._may_grow(queue, label, most, amount(queue.reserved, label)):
             return NOTHING
-        left = calculator.lesser(total, limit, queue.limits[label].maximum)
-        left = left.minus(amount(queue.used, label))
+        left = limit.minus(amount(queue.used, label))
         blocked = NONE
         stop: Stop = ""
         for child in self._ordered(queue.children, label):
-            room = left.minus(blocked).plus(amount(child.used, label))
+            room = (left if blocked is NONE else left.minus(blocked)).plus(
+                amount(child.used, label)
+            )
             room = calculator.down(room, self._book.step)
             found = self._down(child, node, label, room, borrowed=borrowed)
             if found.given != NONE:
@@ -125,14 +137,6 @@ class Assigning:
                 stop = "queue"
                 blocked = blocked.plus(calculator.greater(total, found.blocked, NONE))
         return Walk(stop=stop, blocked=blocked)
-
-    def _most(
-        self, queue: QueueState, label: str, limit: Resources, *, borrowed: bool
-    ) -> Resources:
-        total = self._book.total(label)
-        if borrowed:
-            return total
-        return self._calculator.lesser(total, queue.limits[label].maximum, limit)
 
     def _may_grow(
         self, queue: QueueState, label: str, most: Resources, reserved: Resources
@@ -180,7 +184,9 @@ class Assigning:
             return NOTHING
         if not leaf.asking.get(wanted) or not leaf.active:
             return NOTHING
-        most = self._most(leaf, label, limit, borrowed=borrowed)
+        most = total = book.total(label)
+        if not borrowed:
+            most = self._calculator.lesser(total, leaf.limits[label].maximum, limit)
         is_full = not self._may_grow(leaf, label, most, NONE)
         among: Sequence[ApplicationState] = leaf.ordered()
         if is_full:

@@ -62,6 +62,7 @@ class Book:
         self.root = QueueState(settings.root, None, limits, self._rules_of)
         self.leaves = tuple(self.root.leaves())
         for leaf in self.leaves:
+            leaf.most_seen = self.calculator.down(leaf.limits[""].maximum, self.step)
             self.see(leaf, self.totals[""])
             leaf.limit_now = leaf.limit_seen
         self.states: dict[Application, ApplicationState] = {}
@@ -91,8 +92,7 @@ class Book:
 
     def see(self, leaf: LeafState, limit: Resources) -> None:
         """Take note of what a leaf could grow to, at most, as it is looked at."""
-        most = self.calculator.down(leaf.limits[""].maximum, self.step)
-        leaf.limit_seen = self.calculator.lesser(self.totals[""], most, limit)
+        leaf.limit_seen = self.calculator.lesser(self.totals[""], leaf.most_seen, limit)
 
     def catch_up(self, leaf: LeafState, now: int) -> None:
         """Count users who only wait, if an AppMaster's heartbeat has asked for its limit since.

@@ -56,6 +56,7 @@ class Placing:
         now: the time (ms).
         has_changed: whether this heartbeat has changed anything that others may see.
         has_counted: whether it has counted something that may matter later.
+        has_come: whether anybody came so far that it matters which node this is.
     """
 
     def __init__(self, book: Book, grants: Grants) -> None:
@@ -67,7 +68,12 @@ class Placing:
         step, most = book.step, book.most
         self._least_part = book.calculator.ratio(most.minus(step), most)
         self.now = 0
-        self.has_changed = self.has_counted = False
+        self.has_changed = self.has_counted = self.has_come = False
+
+    def begin(self, now: int) -> None:
+        """Begin a heartbeat."""
+        self.now = now
+        self.has_changed = self.has_counted = self.has_come = False
 
     def place(self, each: ApplicationState, visit: Visit, release: Resources) -> Placed:
         """Give an application a container on a node, or reserve that, if it may have one.
@@ -89,7 +95,7 @@ class Placing:
                 return _STOPPED
             if self._lends and not each.label:
                 ask.missed_lent += 1
-                self.has_counted = True
+                self.has_counted = self.has_come = True
             if visit.borrowed and ask.missed_lent < len(self._book.nodes):
                 return _SKIPPED
             return self._on_node(each, ask, visit, release)
@@ -98,6 +104,7 @@ class Placing:
     def _on_node(
         self, each: ApplicationState, ask: CapacityAsk, visit: Visit, release: Resources
     ) -> Placed:
+        self.has_come = True
         near = self._near(each, ask, visit.node.size)
         found = None if near is None else self._possible(ask, visit, release)
         if near is None or found is None:
@@ -222,6 +229,7 @@ class Placing:
 
     def serve_reserved(self, node: ClusterNode) -> None:
         """Give a node to whom it is kept for, or for nobody any more if he has no use for it."""
+        self.has_come = True
         each = self._book.keepers[node]
         ask = each.kept[node]
         self._book.see(each.leaf, self._book.totals[""])

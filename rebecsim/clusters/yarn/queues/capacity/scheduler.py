@@ -24,6 +24,7 @@ from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
+from rebecsim.clusters.yarn.queues.capacity.placing import free_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
@@ -216,6 +217,7 @@ class CapacityScheduler(ContainerScheduler):
 
     def _changed(self) -> None:
         """Look again at nodes with room, as limits and orders may be others now."""
+        self._assigning.look_anew()
         self._resting.rouse()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
@@ -223,11 +225,14 @@ class CapacityScheduler(ContainerScheduler):
         self._resting.came(node)
         has_changed = self._assigning.serve(node, now)
         if has_changed:
-            self._resting.rouse()
-        matters = has_changed or (self._assigning.has_counted and self.grants.hopes())
+            self._changed()
+        has_room = self.book.calculator.fits(self.book.step, free_of(node))
+        if not has_room and node.reservation is None:
+            return False  # until a container on it ends
+        matters = has_changed or (self._assigning.placing.has_counted and self.grants.hopes())
         if matters and (self.book.asking or self.book.keepers):
             return True
-        if self.book.calculator.fits(self.book.step, Resources(node.memory, node.cores)):
+        if has_room:
             self._resting.rest(node)
         return False
 

@@ -83,7 +83,8 @@ class LeafState(QueueState):
         users: of it.
         waiting: applications that may run, and whose AppMasters wait to be let in.
         active: those that have been let in, in the order of submission.
-        limit_seen: what it could have grown to when it was last looked at.
+        most_seen: what it may have, rounded down.
+        limit_seen: what it could have grown to when it was last looked at, no more than this.
         limit_now: the same when an application in it was last looked at.
         applications: that have been submitted and have not left.
         changed_at: when something changed last that limits of users depend on (ms).
@@ -98,6 +99,7 @@ class LeafState(QueueState):
         "changed_at",
         "limit_now",
         "limit_seen",
+        "most_seen",
         "users",
         "waiting",
     )
@@ -117,7 +119,7 @@ class LeafState(QueueState):
         self._asking: list[ApplicationState] = []
         self._ordered: list[ApplicationState] | None = None
         self._to_note: dict[ApplicationState, None] = {}
-        self.limit_seen = self.limit_now = NONE
+        self.most_seen = self.limit_seen = self.limit_now = NONE
         self.applications = 0
         self.changed_at = 0
 

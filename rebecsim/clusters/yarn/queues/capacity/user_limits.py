@@ -70,7 +70,9 @@ def user_limit(rules: UserRules, shares: UserShares, *, borrowed: bool = False) 
 
 def weighted(rules: UserRules, limit: Resources, weight: float) -> Resources:
     """Give what a user of some weight may have."""
-    return rules.calculator.down(limit if weight == 1 else limit.times(single(weight)), rules.step)
+    if weight == 1:
+        return limit  # which is a multiple of the step
+    return rules.calculator.down(limit.times(single(weight)), rules.step)
 
 
 def _part(some: Resources, weights: float) -> Resources:
