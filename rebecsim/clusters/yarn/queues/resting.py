@@ -23,8 +23,9 @@ class Resting:
     def __init__(self, grants: Grants, period: int) -> None:
         self._grants = grants
         self._period = period
-        self._nodes: dict[int, dict[ClusterNode, None]] = {}
+        self._nodes: dict[int, dict[ClusterNode, int]] = {}  # by phase; see `_roused`
         self._phases: list[int] = []
+        self._roused = 0  # how often; who rests since the last time is not woken
         self._until = 0  # heartbeats up to here are worth sending
         self._next: int | None = None  # when those come that have been woken last
 
@@ -33,9 +34,7 @@ class Resting:
         phase = node.beat % self._period
         if phase not in self._nodes:
             insort(self._phases, phase)
-        self._nodes.setdefault(phase, {})[node] = None
-        if self._next is None:
-            self._go_on(node.beat)
+        self._nodes.setdefault(phase, {})[node] = self._roused
 
     def came(self, node: ClusterNode) -> None:
         """Take note of a heartbeat of a node, which may have been woken by something else."""
@@ -51,6 +50,7 @@ class Resting:
 
     def rouse(self) -> None:
         """Let all of them send their next heartbeats, as something has changed."""
+        self._roused += 1
         self._until = self._grants.clock + self._period
         self._go_on(self._grants.clock)
 
@@ -67,20 +67,24 @@ class Resting:
         if at > now + self._period:
             place = bisect_right(self._phases, now % self._period) - 1
             at = now + self._period - (now - self._phases[place]) % self._period
-        self._wake(at)
+        self._wake(at, self._roused + 1)
 
     def _go_on(self, now: int) -> None:
         """Wake those whose heartbeats are next, if they are worth it."""
-        self._next = None
-        if self._phases and (at := self._after(now)) <= self._until:
-            self._next = at
-            self._wake(at)
+        self._next, at = None, now
+        while self._phases and (at := self._after(at)) <= self._until:
+            if self._wake(at, self._roused):
+                self._next = at
+                return
 
     def _after(self, time: int) -> int:
         """Give when the first heartbeat after a time would be."""
         place = bisect_right(self._phases, time % self._period) % len(self._phases)
         return time + ((self._phases[place] - time) % self._period or self._period)
 
-    def _wake(self, at: int) -> None:
-        for node in self._nodes[at % self._period]:
+    def _wake(self, at: int, before: int) -> bool:
+        """Wake those who rest since before some rousing; give whether there are some."""
+        found = [each for each, since in self._nodes[at % self._period].items() if since < before]
+        for node in found:
             self._grants.wake(node)
+        return bool(found)

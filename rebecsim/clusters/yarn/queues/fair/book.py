@@ -124,4 +124,5 @@ class FairBook:
         Updates of shares and heartbeats end with that. So what a heartbeat gives counts at the next
         one.
         """
-        self.free = self.total.minus(self.root.used)
+        before, self.free = self.free, self.total.minus(self.root.used)
+        self.has_news |= self.root in self.blocked and not self.free.within(before)

@@ -181,6 +181,7 @@ class HadoopFairScheduler(ContainerScheduler):
         book, serving = self.book, self._serving
         self._resting.came(node)
         book.update(now)
+        self._look_on()
         given = serving.serve(node, now)
         book.note_free()
         counts = serving.has_counted or node.reservation is not None
