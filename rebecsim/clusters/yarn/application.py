@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -74,11 +74,6 @@ class Decisions:
         self.rejected += times
 
 
-def _request(task: Task) -> tuple[bool, int, int, int]:
-    """Give what makes tasks one request: their priority and what they ask for."""
-    return task.is_master, task.priority, task.memory, task.cores
-
-
 class Application:
     """A job at work.
 
@@ -104,7 +99,6 @@ class Application:
         before: how many of the containers are those of AppMasters that were killed.
         losses: containers that were killed, whose tasks are not asked for again yet.
         requests: how often what it asks for has changed.
-        kinds: how often that was more than one task less of some kind.
         refused: why it was not let in when it was submitted, or never ends; empty: it ends.
     """
 
@@ -129,7 +123,6 @@ class Application:
         "finished",
         "head",
         "job",
-        "kinds",
         "launched",
         "leaving",
         "losses",
@@ -177,7 +170,7 @@ class Application:
         self.missed_at: tuple[int, int] | None = None
         self.before = 0
         self.losses: list[Container] = []
-        self.requests = self.kinds = 0
+        self.requests = 0
         self.refused = ""
         self.decisions = Decisions()
         self.master: AppMaster
@@ -206,37 +199,7 @@ class Application:
         """The container of its AppMaster, if that has one."""
         return self.containers[self.before] if len(self.containers) > self.before else None
 
-    @property
-    def asked(self) -> int:
-        """How many containers the head asks for."""
-        return self._left[-1][1] - self._served if self._left else 0
-
-    def alike(self, like: Task | None = None) -> list[tuple[Task, int]]:
-        """Give what asks for the same as some task, or as the head, with how many of each."""
-        return [(task, count) for _, task, count in self.places(like)]
-
-    def places(self, like: Task | None = None) -> Iterator[tuple[int, Task, int]]:
-        """Give the place of each among what is left, what is there, and how many; see `alike`."""
-        like = like or self.head
-        if like is None:
-            return
-        asked, found = _request(like), False
-        for place, (task, count) in enumerate(reversed(self._left)):
-            if _request(task) == asked:
-                found = True
-                yield place, task, count if place else count - self._served
-            elif found:
-                return
-
     def bring_forward(self, place: int) -> None:
-        """Let one of the tasks at a place be the head; all others keep their order."""
-        if place:
-            left = self.left
-            task, count = left[place]
-            left[place : place + 1] = [(task, count - 1)] if count > 1 else []
-            self._ask_for([(task, 1), *left])
-
-    def bring_one_forward(self, place: int) -> None:
         """Let one of the tasks at a place of `left` be next; all others keep their order."""
         left = self.left
         task, count = left[place]
@@ -256,7 +219,6 @@ class Application:
         if self._served == self._left[-1][1]:
             del self._left[-1]
             self._served = 0
-            self.kinds += 1
             self.head = self._left[-1][0] if self._left else None
 
     def ask_again(self) -> None:
@@ -304,7 +266,6 @@ class Application:
         self._left = list(reversed(left))
         self._served = 0
         self.requests += 1
-        self.kinds += 1
         self.head = left[0][0] if left else None
 
     def copied(self) -> Application:

@@ -35,7 +35,13 @@ class QueueShare(NamedTuple):
 
 
 class Grants(Protocol):
-    """What the resource manager does for a scheduler."""
+    """What the resource manager does for a scheduler.
+
+    Attributes:
+        clock: the time of what it has heard last (ms).
+    """
+
+    clock: int
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give the application's next task a container of this memory (MB) on a node."""

@@ -74,10 +74,11 @@ def test_who_starves_is_waited_for_while_nothing_else_goes_on(timeout: int) -> N
     text = IMPATIENT.format(timeout=timeout)
     finished = run(fair(text, KILLING), [*masters, late], nodes(4, 1024))
     first, second = finished.killed
-    # Hungry from 20 s on; what is chosen is killed after 15 s. With its AppMaster the job has all
-    # that it asks for, so from then on it has to be hungry for as long again.
+    # Hungry from 20 s on; what is chosen is killed after 15 s. Whoever has all that he asks for is
+    # not looked at, so he is as hungry as before when he asks for more: he is looked at again 15 s,
+    # 4 heartbeats and 10 s after the first choice.
     assert (first.chosen, first.killed) == ((20 + timeout) * 1000, (35 + timeout) * 1000)
-    again = 36 + 2 * timeout
+    again = 20 + timeout + 29
     assert (second.chosen, second.killed) == (again * 1000, (again + 15) * 1000)
     assert finished.applications[4].end < min(each.end for each in finished.applications[:4])
     with pytest.raises(StuckError):

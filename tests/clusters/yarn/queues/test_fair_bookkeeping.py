@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
-from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from tests.clusters.yarn.queues.files import fair, job, nodes, run, tasks
 from tests.examples import dear
@@ -23,13 +23,13 @@ def wanted_in(queue: FairQueueState) -> Resources:
     return total_of([*below, *mine]).least(queue.maximum)
 
 
-def check(scheduler: HadoopFairScheduler) -> None:
+def check(book: FairBook) -> None:
     """Shares depend on demands and on who is there: found anew, they are the same."""
-    for queue in scheduler.root.below():
+    for queue in book.root.below():
         assert queue.demand == wanted_in(queue)
-        asking = [each for each in queue.applications if each.asks and each.demand != each.used]
-        assert list(queue.line) == in_order(queue.settings.policy, asking, scheduler.total)
-        assert {tuple(each.requests) for each in asking} == set(queue.line.requests)
+        asking = [each for each in queue.applications if each.wants and each.demand != each.used]
+        assert list(queue.line) == in_order(queue.settings.policy, asking, book.total)
+        assert {each.requests for each in asking} == set(queue.line.requests)
         before = [each.share for each in queue.applications], [x.share for x in queue.children]
         queue.members_changed()
         queue.update_shares()
@@ -66,16 +66,16 @@ def test_demands_shares_and_order_are_as_if_found_anew(data: st.DataObject) -> N
         )
         for number in range(1, 5)
     ]
-    update, looks = HadoopFairScheduler.update, [0]
+    update, looks = FairBook.update, [0]
 
-    def checked(scheduler: HadoopFairScheduler, now: int) -> None:
-        fresh = scheduler._updated
-        update(scheduler, now)
-        if scheduler._updated != fresh:
+    def checked(book: FairBook, now: int) -> None:
+        fresh = book._updated
+        update(book, now)
+        if book._updated != fresh:
             looks[0] += 1
-            check(scheduler)
+            check(book)
 
-    with patch.object(HadoopFairScheduler, "update", checked):
+    with patch.object(FairBook, "update", checked):
         run(settings, jobs, nodes(3))
     assert looks[0] > 10
 

@@ -8,7 +8,7 @@ from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
-from rebecsim.clusters.yarn.queues.capacity.asks import Ask
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
@@ -102,7 +102,7 @@ class Placing:
         return _SKIPPED
 
     def _on_node(
-        self, each: ApplicationState, ask: Ask, visit: Visit, release: Resources
+        self, each: ApplicationState, ask: CapacityAsk, visit: Visit, release: Resources
     ) -> Placed:
         self.has_come = True
         near = self._near(each, ask, visit.node.size)
@@ -127,11 +127,10 @@ class Placing:
         return Placed(ask.size, near == "any", what == "reserve")
 
     def _near(
-        self, each: ApplicationState, ask: Ask, size: NodeSize, *, is_reserved: bool = False
+        self, each: ApplicationState, ask: CapacityAsk, size: NodeSize, *, is_reserved: bool = False
     ) -> Locality | None:
         """Say as how near a node counts that an application looks at; None: it lets it pass."""
-        if ask.wrong_since is not None:
-            self._correct(each, ask)
+        each.asks.correct(ask, self.now, self._book.period)
         if not ask.racks:
             ask.missed += 1
             return "any"
@@ -152,15 +151,7 @@ class Placing:
             waits = min(float(count), single(ask.count * part))
         return "any" if ask.missed > waits else None
 
-    def _correct(self, each: ApplicationState, ask: Ask) -> None:
-        """Count anew where containers are asked for, if the AppMaster has said it since."""
-        start, period = each.application.start, self._book.period
-        last = start + (self.now - start) // period * period
-        assert ask.wrong_since is not None
-        if last > ask.wrong_since:
-            each.asks.read(ask)
-
-    def _may_reserve(self, ask: Ask) -> bool:
+    def _may_reserve(self, ask: CapacityAsk) -> bool:
         """Whether an application has fewer reservations than it asks for containers.
 
         It may have more if it has looked at its nodes in vain for long; sooner for small ones.
@@ -172,7 +163,7 @@ class Placing:
         starved = single(single(ask.retried / reserved) * single(1 - part))
         return ask.count + int(starved) - reserved > 0
 
-    def _possible(self, ask: Ask, visit: Visit, release: Resources) -> _Found | None:
+    def _possible(self, ask: CapacityAsk, visit: Visit, release: Resources) -> _Found | None:
         """Say what an application can do with a node that it would take."""
         calculator, size = self._calculator, visit.node.size
         if not calculator.fits(ask.size, Resources(size.memory, size.cores)):
@@ -191,7 +182,7 @@ class Placing:
             return None
         return "reserve", None
 
-    def _reservation(self, ask: Ask, least: Resources) -> ClusterNode | None:
+    def _reservation(self, ask: CapacityAsk, least: Resources) -> ClusterNode | None:
         """Find a node on which something is reserved for an ask that is large enough."""
         for node, kept in ask.kept.items():
             if self._calculator.fits(least, kept):
@@ -199,7 +190,7 @@ class Placing:
         return None
 
     def _is_allowed(
-        self, each: ApplicationState, ask: Ask, visit: Visit, back: ClusterNode | None
+        self, each: ApplicationState, ask: CapacityAsk, visit: Visit, back: ClusterNode | None
     ) -> bool:
         """Whether the user, and all queues, stay within their limits."""
         label, released = visit.label, NONE if back is None else ask.kept[back]
@@ -215,7 +206,7 @@ class Placing:
                 return False
         return True
 
-    def _reserve(self, each: ApplicationState, ask: Ask, node: ClusterNode) -> None:
+    def _reserve(self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode) -> None:
         each.keep(label_of(node), ask.size)
         ask.retried = 0
         ask.kept[node] = ask.size
@@ -225,7 +216,7 @@ class Placing:
         self._grants.reserve(each.application, node)
 
     def _allocate(
-        self, each: ApplicationState, ask: Ask, node: ClusterNode, near: Locality
+        self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode, near: Locality
     ) -> None:
         """Give what has been counted already."""
         application, size = each.application, node.size

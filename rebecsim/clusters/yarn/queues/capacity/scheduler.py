@@ -12,6 +12,7 @@ from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.activation import (
     Activation,
     most_applications,
@@ -19,7 +20,7 @@ from rebecsim.clusters.yarn.queues.capacity.activation import (
     put_out,
 )
 from rebecsim.clusters.yarn.queues.capacity.amounts import minus
-from rebecsim.clusters.yarn.queues.capacity.asks import Asks
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
@@ -53,7 +54,7 @@ class CapacityScheduler(ContainerScheduler):
         self._by_user: Counter[tuple[str, str]] = Counter()  # applications by leaf and user
         self._parallel: Counter[str] = Counter()  # those that run, by user
         self._held: dict[ApplicationState, None] = {}
-        self._resting = Resting(grants)
+        self._resting = Resting(grants, configuration.node_heartbeat)
         self._monitor: CapacityMonitor | None = None
         if settings.preemption is not None:
             self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning.placing)
@@ -103,7 +104,8 @@ class CapacityScheduler(ContainerScheduler):
         """Take an application in; its AppMaster may have to wait."""
         leaf, now = self._leaf(application), application.start
         order = len(self.book.states)
-        each = ApplicationState(application, leaf, order, Asks(application, self._hosts))
+        asks = Asks(application, self._hosts, CapacityAsk)
+        each = ApplicationState(application, leaf, order, asks)
         self.book.states[application] = each
         leaf.applications += 1
         self._by_user[leaf.settings.path, each.user.name] += 1

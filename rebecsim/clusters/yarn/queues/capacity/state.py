@@ -10,8 +10,9 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel, add
-from rebecsim.clusters.yarn.queues.capacity.asks import Ask, Asks
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
 from rebecsim.clusters.yarn.queues.capacity.users import Users
@@ -201,7 +202,9 @@ class ApplicationState(UsedByLabel):
         "wants",
     )
 
-    def __init__(self, application: Application, leaf: LeafState, order: int, asks: Asks) -> None:
+    def __init__(
+        self, application: Application, leaf: LeafState, order: int, asks: Asks[CapacityAsk]
+    ) -> None:
         super().__init__()
         self.application = application
         self.leaf = leaf
@@ -211,7 +214,7 @@ class ApplicationState(UsedByLabel):
         self.master = asks.all[0].size
         self.asks = asks
         self.runs = self.wants = self.is_served = self.looked_at = False
-        self.kept: dict[ClusterNode, Ask] = {}
+        self.kept: dict[ClusterNode, CapacityAsk] = {}
         self._noted = 0.0
 
     @property

@@ -19,7 +19,6 @@ class Request(NamedTuple):
 
     size: Resources
     is_master: bool
-    priority: int
 
 
 Requests = tuple[Request, ...]
@@ -54,19 +53,23 @@ class ServiceLine:
         """What is asked for, by anybody."""
         return list(self._asking_for)
 
-    def enter(self, each: FairApplicationState) -> None:
-        """Put an application at its place, where it may be already."""
-        place, requests = place_of(self._policy, each, self._total), tuple(each.requests)
+    def enter(self, each: FairApplicationState) -> bool:
+        """Put an application at its place, where it may be already.
+
+        Gives whether it asks for something now that it did not ask for here.
+        """
+        place, requests = place_of(self._policy, each, self._total), each.requests
         known = self._entered.get(each)
         if known is not None:
             if known[0] == place and known[1] == requests:
-                return
+                return False
             self.leave(each)
         at = bisect_left(self._places, place)
         self._places.insert(at, place)
         self._members.insert(at, (each, requests))
         self._asking_for[requests] = self._asking_for.get(requests, 0) + 1
         self._entered[each] = place, requests, self._refusals
+        return known is None or known[1] != requests
 
     def leave(self, each: FairApplicationState) -> None:
         """Take an application out, if it is there."""

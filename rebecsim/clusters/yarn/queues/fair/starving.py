@@ -14,7 +14,8 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
@@ -36,14 +37,13 @@ class Starving:
     def __init__(
         self,
         rules: FairPreemption,
-        root: FairQueueState,
-        states: Mapping[Application, FairApplicationState],
+        book: FairBook,
         nodes: Sequence[ClusterNode],
     ) -> None:
         self._rules = rules
-        self._root = root
-        self._states = states
-        self._total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self._root = book.root
+        self._states = book.states
+        self._total = book.total
         self._nodes = nodes
         self._chosen: dict[Container, _Chosen] = {}
         self._dying: dict[Container, None] = {}
@@ -150,8 +150,8 @@ class Starving:
 
     def _choose_for(self, each: FairApplicationState, missing: Resources, now: int) -> None:
         """Choose containers that make room for as many requests as are missing."""
-        size = next(iter(each.requests)).size
-        waiting = sum(count for _, count in each.application.alike())
+        ask = next(ask for ask in each.asks.all if ask.count)
+        size, waiting = ask.size, ask.count
         chosen_any = False
         while waiting > 0:  # one at least: less than a container cannot be missing
             best = self._best(each, size)

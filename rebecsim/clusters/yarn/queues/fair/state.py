@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
 from rebecsim.clusters.common.fair_shares import Claim, fair_shares
-from rebecsim.clusters.yarn.application import Application, Task
+from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
-from rebecsim.clusters.yarn.queues.fair.line import Request, ServiceLine
+from rebecsim.clusters.yarn.queues.asks import Asks
+from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
+from rebecsim.clusters.yarn.queues.fair.line import Requests, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
-from rebecsim.clusters.yarn.queues.fair.nearness import Nearness
 
 
 class FairQueueState(FairShared):
@@ -83,15 +83,20 @@ class FairQueueState(FairShared):
         """Take note that shares are to be found anew: members are others, or their weights."""
         self._others += 1
 
-    def update_shares(self) -> None:
-        """Share what it should have between those in it, unless they have that already."""
+    def update_shares(self) -> bool:
+        """Share what it should have between those in it, unless they have that already.
+
+        Gives whether shares were found anew.
+        """
         at_work = tuple(each.running > 0 for each in self.children)
         found_from = (self.share, at_work, self._others)
-        if found_from != self._shared:
+        anew = found_from != self._shared
+        if anew:
             self._shared = found_from
             self._share_out(at_work)
         for child in self.children:
-            child.update_shares()
+            anew |= child.update_shares()
+        return anew
 
     def _share_out(self, at_work: Sequence[bool]) -> None:
         if self.children:
@@ -140,67 +145,52 @@ class FairApplicationState(FairShared):
 
     Attributes:
         runs: whether it may run.
+        wants: whether it asks for containers, and may run.
         has_left: whether it has ended.
-        asks: whether it asks for containers.
-        kept: for which request it has reserved nodes.
-        nearness: how near to where tasks would rather run nodes must be, for each request.
+        asks: what it asks for.
+        kept: for what it has reserved nodes.
         at_share: when it had the part of its share that it should have at least (ms).
         not_before: when it is looked at again whether it has too little (ms).
         has_master: whether its AppMaster counts among those of its queue.
-        taken_for: containers that will be killed for it, and where.
     """
 
-    def __init__(self, application: Application, leaf: FairQueueState, now: int) -> None:
+    def __init__(
+        self, application: Application, leaf: FairQueueState, now: int, asks: Asks[FairAsk]
+    ) -> None:
         super().__init__("", now)
         self.application = application
         self.name = application.number
         self.leaf = leaf
         self.user = application.job.user
-        self.runs = self.asks = self.has_master = self.has_left = False
-        self.kept: dict[ClusterNode, Request] = {}
-        self.nearness: defaultdict[Request, Nearness] = defaultdict(Nearness)
-        self._requests: tuple[int, dict[Request, Task]] | None = None
+        self.runs = self.wants = self.has_master = self.has_left = False
+        self.asks = asks
+        self.kept: dict[ClusterNode, FairAsk] = {}
         self.at_share = now
         self.not_before = 0
 
     @property
-    def requests(self) -> dict[Request, Task]:
-        """What it asks for, in order, each with the first task that does.
-
-        An AppMaster is asked for alone.
-        """
-        application = self.application
-        known = self._requests
-        if known is None or known[0] != application.kinds:
-            found: dict[Request, Task] = {}
-            for task, _ in application.left:
-                size = Resources(task.memory, task.cores)
-                found.setdefault(Request(size, task.is_master, task.priority), task)
-                if task.is_master:
-                    break
-            known = self._requests = application.kinds, found
-        return known[1]
+    def requests(self) -> Requests:
+        """What it asks for, in order."""
+        return tuple(ask.request for ask in self.asks.all if ask.count)
 
     @property
     def pending(self) -> Resources:
         """All that it asks for, even if it may not run yet."""
-        head = self.application.head
-        if head is None or not (head.is_master or self.application.launched):
-            return NONE
         memory = cores = 0
-        for task, count in self.application.left:
-            memory += task.memory * count
-            cores += task.cores * count
-            if task.is_master:
-                break
+        for ask in self.asks.all:
+            memory += ask.count * ask.size.memory
+            cores += ask.count * ask.size.cores
         return Resources(memory, cores)
 
-    def place(self) -> None:
-        """Be in the line of the leaf if it asks for containers, and did so at the last update."""
-        if self.asks and self.demand != self.used:
-            self.leaf.line.enter(self)
-        else:
-            self.leaf.line.leave(self)
+    def place(self) -> bool:
+        """Be in the line of the leaf if it asks for containers, and did so at the last update.
+
+        Gives whether it asks for something there that it did not ask for before.
+        """
+        if self.wants and self.demand != self.used:
+            return self.leaf.line.enter(self)
+        self.leaf.line.leave(self)
+        return False
 
     def update_demand(self, *, by_size: bool) -> None:
         """Take note of what it has and asks for."""

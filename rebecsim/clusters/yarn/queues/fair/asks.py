@@ -1,24 +1,32 @@
-"""How long a request waits for a node near to where its tasks would rather run."""
+"""What an application asks for under the Fair Scheduler, and how near nodes must be for it."""
 
 from __future__ import annotations
 
+from rebecsim.clusters.yarn.application import Task
 from rebecsim.clusters.yarn.container import Locality
+from rebecsim.clusters.yarn.queues.asks import Ask
+from rebecsim.clusters.yarn.queues.fair.line import Request
 
 NODE, RACK, ANY = 0, 1, 2
-"""How far from there tasks may run: on the node, in its rack, anywhere."""
+"""How far from where they would rather run tasks may run: on the node, in its rack, anywhere."""
 
 _DISTANCES: dict[Locality, int] = {"node": NODE, "rack": RACK, "any": ANY}
 
 
-class Nearness:
-    """How near nodes must be for one request of an application.
+class FairAsk(Ask):
+    """Containers of one size and priority.
 
-    Opportunities are looks at a node on which a task of the request could run.
+    Opportunities are looks at a node on which one of them could run.
+
+    Attributes:
+        request: what others may ask for, too.
     """
 
-    __slots__ = ("_farthest", "_opportunities")
+    __slots__ = ("_farthest", "_opportunities", "request")
 
-    def __init__(self) -> None:
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.request = Request(self.size, self.is_master)
         self._farthest: int | None = None
         self._opportunities = 0
 
@@ -37,6 +45,6 @@ class Nearness:
         return self._farthest
 
     def ran(self, near: Locality) -> None:
-        """Take note of how near a task runs: from then on others must be as near, but for any."""
+        """Take note of how near a task runs: others must be as near from then on, but for any."""
         if self._farthest is not None and near != "any":
             self._farthest = min(self._farthest, _DISTANCES[near])
