@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.queues.diary import Diary
 
 
 class Offer(NamedTuple):
@@ -68,6 +71,7 @@ class ContainerScheduler(ABC):
             nodes are woken when applications ask for more.
         placement: says where tasks may run; None: wherever they fit.
         killed: what it has chosen, and was killed.
+        diary: why applications wait; None: that is not noted.
     """
 
     elastic: ClassVar[bool] = False
@@ -80,6 +84,7 @@ class ContainerScheduler(ABC):
         self.nodes = nodes
         self.grants = grants
         self.killed: list[Killed] = []
+        self.diary: Diary | None = None
         rules = configuration.placement
         self.placement = Placement(rules, nodes, self) if rules is not None else None
 

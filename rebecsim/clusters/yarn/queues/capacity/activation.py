@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources, single
-from rebecsim.clusters.yarn.queues.capacity.amounts import add, amount, minus
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queues import diary
+from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, add, amount, minus
+from rebecsim.clusters.yarn.queues.capacity.book import Book
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.users import UserState
 
@@ -30,13 +32,11 @@ def most_of_user(queue: CapacityQueue, most: int) -> int:
 class Activation:
     """Lets applications of leaves in as long as their AppMasters leave room for tasks."""
 
-    def __init__(
-        self, settings: CapacitySettings, calculator: Calculator, nodes: dict[str, Resources]
-    ) -> None:
-        self._settings = settings
-        self._calculator = calculator
-        self._step = settings.allocations.minimum
-        self._total = nodes
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._calculator = book.calculator
+        self._step = book.step
+        self._total = book.totals
 
     def master_limit(self, leaf: LeafState, label: str) -> Resources:
         """Give what AppMasters of a leaf may take together."""
@@ -62,7 +62,7 @@ class Activation:
             self._total.get(label, NONE), self.master_limit(leaf, label), found
         )
 
-    def let_in(self, leaf: LeafState) -> list[ApplicationState]:
+    def let_in(self, leaf: LeafState, now: int) -> list[ApplicationState]:
         """Let in who may, of those who wait, in their order; give them."""
         of_all: dict[str, Resources] = {}
         of_user: dict[str, Resources] = {}
@@ -73,6 +73,7 @@ class Activation:
                 of_all[label] = self.master_limit(leaf, label)
             alone = not leaf.active or amount(leaf.masters, label) == NONE
             if not alone and not self._fits(leaf.masters, each, of_all[label]):
+                self._note(each, now, diary.MASTERS, leaf.masters, of_all[label])
                 continue
             if label not in of_user:  # the limit of the first user who gets so far counts for all
                 of_user[label] = self.master_limit_of_user(leaf, label, each.user)
@@ -83,7 +84,18 @@ class Activation:
                 each.user.let_in += 1
                 _count(each, each.master)
                 let_in.append(each)
+            else:
+                masters = each.user.masters
+                self._note(each, now, diary.MASTERS_OF_USER, masters, of_user[label])
         return let_in
+
+    def _note(
+        self, each: ApplicationState, now: int, reason: str, have: Amounts, limit: Resources
+    ) -> None:
+        if self._book.diary is not None:
+            text, used = self._book.text, amount(have, each.label)
+            detail = f"AppMasters have {text(used)}, and may have {text(limit)}"
+            self._book.diary.note(each.application, now, reason, detail=detail)
 
     def _fits(
         self, masters: dict[str, Resources], each: ApplicationState, limit: Resources

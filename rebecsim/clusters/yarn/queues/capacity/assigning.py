@@ -7,7 +7,7 @@ keeps what that leaves from its siblings. A choice is checked once more before i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from rebecsim.clusters.yarn.node import ClusterNode
@@ -21,6 +21,7 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     QueueState,
     Rank,
 )
+from rebecsim.clusters.yarn.queues.diary import QUEUE, USER
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 Stop = Literal["", "queue"]
@@ -67,10 +68,6 @@ class Assigning:
     def look_anew(self) -> None:
         """Forget what was found to be in vain, as something has changed."""
         self._in_vain.clear()
-
-    def is_in_vain(self, node: ClusterNode) -> bool:
-        """Whether no node with the label of this one can be given to anybody as things are."""
-        return label_of(node) in self._in_vain
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; whether anything has changed for others."""
@@ -121,6 +118,7 @@ class Assigning:
         limit = calculator.lesser(total, limit, queue.limits[label].maximum)
         most = total if borrowed else limit
         if not self._may_grow(queue, label, most, amount(queue.reserved, label)):
+            self._note_full(queue, queue.leaves(), most, node)
             return NOTHING
         left = limit.minus(amount(queue.used, label))
         blocked = NONE
@@ -191,6 +189,7 @@ class Assigning:
         among: Sequence[ApplicationState] = leaf.ordered()
         if is_full:
             among = self._with_reservations(leaf, label, most)
+            self._note_full(leaf, (leaf,), most, node, spared=among)
             if not among:
                 return NOTHING
         self._look(leaf, label, borrowed=borrowed)
@@ -229,6 +228,24 @@ class Assigning:
             found.append(each)
         return found
 
+    def _note_full(
+        self,
+        queue: QueueState,
+        leaves: Iterable[LeafState],
+        most: Resources,
+        node: ClusterNode,
+        spared: Sequence[ApplicationState] = (),
+    ) -> None:
+        """Note, if anybody wants to know, that a queue has all that it may have."""
+        diary, text = self._book.diary, self._book.text
+        if diary is not None:
+            used = amount(queue.used, label_of(node))
+            detail = f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
+            for leaf in leaves:
+                for each in leaf.ordered():
+                    if each not in spared:
+                        diary.note(each.application, self.placing.now, QUEUE, node, detail)
+
     def _look(self, leaf: LeafState, label: str, *, borrowed: bool) -> None:
         """Take note of the room of a leaf, and of what its users may have."""
         leaf.users.limit(label, borrowed=borrowed)
@@ -243,8 +260,12 @@ class Assigning:
         used, total = amount(user.used, label), self._book.total(label)
         if not self._calculator.less(total, limit, used):
             return NONE
-        if not self._looks_on or label:
-            return None
-        if self._calculator.less(total, limit, used.minus(amount(each.reserved, label))):
-            return None
-        return used.minus(limit)
+        kept = amount(each.reserved, label)
+        gives_back = self._looks_on and not label
+        if gives_back and not self._calculator.less(total, limit, used.minus(kept)):
+            return used.minus(limit)
+        if self._book.diary is not None:
+            text = self._book.text
+            detail = f"{user.name} has {text(used)}, and may have {text(limit)}"
+            self.placing.note(each, visit.node, USER, detail)
+        return None

@@ -11,6 +11,7 @@ from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE,
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
+from rebecsim.clusters.yarn.queues.diary import Diary
 
 
 def label_of(node: ClusterNode) -> str:
@@ -35,6 +36,7 @@ class Book:
         states: applications that have been submitted.
         asking: those that ask for containers, be they let in or not, in no order that matters.
         keepers: for whom nodes are kept.
+        diary: why applications wait; None: that is not noted.
     """
 
     def __init__(
@@ -68,6 +70,12 @@ class Book:
         self.states: dict[Application, ApplicationState] = {}
         self.asking: dict[ApplicationState, None] = {}
         self.keepers: dict[ClusterNode, ApplicationState] = {}
+        self.diary: Diary | None = None
+
+    def text(self, some: Resources) -> str:
+        """Show what counts of some resources."""
+        cores = f" and {some.cores} cores" if self.settings.dominant else ""
+        return f"{some.memory} MB{cores}"
 
     def total(self, label: str) -> Resources:
         """Give what the nodes of a label have."""
@@ -122,6 +130,8 @@ class Book:
                 self.asking[each] = None
             else:
                 del self.asking[each]
+                if self.diary is not None:
+                    self.diary.has_all(each.application, now)
                 leaf.users.asks_no_more(each)
                 leaf.changed_at = now
         is_served = wants and each in leaf.active

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queues import diary
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
 from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
@@ -87,16 +88,22 @@ class Placing:
             if visit.borrowed and ask.is_master:
                 return _SKIPPED
             if not self._looks_on and not self._may_reserve(ask):
+                self.note(each, visit.node, diary.RESERVATIONS)
                 continue
             room = visit.headroom
             if self._looks_on and not label:
                 room = room.plus(amount(each.reserved, label))
             if not calculator.fits(ask.size, room):
+                if self._book.diary is not None:
+                    text = self._book.text
+                    detail = f"it asks for {text(ask.size)} of {text(room)}"
+                    self.note(each, visit.node, diary.HEADROOM, detail)
                 return _STOPPED
             if self._lends and not each.label:
                 ask.missed_lent += 1
                 self.has_counted = self.has_come = True
             if visit.borrowed and ask.missed_lent < len(self._book.nodes):
+                self.note(each, visit.node, diary.PARTITION)
                 return _SKIPPED
             return self._on_node(each, ask, visit, release)
         return _SKIPPED
@@ -106,8 +113,12 @@ class Placing:
     ) -> Placed:
         self.has_come = True
         near = self._near(each, ask, visit.node.size)
-        found = None if near is None else self._possible(ask, visit, release)
-        if near is None or found is None:
+        if near is None:
+            self.note(each, visit.node, diary.LOCALITY)
+            return _SKIPPED
+        found = self._possible(ask, visit, release)
+        if isinstance(found, str):
+            self.note(each, visit.node, found)
             return _SKIPPED
         what, back = found
         if near == "node" or (near == "rack" and self._book.settings.rack_reset):
@@ -124,7 +135,18 @@ class Placing:
                 self._reserve(each, ask, visit.node)
             each.leaf.has_changed(each)
             self.has_changed = True
+        else:
+            self.note(each, visit.node, diary.REFUSED)
         return Placed(ask.size, near == "any", what == "reserve")
+
+    def note(
+        self, each: ApplicationState, node: ClusterNode, reason: str, detail: str = ""
+    ) -> None:
+        """Note, if anybody wants to know, why an application gets nothing, or that it does."""
+        if self._book.diary is not None:
+            if reason == diary.NO_ROOM and each.kept:
+                reason = diary.RESERVED
+            self._book.diary.note(each.application, self.now, reason, node, detail)
 
     def _near(
         self, each: ApplicationState, ask: CapacityAsk, size: NodeSize, *, is_reserved: bool = False
@@ -163,11 +185,11 @@ class Placing:
         starved = single(single(ask.retried / reserved) * single(1 - part))
         return ask.count + int(starved) - reserved > 0
 
-    def _possible(self, ask: CapacityAsk, visit: Visit, release: Resources) -> _Found | None:
-        """Say what an application can do with a node that it would take."""
+    def _possible(self, ask: CapacityAsk, visit: Visit, release: Resources) -> _Found | str:
+        """Say what an application can do with a node that it would take, or why nothing."""
         calculator, size = self._calculator, visit.node.size
         if not calculator.fits(ask.size, Resources(size.memory, size.cores)):
-            return None
+            return diary.TOO_SMALL
         may_reserve = self._may_reserve(ask)
         need = calculator.greater(
             self._book.total(visit.label), ask.size.minus(visit.headroom), release
@@ -177,9 +199,9 @@ class Placing:
             if not self._looks_on or visit.label or (may_reserve and not is_short):
                 return "give", None
             back = self._reservation(ask, need if is_short else ask.size)
-            return None if back is None else ("give", back)
+            return diary.NOTHING_BACK if back is None else ("give", back)
         if not may_reserve or (self._looks_on and is_short):
-            return None
+            return diary.NO_ROOM
         return "reserve", None
 
     def _reservation(self, ask: CapacityAsk, least: Resources) -> ClusterNode | None:
@@ -214,6 +236,7 @@ class Placing:
         self._book.keepers[node] = each
         each.application.decisions.reserved += 1
         self._grants.reserve(each.application, node)
+        self.note(each, node, diary.RESERVED)
 
     def _allocate(
         self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode, near: Locality
@@ -221,6 +244,7 @@ class Placing:
         """Give what has been counted already."""
         application, size = each.application, node.size
         application.decisions.accepted += 1
+        self.note(each, node, diary.GIVEN)
         task = each.asks.bring_forward(ask, size, near)
         self._grants.allocate(application, node, task.memory)
         application.containers[-1].locality = each.asks.locality(size, task)

@@ -26,6 +26,7 @@ from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
 from rebecsim.clusters.yarn.queues.capacity.placing import free_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
+from rebecsim.clusters.yarn.queues.diary import PARALLEL, TURN, Diary
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
@@ -49,7 +50,9 @@ class CapacityScheduler(ContainerScheduler):
         self.book = Book(settings, nodes, configuration.master_heartbeat)
         self._hosts = Hosts(node.size for node in nodes)
         self._leaves = {leaf.settings.path: leaf for leaf in self.book.leaves}
-        self._activation = Activation(settings, self.book.calculator, self.book.totals)
+        if configuration.explains:
+            self.diary = self.book.diary = Diary()
+        self._activation = Activation(self.book)
         self._assigning = Assigning(self.book, grants)
         self._by_user: Counter[tuple[str, str]] = Counter()  # applications by leaf and user
         self._parallel: Counter[str] = Counter()  # those that run, by user
@@ -120,6 +123,10 @@ class CapacityScheduler(ContainerScheduler):
         self.book.refresh(each, now)
         each.leaf.has_changed(each, demand=True)
         if each.wants:
+            if self.diary is not None and not each.is_served and not each.runs:
+                self.diary.note(each.application, now, PARALLEL)
+            elif self.diary is not None and each.is_served:
+                self.diary.note(each.application, now, TURN)
             version = each.leaf.users.version
             each.leaf.users.asks(each)
             if version != each.leaf.users.version:
@@ -157,7 +164,9 @@ class CapacityScheduler(ContainerScheduler):
 
     def _let_in(self, leaf: LeafState, now: int) -> None:
         self.book.catch_up(leaf, now)
-        for each in self._activation.let_in(leaf):
+        for each in self._activation.let_in(leaf, now):
+            if self.diary is not None:
+                self.diary.note(each.application, now, TURN)
             self.book.refresh(each, now)
 
     def freed(self, application: Application) -> None:
