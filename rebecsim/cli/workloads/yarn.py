@@ -118,7 +118,11 @@ def yarn(
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
     from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
-    from rebecsim.clusters.yarn.report.waits import reasons_table, waits_table
+    from rebecsim.clusters.yarn.report.waits import (
+        reasons_table,
+        require_explained,
+        waits_table,
+    )
     from rebecsim.clusters.yarn.size import run_size
     from rebecsim.studies.size import Size
 
@@ -132,6 +136,8 @@ def yarn(
         compatibility=like,
         seed=seed,
     )
+    if why is not None:
+        require_explained(setups, why)
     for setup in setups:
         for warning in () if setup.queues is None else setup.queues.idle:
             complain(warning)

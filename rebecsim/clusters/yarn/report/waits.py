@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.cluster import Finished
+from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.measures import MeasuredRun
-from rebecsim.clusters.yarn.queues.diary import TURN, Diary, Wait
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queues.diary import TURN, Wait
 from rebecsim.errors import UserError
+from rebecsim.workloads.containers.jobs import ContainerJob
 
 MOST_SHOWN = 60
 """Changes of one job; more are left out in the middle."""
 
 
-def waiting_job(run: Finished, name: str) -> Application:
+def waiting_job(jobs: Sequence[ContainerJob], name: str) -> ContainerJob:
     """Find a job by its name or its number. Raises UserError if there is none."""
-    for each in run.applications:
-        if name in (each.job.name, str(each.number)):
+    for each in jobs:
+        if name in (each.name, str(each.number)):
             return each
-    some = ", ".join(each.job.name for each in run.applications[:5])
+    some = ", ".join(each.name for each in jobs[:5])
     raise UserError(f"--why {name}: there is no such job in the trace; it has {some}")
+
+
+def require_explained(setups: Sequence[RunSetup], name: str) -> None:
+    """Raise UserError unless it can be said why a job waits: it is there, under capacities."""
+    for each in setups:
+        if not isinstance(each.queues, CapacitySettings):
+            raise UserError(
+                f"--why explains waits under a capacity-scheduler.xml, and {each.scheduler} is "
+                "none; give one by --queues, and no other"
+            )
+        waiting_job(each.jobs(0), name)
 
 
 def waits_table(runs: Mapping[str, MeasuredRun], name: str) -> Iterator[Table]:
     """Show what became of a job at the heartbeats where that changed, a table for each run."""
     for scheduler, each in runs.items():
-        job, diary = waiting_job(each.run, name), _diary(scheduler, each.run)
-        table = Table(title=f"{job.job.name} under {scheduler}, in {each.run.queue_of[job.number]}")
+        run = each.run
+        number = waiting_job([job.job for job in run.applications], name).number
+        (job,) = (job for job in run.applications if job.number == number)
+        table = Table(title=f"{job.job.name} under {scheduler}, in {run.queue_of[number]}")
         table.add_column("Time (s)", justify="right")
         table.add_column("Node")
         table.add_column("What became of it")
-        waits = diary.waits.get(job, [])
+        waits = [] if run.diary is None else run.diary.waits.get(job, [])
         left_out = max(0, len(waits) - MOST_SHOWN)
         for place, wait in enumerate(waits):
             if left_out and place == MOST_SHOWN // 2:
@@ -50,20 +64,12 @@ def _text(wait: Wait) -> str:
     return f"{wait.reason}: {wait.detail}" if wait.detail else wait.reason
 
 
-def _diary(scheduler: str, run: Finished) -> Diary:
-    if run.diary is None:
-        raise UserError(
-            f"--why explains waits under a capacity-scheduler.xml, and {scheduler} is none; "
-            "give one by --queues, and no other"
-        )
-    return run.diary
-
-
 def reasons_table(runs: Mapping[str, MeasuredRun]) -> Table:
     """Show how long the jobs of each queue asked for containers in vain, by the reason."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for scheduler, each in runs.items():
-        for job, waited in _diary(scheduler, each.run).waited.items():
+        diary = each.run.diary
+        for job, waited in () if diary is None else diary.waited.items():
             for reason, milliseconds in waited.items():
                 key = each.run.queue_of[job.number], reason
                 found.setdefault(key, Counter())[scheduler] += milliseconds

@@ -69,7 +69,8 @@ def test_nothing_is_noted_unless_it_is_asked_for() -> None:
     jobs = [job(1, "a", tasks(2, 10))]
     assert run(capacity(TWO_QUEUES), jobs, nodes(2)).diary is None
     assert run(fair("<allocations/>"), jobs, nodes(2), explains=True).diary is None
-    found = run(capacity(TWO_QUEUES), jobs, nodes(2), explains=True)
-    assert waiting_job(found, "job_1") is waiting_job(found, "1") is found.applications[0]
-    with pytest.raises(UserError, match="--why ann: there is no such job"):
-        waiting_job(found, "ann")
+    assert waiting_job(jobs, "job_1") is waiting_job(jobs, "1") is jobs[0]
+    with pytest.raises(
+        UserError, match="--why ann: there is no such job in the trace; it has job_1"
+    ):
+        waiting_job(jobs, "ann")
