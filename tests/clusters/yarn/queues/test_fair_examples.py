@@ -144,14 +144,15 @@ def test_an_application_master_that_is_killed_takes_what_is_killed_with_it_along
     text = (
         "<allocations><defaultFairSharePreemptionTimeout>30</defaultFairSharePreemptionTimeout>"
         '<queue name="a"><weight>0</weight></queue>'
-        '<queue name="b"><maxAMShare>-1</maxAMShare></queue></allocations>'
+        '<queue name="b"><maxAMShare>-1</maxAMShare>'
+        "<fairSharePreemptionThreshold>{}</fairSharePreemptionThreshold></queue></allocations>"
     )
-    large = job(2, "b", tasks(1, 10), at=20, master_memory=2048)
-    found = run(
-        fair(text, {"yarn.scheduler.fair.preemption": "true"}),
-        [job(1, "a", tasks(2, 300)), large],
-        [nodes(1, 2048)[0], nodes(2, 1024)[1]],
-    )
+    jobs = [job(1, "a", tasks(2, 300)), job(2, "b", tasks(1, 10), at=20, master_memory=2048)]
+    sizes = [nodes(1, 2048)[0], nodes(2, 1024)[1]]
+    site = {"yarn.scheduler.fair.preemption": "true"}
+    # half of the share of 3072 MB is less than the container that is asked for
+    assert not run(fair(text.format("0.5"), site), jobs, sizes).killed
+    found = run(fair(text.format("1"), site), jobs, sizes)
     assert [each.container.task.is_master for each in found.killed] == [False, True]
     assert [each.killed for each in found.applications[0].containers] == [True] * 3 + [False] * 3
 
