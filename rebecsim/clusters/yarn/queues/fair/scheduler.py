@@ -203,7 +203,7 @@ class HadoopFairScheduler(ContainerScheduler):
             self._resting.rouse()
         if not book.wanting:
             self._resting.calm()
-        elif book.is_stale:
+        if book.is_stale:
             self._resting.wake_at(book.next_update)
 
     @property
