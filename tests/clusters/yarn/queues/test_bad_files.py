@@ -203,6 +203,26 @@ def test_what_has_no_effect_is_named() -> None:
     ]
 
 
+def test_what_is_not_modelled_is_named_if_it_is_used() -> None:
+    opportunistic = "yarn.resourcemanager.opportunistic-container-allocation.enabled"
+    used = {
+        **TWO_QUEUES,
+        "schedule-asynchronously.enable": "true",
+        "queue-mappings": "u:ann:a",
+        "multi-node-placement-enabled": "true",
+        opportunistic: "true",
+    }
+    named = [line.split(" has no effect: ")[1] for line in capacity(used).idle]
+    assert [reason.partition(" not modelled")[0] for reason in named] == [
+        "asynchronous scheduling is",
+        "placement rules are",
+        "placement over several nodes is",
+        "opportunistic containers are",
+    ]
+    off = {"schedule-asynchronously.enable": "false", opportunistic: "false"}
+    assert capacity({**TWO_QUEUES, **off}).idle == ()
+
+
 def test_what_has_no_effect_in_a_fair_file_is_named() -> None:
     settings = fair(
         "<allocations><colour>red</colour><queue name='a'><aclSubmitApps>*</aclSubmitApps>"
