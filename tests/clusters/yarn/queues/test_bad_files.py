@@ -243,3 +243,13 @@ def test_cores_that_do_not_count_are_not_told() -> None:
     with pytest.raises(UserError) as raised:
         run(capacity(values), [job(1, "a", tasks(1, 10, 4096))], nodes(2, 3000))
     assert str(raised.value).endswith("node1, the largest, has 3000 MB")
+
+
+def test_each_idle_key_has_its_own_reason() -> None:
+    keys = ("application.fail-fast", "app-fail-fast", "workflow-priority-mappings")
+    idle = capacity({**TWO_QUEUES, **{f"{P}.{key}": "x" for key in keys}}).idle
+    assert [line.split(f"{P}.", 1)[1] for line in idle] == [
+        "application.fail-fast has no effect: applications do not fail",
+        "app-fail-fast has no effect: applications do not fail",
+        "workflow-priority-mappings has no effect: jobs of a trace have one priority",
+    ]
