@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rebecsim.clusters.yarn.queue_files.site import Site
 
 WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
-    (r"acl[-_]\w+|acl_.*", "who may do what is not asked"),
+    (r"acl[-_]\w+|acl_.*", "rebecsim does not check permissions"),
     (
         r"queue-mappings.*|mapping-rule-.*",
         "placement rules are not modelled: jobs name their queues in the trace",
@@ -32,7 +32,7 @@ WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
     ),
     (
         r"reservable|reservation-.*|average-capacity|instantaneous-max-capacity",
-        "nothing is planned",
+        "planned reservations are not modelled",
     ),
     (
         r"multi-node-.*|offswitch-per-heartbeat-limit",
