@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from rebecsim.clusters.yarn.queue_files.site import Site
 
 WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
-    (r"acl[-_]\w+|acl_.*", "who may do what is not asked"),
+    (r"acl[-_]\w+|acl_.*", "rebecsim does not check permissions"),
     (
         r"queue-mappings.*|mapping-rule-.*",
         "placement rules are not modelled: jobs name their queues in the trace",
     ),
-    (r"app-fail-fast|workflow-priority-mappings.*", "applications do not fail"),
+    (r"app-fail-fast|application\.fail-fast", "applications do not fail"),
     (
         r"schedule-asynchronously\..*",
         "asynchronous scheduling is not modelled: containers are given at heartbeats",
@@ -26,10 +26,13 @@ WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
         "applications end by themselves",
     ),
     (r"default-application-priority", "jobs of a trace have one priority"),
-    (r"application\.fail-fast|.*-priority-acls?|cluster\.max-priority", "priorities are not asked"),
+    (
+        r"workflow-priority-mappings.*|.*-priority-acls?|cluster\.max-priority",
+        "jobs of a trace have one priority",
+    ),
     (
         r"reservable|reservation-.*|average-capacity|instantaneous-max-capacity",
-        "nothing is planned",
+        "planned reservations are not modelled",
     ),
     (
         r"multi-node-.*|offswitch-per-heartbeat-limit",

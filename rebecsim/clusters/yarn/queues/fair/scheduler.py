@@ -203,7 +203,7 @@ class HadoopFairScheduler(ContainerScheduler):
             self._resting.rouse()
         if not book.wanting:
             self._resting.calm()
-        elif book.is_stale:
+        if book.is_stale:
             self._resting.wake_at(book.next_update)
 
     @property
@@ -217,6 +217,7 @@ class HadoopFairScheduler(ContainerScheduler):
             return []
         self.book.update(now)
         found = self._starving.round(now)
+        self.book.has_news |= bool(self.book.blocked)
         self.killed += found
         self._look_on()
         return [each.container for each in found]

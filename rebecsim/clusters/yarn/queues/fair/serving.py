@@ -51,9 +51,14 @@ class Serving:
         settings, count = self._settings, 0
         self._now, self.has_counted = now, False
         if self._starving is not None:
-            for each in self._starving.first_on(node):
-                while each.wants and self._application(each, node, reserves=False):
+            for each, pending in self._starving.first_on(node):
+                left = pending
+                while left != NONE and each.wants:
+                    got = self._application(each, node)
+                    if got is None:
+                        break
                     count += 1
+                    left = left.minus(got).not_negative()
         if node.reservation is not None:
             served = self._serve_reserved(node)
             if served is not None:
@@ -153,9 +158,7 @@ class Serving:
         fits = size.within(_free(node)) or self._waits or self._is_large(leaf, size)
         return fits and self._may_run(leaf, request, node)
 
-    def _application(
-        self, each: FairApplicationState, node: ClusterNode, *, reserves: bool = True
-    ) -> Resources | None:
+    def _application(self, each: FairApplicationState, node: ClusterNode) -> Resources | None:
         """Give an application a container, or reserve the node for it; give its size.
 
         Of what it asks for and may run on the node, the first counts whose tasks are near enough.
@@ -171,7 +174,7 @@ class Serving:
                 decisions.total += 1
                 self._give(each, ask, node, near)
                 return ask.size
-            if reserves and self._may_reserve(each, ask, near, node):
+            if self._may_reserve(each, ask, near, node):
                 decisions.total += 1
                 self._reserve(each, ask, node)
                 return ask.size
@@ -197,12 +200,16 @@ class Serving:
         """Whether an application keeps a node: it has too little, and asks for much."""
         if not self._is_large(each.leaf, ask.size):
             return False
+        if self._starving is not None and self._starving.is_first_on(node, each):
+            return False  # room is made for it there
         if self._is_starved(each) and (near == "node" or self._may_keep_more(each, near, node)):
             return True
         self._book.blocked.add(each)
         return False
 
     def _is_starved(self, each: FairApplicationState) -> bool:
+        if self._starving is not None:
+            return self._starving.is_starved(each)
         return is_below(each.leaf.settings.policy, each.used, each.share, self._book.total)
 
     def _may_keep_more(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:

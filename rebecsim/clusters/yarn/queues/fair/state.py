@@ -151,6 +151,7 @@ class FairApplicationState(FairShared):
         kept: for what it has reserved nodes.
         at_share: when it had the part of its share that it should have at least (ms).
         not_before: when it is looked at again whether it has too little (ms).
+        lacks: what it is to get as its leaf has had less than its minimum for too long.
         has_master: whether its AppMaster counts among those of its queue.
     """
 
@@ -167,6 +168,7 @@ class FairApplicationState(FairShared):
         self.kept: dict[ClusterNode, FairAsk] = {}
         self.at_share = now
         self.not_before = 0
+        self.lacks = NONE
 
     @property
     def requests(self) -> Requests:
