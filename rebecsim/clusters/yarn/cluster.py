@@ -12,6 +12,7 @@ from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Killed
+from rebecsim.clusters.yarn.diary import Diary
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.foreseeing.racer import Racer
@@ -24,7 +25,6 @@ from rebecsim.clusters.yarn.queues.choice import (
     normalised,
     scheduler_of,
 )
-from rebecsim.clusters.yarn.queues.diary import Diary
 from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import (
     SECOND,

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 
+from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
-from rebecsim.clusters.yarn.queues.diary import TURN, Wait
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
 

@@ -13,7 +13,7 @@ from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.queues.diary import Diary
+    from rebecsim.clusters.yarn.diary import Diary
 
 
 class Offer(NamedTuple):

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.queues import diary
 from rebecsim.clusters.yarn.report.waits import waiting_job
 from rebecsim.errors import UserError
 from tests.clusters.yarn.queues.files import TWO_QUEUES, capacity, fair, job, nodes, run, tasks

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
-from rebecsim.clusters.yarn.queues import diary
 from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, add, amount, minus
 from rebecsim.clusters.yarn.queues.capacity.book import Book
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
-from rebecsim.clusters.yarn.queues import diary
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
 from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of

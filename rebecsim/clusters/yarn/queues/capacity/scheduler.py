@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.diary import PARALLEL, TURN, Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
@@ -26,7 +27,6 @@ from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
 from rebecsim.clusters.yarn.queues.capacity.placing import free_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
-from rebecsim.clusters.yarn.queues.diary import PARALLEL, TURN, Diary
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
