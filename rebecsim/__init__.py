@@ -6,11 +6,15 @@
     rs.simulate(model, until=20, seed=1)
     rs.explore(model)
 
-`load` and `loads` read models; `simulate` runs one once and `run` many times, `explore` tries all
-orders of its messages, `races` says which of them matter, `exact` what they come to at best, at
-worst and on average, `estimate` how likely something is; `compare` runs a scenario, `size` says
-beforehand how long that takes. `Checks` says what an exploration looks for, `Limits` where it
-stops.
+`load` and `loads` read models; `Rebec`, `Instance` and `Model` are what you write them with in
+Python. `simulate` runs a model once and `run` many times, `explore` tries all orders of its
+messages, `races` lists the orders that matter, `exact` computes the best case, the worst case and
+the mean over all orders, `estimate` and `rare` how likely something is. `compare` runs a scenario,
+`size` estimates beforehand how long that takes, `open` reads results that were kept. `Checks` says
+what an exploration looks for, `Limits` where it stops. What you can mend is raised as `UserError`.
+
+All take the model (or the scenario) first, and everything else by name. Where several texts can be
+given, one may be given alone.
 
 The packages below: `lang` reads and checks models, `actors` says what a rebec is and when it may
 act, `generate` turns configurations and checked models into code, `simulation`, `exploration` and

@@ -8,6 +8,7 @@ from .estimating import (
 )
 from .exploring import Explored as Explored, explore as explore
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .opening import open as open
 from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, run as run

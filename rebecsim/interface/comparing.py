@@ -131,8 +131,8 @@ class Changes(TypedDict, total=False):
 
 def compare(
     scenario: AnyScenario,
-    out: str | Path | None = None,
     *,
+    out: str | Path | None = None,
     orders: bool | Literal["exact"] = True,
     resume: bool = False,
     trace: bool = False,

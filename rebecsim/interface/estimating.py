@@ -15,12 +15,11 @@ from rebecsim.clusters.model.rare_chances import (
     rare_chance,
     repetitions,
 )
-from rebecsim.clusters.model.variants import ModelText
 from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.splitting import Levels, RandomWalks
-from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
+from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
 from rebecsim.studies.running.executors import simulation_modules
@@ -79,7 +78,7 @@ def estimate(
     model: AnyModel,
     *,
     until: int,
-    reach: Sequence[str] = (),
+    reach: Texts = (),
     goes_wrong: bool = False,
     error: float = 0.01,
     level: float = 0.95,
@@ -93,7 +92,7 @@ def estimate(
     """Estimate probabilities up to a time from runs in which orders and choices are drawn.
 
     Args:
-        model: a model that was loaded from a file or a text, or the path of one.
+        model: a loaded model, one in Python, or the path of one.
         until: the model time up to which messages are served.
         reach: conditions: the probability that each is ever true.
         goes_wrong: whether the probability of a violation is asked for.
@@ -110,10 +109,10 @@ def estimate(
     not advance, EndlessError for a message server that does not end.
     """
     loaded = as_loaded(model)
-    quantities = quantities_of((), (), reach, goes_wrong)
+    quantities = quantities_of((), (), texts(reach), goes_wrong)
     if not quantities:
         raise UserError("nothing is asked for: give what is reached, or goes_wrong")
-    source = _text_of(loaded)
+    source = loaded.source(workers)
     questions = [
         ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities
     ]
@@ -187,7 +186,7 @@ def rare(
     quantity = quantities_of((), (), () if reach is None else (reach,), reach is None)[0]
     levels, effort = Levels(split, tuple(at)), Effort(repeat, per_level, seed)
     if workers > 1:
-        question = RareQuestion(_text_of(loaded), quantity, levels, until, law, deadlines)
+        question = RareQuestion(loaded.source(workers), quantity, levels, until, law, deadlines)
         with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
             each = repetitions(question, effort, executor)
     else:
@@ -197,13 +196,3 @@ def rare(
         )
         each = [walks.estimate(per_level, seed, place) for place in range(repeat)]
     return EstimatedRare(rare_chance(each, quantity, levels, effort, level))
-
-
-def _text_of(loaded: LoadedModel) -> ModelText:
-    """Give what other processes need of a model. Raises UserError for one without a text."""
-    if loaded.text is None:
-        raise UserError(
-            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
-            "write it to a file, and give the path"
-        )
-    return ModelText(loaded.file, loaded.text, loaded.model.core)

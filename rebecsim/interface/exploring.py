@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path as File
@@ -24,13 +25,17 @@ from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
-from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
+from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+
+MINUTE = Limits(seconds=60)
+"""Where searches stop that are given no limits."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +141,9 @@ def explore(
     model: AnyModel,
     *,
     tts: bool = False,
-    invariants: Sequence[str] = (),
+    invariants: Texts = (),
     property: str | File | None = None,
-    ignore: Sequence[str] = (),
+    ignore: Texts = (),
     checks: Checks | None = None,
     limits: Limits | None = None,
     strategy: Strategy | None = None,
@@ -156,7 +161,8 @@ def explore(
         property: the path of a property file; its `Assertion` sections are checked.
         ignore: variables, `rebec.variable`, that are left out of the state.
         checks: what is looked for besides; everything unless given.
-        limits: where to stop.
+        limits: where to stop; after a minute, with a warning, unless given. `rs.Limits()` sets
+            no limit.
         strategy: which state is looked at next; the earliest found unless given.
         stop_at: whether to stop at the first violation, or to find "all".
         reduce: whether states that differ by equal rebecs are one, or, with "order", whether most
@@ -175,22 +181,34 @@ def explore(
         strategy=strategy,
         checks=question.checks(),
         checked=loaded.checked,
-        limits=limits,
+        limits=limits or MINUTE,
         stop_at=stop_at,
         abstract=question.abstract,
         reduce=reduce,
         engine=engine,
         strict=strict,
     )
+    if limits is None:
+        warn_of_minute(loaded, result.bounds)
     return Explored(loaded, question, result)
+
+
+def warn_of_minute(loaded: LoadedModel, bounds: Sequence[str]) -> None:
+    """Warn if the limit ended a search that was not asked for."""
+    if "seconds" in bounds:
+        warnings.warn(
+            f"{loaded.name}: stopped after a minute; `limits=rs.Limits(seconds=600)` searches "
+            "longer, `limits=rs.Limits()` to the end",
+            stacklevel=3,
+        )
 
 
 def ask(
     loaded: LoadedModel,
     tts: bool = False,
-    invariants: Sequence[str] = (),
+    invariants: Texts = (),
     property: str | File | None = None,
-    ignore: Sequence[str] = (),
+    ignore: Texts = (),
     checks: Checks | None = None,
     limits: Limits | None = None,
 ) -> Question:
@@ -210,9 +228,9 @@ def ask(
         overflows=wanted.overflows,
         deadlock=wanted.deadlock,
         terminal=tuple(wanted.terminal),
-        invariants=(*wanted.invariants, *invariants),
+        invariants=(*wanted.invariants, *texts(invariants)),
         file="" if property is None else str(property),
         properties="" if property is None else read_source(File(property)),
-        abstract=tuple(ignore),
+        abstract=texts(ignore),
         absolute=absolute,
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.actors import Model
+from rebecsim.errors import UserError
 from rebecsim.generate import build_model
 from rebecsim.generate.load import load_checked
 from rebecsim.interface.drawing import Drawing
@@ -16,6 +19,8 @@ from rebecsim.lang.reading.parser import read_source
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from rebecsim.clusters.model.variants import ModelText
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,24 @@ class LoadedModel(Shown):
         """What the checker warns of, a text each."""
         return () if self.checked is None else tuple(map(str, self.checked.warnings))
 
+    def source(self, workers: int = 1) -> ModelText:
+        """Give what so many processes need to run the model.
+
+        Raises UserError if they are several and the model is none of a file or a text: then it
+        exists in this process only.
+        """
+        from rebecsim.clusters.model.variants import ModelText, text_in_place_of
+
+        if self.text is not None:
+            return ModelText(self.file, self.text, self.model.core)
+        if workers > 1:
+            raise UserError(
+                f"{self.name}: only this program knows the model, which is in no file; leave out "
+                "`workers`, or write the model to a file and give the path"
+            )
+        name = re.sub(r"\W+", "_", self.name)
+        return ModelText(f"{name}.py", text_in_place_of(self.model))
+
     def draw(self) -> Drawing:
         """Draw the rebecs and whom they know."""
         from rebecsim.report.diagrams.graphs import topology_svg
@@ -71,6 +94,15 @@ class LoadedModel(Shown):
 
     def __repr__(self) -> str:
         return f"<LoadedModel {self.name}: {len(self.model.instances)} rebecs>"
+
+
+Texts = str | Sequence[str]
+"""A text, or several."""
+
+
+def texts(given: Texts) -> tuple[str, ...]:
+    """Give texts that may be a single one."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 AnyModel = LoadedModel | Model | str | Path

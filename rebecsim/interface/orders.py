@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from rebecsim.exploration import Limits, Path
 from rebecsim.exploration.orders.process import GOALS, Goal
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
-from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.exploring import MINUTE, warn_of_minute
+from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def exact(
     model: AnyModel,
     *,
     until: int,
-    rewards: Sequence[str] = (),
-    finals: Sequence[str] = (),
-    reach: Sequence[str] = (),
+    rewards: Texts = (),
+    finals: Texts = (),
+    reach: Texts = (),
     goes_wrong: bool = False,
     law: ChoiceLaw = "fair",
     deadlines: bool = True,
@@ -100,7 +100,8 @@ def exact(
         goes_wrong: whether the probability of a violation is asked for.
         law: how choices are drawn.
         deadlines: whether a missed deadline ends a run; else it is served.
-        limits: where to stop; then the values are those of a shorter time.
+        limits: where to stop, after a minute unless given; then the values are those of a shorter
+            time.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
@@ -108,11 +109,13 @@ def exact(
     loaded = as_loaded(model)
     found = exact_orders(
         loaded.model,
-        quantities_of(rewards, finals, reach, goes_wrong),
+        quantities_of(texts(rewards), texts(finals), texts(reach), goes_wrong),
         until,
         checked=loaded.checked,
         law=law,
         deadlines=deadlines,
-        limits=limits,
+        limits=limits or MINUTE,
     )
+    if limits is None and found.bound is not None:
+        warn_of_minute(loaded, [found.bound])
     return Exact(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,8 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, RaceGroup, Races, find_races
 from rebecsim.exploration.races import MOST_FOLLOWED
 from rebecsim.interface.drawing import Drawing
-from rebecsim.interface.exploring import ask
-from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.exploring import MINUTE, ask, warn_of_minute
+from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular
 
 if TYPE_CHECKING:
@@ -104,10 +103,10 @@ def races(
     model: AnyModel,
     *,
     tts: bool = False,
-    invariants: Sequence[str] = (),
+    invariants: Texts = (),
     property: str | Path | None = None,
-    ignore: Sequence[str] = (),
-    observe: Sequence[str] = (),
+    ignore: Texts = (),
+    observe: Texts = (),
     checks: Checks | None = None,
     limits: Limits | None = None,
     most_followed: int = MOST_FOLLOWED,
@@ -123,7 +122,7 @@ def races(
         ignore: variables, `rebec.variable`, that are left out of the state.
         observe: what can be seen from outside, `rebec.variable`, or `rebec` for its messages.
         checks: what is looked for besides; everything unless given.
-        limits: where to stop.
+        limits: where to stop; after a minute, with a warning, unless given.
         most_followed: pairs of states that are followed to see what comes of two orders.
         strict: run all message servers of a model in Python again to see that they do the same.
 
@@ -136,10 +135,12 @@ def races(
         mode=question.mode,
         checks=question.checks(),
         checked=loaded.checked,
-        limits=limits,
+        limits=limits or MINUTE,
         abstract=question.abstract,
-        observe=tuple(observe),
+        observe=texts(observe),
         most_followed=most_followed,
         strict=strict,
     )
+    if limits is None:
+        warn_of_minute(loaded, found.bounds)
     return FoundRaces(found)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.clusters.short import short_scenario
-from rebecsim.errors import UserError
 from rebecsim.interface.comparing import Comparison, Running, compare_loaded
-from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
+from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.native.engines import Engine
 
 if TYPE_CHECKING:
@@ -33,11 +32,11 @@ class ManyRuns(Comparison):
 
 def run(
     model: AnyModel,
+    *,
     runs: int = 1000,
     until: int | None = None,
     seed: int = 0,
-    *,
-    observe: Sequence[str] = (),
+    observe: Texts = (),
     sweep: Mapping[str, Swept | Sequence[Swept]] | None = None,
     every: int | None = None,
     steps: int | None = None,
@@ -49,7 +48,8 @@ def run(
     """Run a model many times, and observe it.
 
     Args:
-        model: a model that was loaded from a file or a text, or the path of one.
+        model: a loaded model, one in Python, or the path of one. One that your program made
+            itself has no text: it takes one worker, and stored results cannot run it again.
         runs: of the model, or of each variant.
         until: the last time, in model time units, at which messages are served.
         seed: of everything that is drawn.
@@ -68,10 +68,10 @@ def run(
     loaded = as_loaded(model)
     given = {name: _listed(values) for name, values in (sweep or {}).items()}
     how = Running(out=out, orders=False, workers=workers, engine=engine, progress=progress)
-    with _file(loaded) as file:
+    with _file(loaded, workers) as file:
         scenario = short_scenario(
             file,
-            observe,
+            texts(observe),
             sweep=given,
             every=every,
             dashes="",
@@ -89,14 +89,10 @@ def _listed(values: Swept | Sequence[Swept]) -> Sequence[Swept]:
 
 
 @contextmanager
-def _file(loaded: LoadedModel) -> Iterator[Path]:
+def _file(loaded: LoadedModel, workers: int) -> Iterator[Path]:
     """Give a file that holds the model, for as long as it is run."""
-    if loaded.text is None:
-        raise UserError(
-            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
-            "write it to a file, and give the path"
-        )
+    source = loaded.source(workers)
     with tempfile.TemporaryDirectory(prefix="rebecsim-") as folder:
-        file = Path(folder) / Path(loaded.file).name
-        file.write_text(loaded.text, "utf-8")
+        file = Path(folder) / Path(source.file).name
+        file.write_text(source.text, "utf-8")
         yield file

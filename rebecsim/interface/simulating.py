@@ -135,9 +135,9 @@ class _FromTheStart(Tracer):
 
 def simulate(
     model: AnyModel,
+    *,
     until: int | None = None,
     seed: int = 0,
-    *,
     steps: int | None = None,
     law: ChoiceLaw = "fair",
     order: Literal["random", "fifo"] = "random",

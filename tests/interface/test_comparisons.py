@@ -69,7 +69,7 @@ def test_it_is_drawn(comparison):
 def test_results_are_kept_where_they_are_wanted_only(tmp_path):
     scenario = tmp_path / "tiny.toml"
     scenario.write_text(SCENARIO)
-    kept = rs.compare(scenario, tmp_path / "a", orders=False, progress=False)
+    kept = rs.compare(scenario, out=tmp_path / "a", orders=False, progress=False)
     assert kept.directory == tmp_path / "a"
     lost = rs.compare(scenario, orders=False, progress=False)
     assert lost.to_arrow() == kept.to_arrow()

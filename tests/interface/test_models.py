@@ -1,5 +1,6 @@
 """What is asked of models from Python: the same as the commands answer."""
 
+import inspect
 import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -237,3 +238,53 @@ def test_pandas_need_not_be_there(lamp, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(UserError, match="pandas is not installed"):
         rs.simulate(lamp, until=4).to_pandas()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: rs.explore(model, checks=rs.Checks(overflows=False)),
+        lambda model: rs.races(model, checks=rs.Checks(overflows=False)),
+        lambda model: rs.exact(model, until=1_000_000, finals="lamp.n"),
+    ],
+)
+def test_a_search_that_was_given_no_limits_says_which_it_had(ask, monkeypatch):
+    endless = rs.loads(
+        """
+        reactiveclass Lamp(2) {
+            statevars { int n; }
+            Lamp() { self.go(); }
+            msgsrv go() { n = n + ?(1, 2); self.go() after(1); }
+        }
+        main { Lamp lamp():(); }
+        """,
+        "endless",
+    )
+    short = rs.Limits(seconds=0.3)
+    for name in ("exploring", "racing", "orders"):
+        monkeypatch.setattr(f"rebecsim.interface.{name}.MINUTE", short)
+    with pytest.warns(UserWarning, match=r"endless: stopped after a minute; `limits=rs\.Limits\("):
+        ask(endless)
+
+
+def test_one_text_may_be_given_alone(office):
+    several = rs.explore(office, invariants=["office.left > 0"])
+    assert str(rs.explore(office, invariants="office.left > 0").path) == str(several.path)
+    assert rs.exact(office, until=5, rewards="ann.tickets")["ann.tickets"]
+
+
+def test_everything_but_what_it_is_about_is_given_by_name():
+    for name in (
+        "simulate",
+        "run",
+        "explore",
+        "races",
+        "exact",
+        "estimate",
+        "rare",
+        "compare",
+        "size",
+    ):
+        first, *others = inspect.signature(getattr(rs, name)).parameters.values()
+        assert first.kind is first.POSITIONAL_OR_KEYWORD
+        assert all(each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD) for each in others), name

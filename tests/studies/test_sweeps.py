@@ -297,7 +297,7 @@ def test_files_of_all_values_are_there_and_in_the_record(tmp_path: Path) -> None
 
 
 def test_a_run_that_is_gone_on_with_has_the_same_sweep(tmp_path: Path) -> None:
-    found = rs.compare(scenario("stages", replications=2), tmp_path / "a", progress=False)
+    found = rs.compare(scenario("stages", replications=2), out=tmp_path / "a", progress=False)
     more = {"replications": 3, "resume": True, "progress": False}
     again = rs.compare(scenario("stages"), tmp_path / "a", **more)
     assert (found.report.moments[0].replications, again.report.moments[0].replications) == (2, 3)

@@ -107,15 +107,11 @@ def report(
     """Draw the report of a stored run again; nothing is simulated."""
     require("rebecsim report", *REPORTS)
     leave_pandas_alone()
-    from rebecsim.clusters.scenarios import open_run, plan_of_run
+    from rebecsim.interface import open as open_results
     from rebecsim.report import report_view, write_report
-    from rebecsim.report.comparison import report_input
-    from rebecsim.studies.running.comparing import stored_companions
 
     use_plugins(plugin)
-    stored = open_run(run)
-    plan = plan_of_run(stored)
-    drawn = report_input(plan, stored.results, stored_companions(plan, stored.results))
+    drawn = open_results(run).report
     written = write_report(drawn, directory or run)
     console().print(report_view(drawn, explain))
     show_written(written)

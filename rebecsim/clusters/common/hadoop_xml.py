@@ -53,9 +53,11 @@ class HadoopProperties:
 
     def text(self, name: str) -> str | None:
         """Give a value; None: the file does not say it, or says nothing. Raises XmlError."""
-        self._used.add(name)
         found = self.by_name.get(name)
-        return None if found is None else self._replaced(found).strip() or None
+        if found is None:
+            return None
+        self._used.add(name)
+        return self._replaced(found).strip() or None
 
     def whole(self, name: str, default: int, least: int | None = None) -> int:
         """Give a whole number. Raises XmlError for what is none, or less than the least."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +30,10 @@ from rebecsim.trust import is_program
 
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""
+
+_MADE_BY_A_PROGRAM = "# A model that a program made, which alone can run it"
+_MADE: dict[str, Model] = {}
+"""The models that this program made itself, by the texts in their place."""
 
 _LITERALS: Mapping[type, Callable[[Swept], syntax.Expression]] = {
     bool: lambda value: syntax.BoolLiteral(bool(value)),
@@ -92,11 +97,34 @@ class Opened:
     is_python: bool
 
 
+def text_in_place_of(model: Model) -> str:
+    """Give a text for a model that the running program made, so that `open_text` knows it again.
+
+    It is known in this process only. As far as Python knows it, the text holds the source of the
+    classes as comments, for readers of a record.
+    """
+    for text, known in _MADE.items():
+        if known is model:
+            return text
+    lines = [f"{_MADE_BY_A_PROGRAM}: its number {len(_MADE) + 1}."]
+    for owner in dict.fromkeys(each.reactive_class for each in model.instances):
+        with suppress(OSError, TypeError):  # classes typed at a prompt have no source
+            lines += ["#", *(f"# {line}" for line in inspect.getsource(owner).splitlines())]
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    _MADE[text] = model
+    return text
+
+
 @lru_cache(maxsize=8)  # the tasks of a variant come one after the other
 def open_text(source: ModelText) -> Opened:
     """Read a model. Raises RebecaError or LoadError; a `.py` file is executed."""
     if source.is_python:
-        model = python_model(source.text, Path(source.file))
+        if source.text not in _MADE and source.text.startswith(_MADE_BY_A_PROGRAM):
+            raise UserError(
+                f"{source.file}: was made by a program, and is no longer there; run that program "
+                "again"
+            )
+        model = _MADE.get(source.text) or python_model(source.text, Path(source.file))
         for name, value in source.arguments:
             model = _with_argument(model, name, value)
         return Opened(model, vocabulary(model), True)

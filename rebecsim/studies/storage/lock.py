@@ -101,16 +101,18 @@ def _sign(file: IO[str]) -> None:
     """Say in a lock file who has it."""
     command = printable(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]).replace("\n", " "))
     since = datetime.now(UTC).isoformat(timespec="seconds")
+    text = (
+        f"process {os.getpid()} on {platform.node()}\n"
+        f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
+    )
     file.seek(0)
-    file.truncate(0)
+    os.ftruncate(file.fileno(), 0)
     try:
-        file.write(
-            f"process {os.getpid()} on {platform.node()}\n"
-            f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
-        )
-        file.flush()
+        # By a buffer of its own: `file` would try again, when it is closed, to write the rest.
+        with open(file.fileno(), "w", encoding="utf-8", errors="replace", closefd=False) as writing:
+            writing.write(text)
     except OSError:  # nothing rather than a part, which would not be known for one of ours
-        file.truncate(0)
+        os.ftruncate(file.fileno(), 0)
         raise
 
 
