@@ -106,6 +106,10 @@ def yarn(
         Literal["dss"] | None, typer.Option(help="Do as this simulator does, quirks included.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 2015,
+    why: Annotated[
+        str | None,
+        typer.Option(metavar="JOB", help="Explain what this job waits for, by Hadoop's rules."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
@@ -114,6 +118,11 @@ def yarn(
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
     from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
+    from rebecsim.clusters.yarn.report.waits import (
+        reasons_table,
+        require_explained,
+        waits_table,
+    )
     from rebecsim.clusters.yarn.size import run_size
     from rebecsim.studies.size import Size
 
@@ -127,17 +136,24 @@ def yarn(
         compatibility=like,
         seed=seed,
     )
+    if why is not None:
+        require_explained(setups, why)
     for setup in setups:
         for warning in () if setup.queues is None else setup.queues.idle:
             complain(warning)
     with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
-        measured = {setup.scheduler: setup.measured(0) for setup in setups}
+        explains = why is not None
+        measured = {each.scheduler: each.measured(0, explains=explains) for each in setups}
     for name, each in measured.items():
         if each.run.stuck is not None:
             complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")
     console().print(measures_table(measured))
     if (of_queues := queues_table(measured)) is not None:
         console().print(of_queues)
+    if why is not None:
+        for table in waits_table(measured, why):
+            console().print(table)
+        console().print(reasons_table(measured))
     if out is not None:
         write_tables(measured, out)
         say(f"tables in {out}")

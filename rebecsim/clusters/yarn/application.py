@@ -37,6 +37,7 @@ class Task:
         ideal: the memory that they need, which is less than they ask for if that is too much.
         penalty: how much longer they run in less; None: they do not.
         host: where they would rather run; see `Hosts`.
+        priority: those of a smaller number are given containers first.
         is_master: whether this is an AppMaster.
     """
 
@@ -47,6 +48,7 @@ class Task:
     ideal: int
     penalty: Penalty | None = None
     host: str = ""
+    priority: int = 0
     is_master: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -197,29 +199,13 @@ class Application:
         """The container of its AppMaster, if that has one."""
         return self.containers[self.before] if len(self.containers) > self.before else None
 
-    @property
-    def asked(self) -> int:
-        """How many containers the head asks for."""
-        return self._left[-1][1] - self._served if self._left else 0
-
-    def alike(self) -> list[tuple[Task, int]]:
-        """Give the head, and what follows it and asks for the same, with how many of each."""
-        head = self.head
-        if head is None:
-            return []
-        found = [(head, self.asked)]
-        for task, count in self._left[-2::-1]:
-            if (task.kind, task.memory, task.cores) != (head.kind, head.memory, head.cores):
-                break
-            found.append((task, count))
-        return found
-
     def bring_forward(self, place: int) -> None:
-        """Let one of those that are alike be the head; the others keep their order."""
-        if place:
-            left = self.left
-            left.insert(0, left.pop(place))
-            self._ask_for(left)
+        """Let one of the tasks at a place of `left` be next; all others keep their order."""
+        left = self.left
+        task, count = left[place]
+        left[place : place + 1] = [(task, count - 1)] if count > 1 else []
+        left.insert(0, (task, 1))
+        self._ask_for(left)
 
     def took(self, container: Container) -> None:
         """Take note of a container that a task of the first class gets."""

@@ -12,6 +12,7 @@ from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Killed
+from rebecsim.clusters.yarn.diary import Diary
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.foreseeing.racer import Racer
@@ -53,6 +54,7 @@ class Finished:
         queue_of: the queue of each job, by its number.
         stuck: of which jobs wait in vain for containers when all others have ended; None: of none.
             What they hold counts as used until then.
+        diary: why jobs waited; None: that was not noted.
     """
 
     configuration: YarnConfiguration
@@ -65,6 +67,7 @@ class Finished:
     queues: Sequence[QueueShare] = ()
     queue_of: Mapping[int, str] = field(default_factory=dict)
     stuck: StuckError | None = None
+    diary: Diary | None = None
 
     @property
     def served(self) -> Sequence[Application]:
@@ -117,6 +120,7 @@ def run_cluster(
         ran.queue_shares(),
         queue_of,
         stuck,
+        ran.diary,
     )
 
 

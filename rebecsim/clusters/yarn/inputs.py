@@ -119,9 +119,15 @@ class RunSetup:
             quirks=self.quirks,
         )
 
-    def measured(self, replication: int) -> MeasuredRun:
-        """Run the cluster. Raises as the above, and what `run_cluster` raises."""
-        run = run_cluster(self.jobs(replication), self.nodes(), self.configuration(replication))
+    def measured(self, replication: int, *, explains: bool = False) -> MeasuredRun:
+        """Run the cluster. Raises as the above, and what `run_cluster` raises.
+
+        `explains` has it noted why jobs wait, under a capacity-scheduler.xml.
+        """
+        configuration = self.configuration(replication)
+        if explains:
+            configuration = replace(configuration, explains=True)
+        run = run_cluster(self.jobs(replication), self.nodes(), configuration)
         return MeasuredRun(run, container_columns(run))
 
     def _placement(self) -> PlacementRules | None:

@@ -26,6 +26,7 @@ class Monitor(Rebec, queue_size=2):
         if self.manager.closed:
             return
         manager = self.manager
+        manager.clock = self._now
         for each in manager.scheduler.to_kill(self._now):
             manager.kill(each)
         goes_on = manager.require_progress(self.quiet)

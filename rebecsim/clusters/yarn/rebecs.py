@@ -166,13 +166,13 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         application.allocated, application.released = [], []
         if application.losses:
             application.ask_again()
-            self.manager.asks_anew(application)
+            self.manager.asks_anew(application, now)
         if application.alive > 1 or application.head is not None or taken:
             if taken or ended:
                 self.sleep(self.period)
         elif application.holds_back:
             application.ask_for_late()
-            self.manager.asks_anew(application)
+            self.manager.asks_anew(application, now)
         else:
             own = application.own
             assert own is not None
@@ -189,8 +189,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         self.manager.wake_node(own.node, self._now)
         own.node.manager.launch(own)
         application.launched = True
-        self.manager.scheduler.began(application)
-        self.manager.wake_nodes(self._now)
+        self.manager.began(application, self._now)
 
     def sleep(self, period: int) -> None:
         """Send the next heartbeat."""
@@ -207,6 +206,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         launching: how often it is looked whether an AppMaster has a container (ms).
         unfinished: applications that have not left; the cluster closes when there are none.
         tasks: that have a container and have not finished.
+        clock: the time of what it has heard last, be that in a message of its own or a call.
     """
 
     def __init__(
@@ -226,7 +226,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.scheduler = scheduler_class(configuration, nodes, self)
         self._placement = self.scheduler.placement
         self._reserves = configuration.reservations
-        self._wakes = not configuration.quirks.asleep
+        self._rouses = not self.scheduler.rouses
+        self._wakes = self._rouses and not configuration.quirks.asleep
+        self._in_vain = 0
         self.accounts = accounts
         largest = max(node.size.memory for node in nodes)
         self.errors = Errors(configuration, scheduler_class.elastic, largest)
@@ -235,6 +237,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.unfinished = 0
         self.changed = False
         self.closed = False
+        self.clock = 0
         self.seer = seer
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
@@ -277,7 +280,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     @message_server
     def submit(self, application: Application) -> None:
         """Take an application into the queue; its AppMaster is launched in time."""
-        now = self._now
+        self.clock = now = self._now
         self._to_come -= 1
         application.start = now
         application.beat = now
@@ -302,13 +305,18 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Hear what has finished on a node, and give what is free."""
         if self.closed:
             return
-        now = self._now
+        self.clock = now = self._now
         node.awake = False
         node.beat = now
         if node.done:
             self._settle(node, now)
         scheduler = self.scheduler
         useful = scheduler.schedule(node, now)
+        if not self._rouses:
+            if useful and not node.awake:
+                node.awake = True
+                self.node_heartbeat(node, after=self._node_period)
+            return
         first = scheduler.first
         last_head, node.last_head = node.last_head, None
         if first is None or not (useful or self._reserves):
@@ -326,6 +334,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     @message_server
     def left(self, application: Application) -> None:
         """An AppMaster has left; who waits for its job is submitted."""
+        self.clock = self._now
         del self.running[application.number]
         self.scheduler.left(application)
         self._gone(application)
@@ -346,16 +355,19 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def wake_node(self, node: ClusterNode, now: int) -> None:
         """Let a node send its next heartbeat."""
+        self._in_vain = 0
         if not node.awake:
             node.awake = True
             period = self._node_period
             self.node_heartbeat(node, after=(node.beat - now) % period or period)
 
     def wake_nodes(self, now: int) -> None:
-        """Let all nodes send their next heartbeats."""
-        for node in self.nodes:
-            if not node.awake:
-                self.wake_node(node, now)
+        """Let all nodes send their next heartbeats, unless the scheduler wakes those it needs."""
+        self._in_vain = 0
+        if self._rouses:
+            for node in self.nodes:
+                if not node.awake:
+                    self.wake_node(node, now)
 
     def wake_master(self, application: Application, now: int) -> None:
         """Let an AppMaster send its next heartbeat."""
@@ -371,6 +383,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         full = task.ideal if self._ideal_is_full else task.memory
         container = Container(application, task, node, memory, memory != full)
         container.scheduled = self._now
+        self._in_vain = 0
         self.errors.allocated(container)
         application.took(container)
         application.decisions.elastic += container.is_elastic
@@ -387,12 +400,30 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def wake(self, node: ClusterNode) -> None:
         """Let a node send its next heartbeat, as it may be given something now."""
-        self.wake_node(node, self._now)
+        self.wake_node(node, self.clock)
 
-    def asks_anew(self, application: Application) -> None:
+    def hopes(self) -> bool:
+        """Whether a heartbeat in vain is worth another one, as it may count for something.
+
+        It is as long as anything else can happen. If not, there is an end to it, so that a cluster
+        in which nothing can happen any more comes to rest, and is found to be stuck.
+        """
+        if self.tasks or self._to_come:
+            return True
+        self._in_vain += 1
+        return self._in_vain < 10 * len(self.nodes) + 1000
+
+    def began(self, application: Application, now: int) -> None:
+        """Hear that an AppMaster is launched, and asks for containers of tasks."""
+        self.clock = now
+        self.scheduler.began(application)
+        self.wake_nodes(now)
+
+    def asks_anew(self, application: Application, now: int) -> None:
         """Hear that an application asks for more: what it has lost, or what had to wait."""
+        self.clock = now
         self.scheduler.asks_again(application)
-        self.wake_nodes(self._now)
+        self.wake_nodes(now)
 
     def kill(self, container: Container) -> None:
         """End a container before its task does; with an AppMaster, all that it has ends.
@@ -406,7 +437,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if container.task.is_master:
             lost = [each for each in application.start_over() if not each.killed]
             self.scheduler.starts_over(application)
-            self.wake_master(application, self._now)
+            self.wake_master(application, self.clock)
         for each in lost:
             each.killed = True
             each.node.manager.kill(each)
@@ -430,14 +461,15 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     def reserve(self, application: Application, node: ClusterNode) -> None:
         """Keep a node for the application's next task."""
         assert application.head is not None
+        self._in_vain = 0
         node.reservation = Reservation(application, application.head, self._now)
         node.reservations.append(node.reservation)
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
         """Keep a node for nobody any more."""
-        reservation.end = self._now
+        reservation.end = self.clock
         node.reservation = None
-        self.accounts.reserved(node, self._now - reservation.start)
+        self.accounts.reserved(node, self.clock - reservation.start)
 
     def _settle(self, node: ClusterNode, now: int) -> None:
         """Take note of what has finished on a node."""

@@ -37,6 +37,7 @@ def applications_of(
                 max(int(each.memory / factor), LEAST_MEMORY),
                 penalty or elasticity.penalty,
                 each.host,
+                each.priority,
             )
             tasks.append((task, each.count))
         tasks.sort(key=lambda item: not item[0].is_master)

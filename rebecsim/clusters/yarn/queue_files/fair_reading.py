@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import (
     FairSettings,
     PlacementRule,
 )
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
 from rebecsim.workloads.safe_xml import Element
 
@@ -34,15 +34,15 @@ _POLICY_CLASSES: dict[str, FairPolicy] = {
 }
 _GROUPS = ("primaryGroup", "secondaryGroupExistingQueue", "nestedUserQueue")
 _IDLE_ELEMENTS = {
-    "aclSubmitApps": "who may do what is not asked",
-    "aclAdministerApps": "who may do what is not asked",
-    "aclAdministerReservations": "who may do what is not asked",
-    "aclListReservations": "who may do what is not asked",
-    "aclSubmitReservations": "who may do what is not asked",
-    "reservation": "nothing is planned",
-    "reservation-agent": "nothing is planned",
-    "reservation-policy": "nothing is planned",
-    "reservation-planner": "nothing is planned",
+    "aclSubmitApps": "rebecsim does not check permissions",
+    "aclAdministerApps": "rebecsim does not check permissions",
+    "aclAdministerReservations": "rebecsim does not check permissions",
+    "aclListReservations": "rebecsim does not check permissions",
+    "aclSubmitReservations": "rebecsim does not check permissions",
+    "reservation": "planned reservations are not modelled",
+    "reservation-agent": "planned reservations are not modelled",
+    "reservation-policy": "planned reservations are not modelled",
+    "reservation-planner": "planned reservations are not modelled",
     "maxChildResources": "queues that the file does not name have no maximum",
 }
 _LEAST_WEIGHT = 1e-6
@@ -126,16 +126,18 @@ def _rules(root: Element, site: Site) -> tuple[tuple[PlacementRule, ...], list[s
             name = rule.attributes.get("name", "")
             if name in _GROUPS:
                 notes.append(
-                    f"{rule.file}:{rule.line}: rule {name} has no effect: no user has groups"
+                    f"{rule.file}:{rule.line}: rule {name} has no effect: users have no groups"
                 )
                 continue
             if name not in ("specified", "user", "default", "reject"):
-                raise rule.wrong(f"the rule {name!r:.40} is not known")
+                raise rule.wrong(
+                    f"unknown rule {name!r:.40}; use specified, user, default or reject"
+                )
             create = rule.attributes.get("create", "true") == "true"
             queue = rule.attributes.get("queue", "root.default")
             found.append(PlacementRule(name, create, queue))  # type: ignore[arg-type]
         if not found:
-            raise element.wrong("no rule that could place a job")
+            raise element.wrong("no rule can place a job; add specified, user or default")
         return tuple(found), notes
     named = PlacementRule("specified", creates)
     rest = [PlacementRule("user", creates)] if by_user else []
@@ -151,7 +153,7 @@ class _Allocations:
 
     def __init__(self, root: Element) -> None:
         if root.tag != "allocations":
-            raise root.wrong(f"<allocations> are expected, not <{root.tag}>")
+            raise root.wrong(f"the outermost element should be <allocations>, not <{root.tag}>")
         self._root = root
         self.idle: list[str] = []
 
@@ -171,7 +173,7 @@ class _Allocations:
         tops = list(root.of(*_QUEUE))
         roots = [each for each in tops if self._name(each) == "root"]
         if roots and len(tops) > 1:
-            raise roots[0].wrong("root beside other queues; put them into it")
+            raise roots[0].wrong("root stands beside other queues; put them into root")
         self._note_unknown(root)
         top = Element("queue", root.line, root.file, {"name": "root"}, "", tops)
         tree = self._queue(roots[0] if roots else top, "root", defaults)
@@ -198,9 +200,7 @@ class _Allocations:
     def _name(self, element: Element) -> str:
         name = element.attributes.get("name", "").strip()
         if not name or "." in name:
-            raise element.wrong(
-                f"the name of a queue should be there, without dots, not {name!r:.60}"
-            )
+            raise element.wrong(f"a queue needs a name without dots, not {name!r:.60}")
         return name
 
     def _queue(self, element: Element, path: str, above: _Defaults) -> FairQueueSettings:
@@ -210,18 +210,16 @@ class _Allocations:
         seen: set[str] = set()
         for child, name in zip(children, names, strict=True):
             if name in seen:
-                raise child.wrong(f"the queue {name} stands there twice")
+                raise child.wrong(f"the queue {name} is defined twice; rename or remove one")
             seen.add(name)
         if is_parent and element.text_of("maxAMShare") is not None and path != "root":
-            self._refuse(element, "maxAMShare", "it is for queues without queues")
+            self._refuse(element, "maxAMShare", "only leaf queues may have it")
         if is_parent and element.text_of("reservation") is not None:
-            self._refuse(element, "reservation", "it is for queues without queues")
+            self._refuse(element, "reservation", "only leaf queues may have it")
         policy = self._policy(element, above.policy, is_parent=is_parent)
         minimum, maximum = self._resources(element, "minResources"), above.maximum
         if element.text_of("maxResources") is not None:
             maximum = self._resources(element, "maxResources")
-        if path == "root" and element.text_of("maxResources") is None:
-            maximum = None
         mine = replace(
             above,
             minimum_timeout=self._seconds(element, "minSharePreemptionTimeout")
@@ -244,9 +242,7 @@ class _Allocations:
             weight=self._weight(element),
             minimum=self._minimum(element, minimum),
             maximum=maximum,
-            most_running=self._whole(
-                element, "maxRunningApps", None if path == "root" else above.most_running
-            ),
+            most_running=self._whole(element, "maxRunningApps", above.most_running),
             master_share=self._share(element, "maxAMShare", above.master_share),
             policy=policy,
             minimum_timeout=mine.minimum_timeout,
@@ -265,9 +261,13 @@ class _Allocations:
             if text is not None:
                 policy = _policy(text)
                 if policy is None:
-                    self._refuse(self._root, tag, f"the policy {text!r:.80} is not known")
+                    self._refuse(
+                        self._root, tag, f"unknown policy {text!r:.80}; use fair, drf or fifo"
+                    )
                 if policy == "fifo":
-                    self._refuse(self._root, tag, "fifo is for single queues, and no default")
+                    self._refuse(
+                        self._root, tag, "fifo cannot be the default; set it in leaf queues"
+                    )
                 return policy
         return "fair"
 
@@ -277,23 +277,31 @@ class _Allocations:
             if text is not None:
                 policy = _policy(text)
                 if policy is None:
-                    self._refuse(element, tag, f"the policy {text!r:.80} is not known")
+                    self._refuse(
+                        element, tag, f"unknown policy {text!r:.80}; use fair, drf or fifo"
+                    )
                 if policy == "fifo" and is_parent:
-                    self._refuse(element, tag, "fifo is for queues without queues")
+                    self._refuse(element, tag, "fifo is for leaf queues only; use fair or drf")
                 return policy
         return default
 
     def _require_policies(self, element: Element, queue: FairQueueSettings) -> None:
         for child in queue.children:
             if queue.policy == "fair" and child.policy == "drf":
-                raise element.wrong(f"{child.path} has drf below {queue.path}, which has fair")
+                raise element.wrong(
+                    f"{child.path} has drf, but its parent {queue.path} has fair; use one for both"
+                )
 
     def _minimum(self, element: Element, given: Capacity | None) -> Resources:
         if given is None:
             return NONE
         amounts = (given.memory, given.cores)
         if any(each is not None and each.unit == "percent" for each in amounts):
-            self._note(element, "minResources", "percent of nothing; give memory and vcores")
+            self._note(
+                element,
+                "minResources",
+                "give memory and vcores, not percent",
+            )
             return NONE
         said = [0 if each is None else int(each.value) for each in amounts]
         return Resources(*(0 if each >= UNLIMITED // 2 else each for each in said))
@@ -303,9 +311,7 @@ class _Allocations:
         if most is None or queue.minimum == NONE:
             return
         if most.memory.unit == "absolute" and most.memory.value < queue.minimum.memory:
-            self._note(
-                element, "maxResources", "it is less than minResources, which is the maximum"
-            )
+            self._note(element, "maxResources", "it is below minResources, which counts instead")
 
     def _largest(self, element: Element, above: _Defaults) -> Resources | None:
         given = self._resources(element, "maxContainerAllocation")
@@ -324,16 +330,16 @@ class _Allocations:
             self._refuse(
                 element, "weight", f"should be 0, or {_LEAST_WEIGHT:g} to 1e6, not {value:g}"
             )
-        return value
+        return single(value)
 
     def _share(self, element: Element, tag: str, default: float) -> float:
         value = self._number(element, tag, default)
         if value < 0 and value != -1:
             self._refuse(element, tag, f"should be 0 to 1, or -1 for no limit, not {value:g}")
-        return min(value, 1.0)
+        return single(min(value, 1.0))
 
     def _part(self, element: Element, tag: str, default: float) -> float:
-        return min(max(self._number(element, tag, default), 0.0), 1.0)
+        return single(min(max(self._number(element, tag, default), 0.0), 1.0))
 
     def _seconds(self, element: Element, *tags: str) -> int | None:
         for tag in tags:
@@ -393,14 +399,14 @@ class _Allocations:
             elif (
                 each.tag not in _OF_QUEUES and each.tag not in _QUEUE and element is not self._root
             ):
-                self._note(element, each.tag, "this is not known here")
+                self._note(element, each.tag, "rebecsim does not know this element")
 
     def _note_unknown(self, root: Element) -> None:
         for each in root.children:
             if each.tag in _IDLE_ELEMENTS:
                 self._note(root, each.tag, _IDLE_ELEMENTS[each.tag])
             elif each.tag not in _TOP and each.tag not in _QUEUE:
-                self._note(root, each.tag, "this is not known here")
+                self._note(root, each.tag, "rebecsim does not know this element")
 
 
 _OF_QUEUES = (
@@ -449,7 +455,7 @@ def _named(text: str) -> Capacity:
         unit = "percent" if value.endswith("%") else "absolute"
         found[name] = Amount(unit, float(value.rstrip("%")))  # type: ignore[arg-type]
     if len({each.unit for each in found.values()}) > 1:
-        raise ValueError(f"{text!r:.60} has percent and numbers; give one of both")
+        raise ValueError(f"{text!r:.60} mixes percent and numbers; use one of them")
     memory = found.get("memory-mb", Amount("absolute", UNLIMITED))
     return Capacity(memory, found.get("vcores"))
 
@@ -467,5 +473,5 @@ def _percents(text: str) -> Capacity:
 
 def _not_negative(value: str, text: str) -> Amount:
     if int(value) < 0:
-        raise ValueError(f"{text!r:.60} is less than nothing")
+        raise ValueError(f"{text!r:.60} is negative; give 0 or more")
     return Amount("absolute", float(int(value)))

@@ -70,7 +70,7 @@ class FairQueueSettings:
             if amount is None:
                 found.append(UNLIMITED)
             elif amount.unit == "percent":
-                found.append(int(whole * amount.value / 100))
+                found.append(int(whole * (amount.value / 100)))
             else:
                 found.append(int(amount.value))
         return Resources(*found).most(self.minimum)

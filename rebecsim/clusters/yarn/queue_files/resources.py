@@ -21,11 +21,11 @@ class Resources(NamedTuple):
 
     def plus(self, other: Resources) -> Resources:
         """Add component by component."""
-        return Resources(self.memory + other.memory, self.cores + other.cores)
+        return Resources(self[0] + other[0], self[1] + other[1])
 
     def minus(self, other: Resources) -> Resources:
         """Take away component by component; what is less than nothing stays so."""
-        return Resources(self.memory - other.memory, self.cores - other.cores)
+        return Resources(self[0] - other[0], self[1] - other[1])
 
     def times(self, factor: float) -> Resources:
         """Multiply, and cut to whole numbers."""
@@ -66,14 +66,18 @@ def rounded_up(value: int, step: int) -> int:
 
 
 def rounded_down(value: int, step: int) -> int:
-    """Give the last multiple of a step; without a step, the value."""
-    return value // step * step if step > 0 else value
+    """Give the next multiple of a step towards 0; without a step, the value."""
+    if step <= 0:
+        return value
+    return value // step * step if value >= 0 else -(-value // step * step)
 
 
-def _up(value: float) -> int:
-    """Round up as Hadoop does, after a cast to 32 bits, which hides what is a little too much."""
-    (rounded,) = struct.unpack("f", struct.pack("f", value))
-    return math.ceil(float(rounded))
+_SINGLE = struct.Struct("f")
+
+
+def single(value: float) -> float:
+    """Give the nearest number of 32 bits, which is what Hadoop reckons with in many places."""
+    return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
 
 
 class Calculator(ABC):
@@ -85,13 +89,14 @@ class Calculator(ABC):
 
     def down(self, value: Resources, step: Resources) -> Resources:
         """Round down to multiples of a step."""
-        return Resources(
-            rounded_down(value.memory, step.memory), rounded_down(value.cores, step.cores)
-        )
+        (memory, cores), (by, by_cores) = value, step
+        if memory >= 0 <= cores and by > 0 < by_cores:
+            return Resources(memory - memory % by, cores - cores % by_cores)
+        return Resources(rounded_down(memory, by), rounded_down(cores, by_cores))
 
+    @abstractmethod
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
         """Multiply and round up to multiples of a step."""
-        return self.up(Resources(_up(value.memory * factor), _up(value.cores * factor)), step)
 
     @abstractmethod
     def key(self, total: Resources, value: Resources) -> tuple[float, float]:
@@ -110,17 +115,21 @@ class Calculator(ABC):
         return other if self.less(total, one, other) else one
 
     def divided(self, total: Resources, one: Resources, other: Resources) -> float:
-        """Give how often one is the other, by what counts most of each."""
+        """Give how often one is the other, by what counts most of each, in 32 bits."""
         part = self.key(total, other)[0]
-        return self.key(total, one)[0] / part if part else 0.0
+        return single(self.key(total, one)[0] / part) if part else 0.0
 
     @abstractmethod
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether all that counts of one is in the other."""
 
     @abstractmethod
+    def is_some(self, value: Resources) -> bool:
+        """Whether something that counts is more than nothing."""
+
+    @abstractmethod
     def ratio(self, one: Resources, other: Resources) -> float:
-        """Give the largest of the parts that the components of one are of those of the other."""
+        """Give the largest of the parts that components of one are of the other's, in 32 bits."""
 
 
 class MemoryCalculator(Calculator):
@@ -130,9 +139,29 @@ class MemoryCalculator(Calculator):
         """Give the memory."""
         return value.memory, 0
 
+    def less(self, total: Resources, one: Resources, other: Resources) -> bool:
+        """Whether one memory is less than the other."""
+        return one[0] < other[0]
+
+    def lesser(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the one with less memory."""
+        return other if other[0] < one[0] else one
+
+    def greater(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the one with more memory."""
+        return other if one[0] < other[0] else one
+
+    def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
+        """Multiply, round to the nearest MB, and up to multiples of a step."""
+        return self.up(Resources(int(value.memory * factor + 0.5), 0), step)
+
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether the memory does."""
         return small.memory <= large.memory
+
+    def is_some(self, value: Resources) -> bool:
+        """Whether the memory is."""
+        return value.memory > 0
 
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the part that one memory is of the other."""
@@ -148,9 +177,18 @@ class DominantCalculator(Calculator):
         cores = value.cores / total.cores if total.cores else float(value.cores)
         return (memory, cores) if memory >= cores else (cores, memory)
 
+    def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
+        """Multiply and round up, after a cast to 32 bits, which hides what is a little too much."""
+        memory, cores = single(value.memory * factor), single(value.cores * factor)
+        return self.up(Resources(math.ceil(memory), math.ceil(cores)), step)
+
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether both do."""
         return small.within(large)
+
+    def is_some(self, value: Resources) -> bool:
+        """Whether one of both is."""
+        return value.memory > 0 or value.cores > 0
 
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the larger part."""
@@ -159,7 +197,7 @@ class DominantCalculator(Calculator):
 
 def _part(one: int, other: int) -> float:
     if other:
-        return one / other
+        return single(single(one) / single(other))
     return math.inf if one else 0.0
 
 

@@ -38,7 +38,9 @@ def _require_fair(jobs: Sequence[ContainerJob], settings: FairSettings, total: R
     """Raise UserError for jobs that ask for more than their queues may have."""
     for job in jobs:
         if job.label:
-            raise UserError(f"{_where(job)}: the Fair Scheduler knows no labels, as {job.label}")
+            raise UserError(
+                f"{_where(job)} asks for the label {job.label}, and the Fair Scheduler has none"
+            )
         queue = settings.queue_for(job)
         if queue is None:
             continue  # it is refused

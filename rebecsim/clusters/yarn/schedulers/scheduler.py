@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.diary import Diary
 
 
 class Offer(NamedTuple):
@@ -35,7 +38,13 @@ class QueueShare(NamedTuple):
 
 
 class Grants(Protocol):
-    """What the resource manager does for a scheduler."""
+    """What the resource manager does for a scheduler.
+
+    Attributes:
+        clock: the time of what it has heard last (ms).
+    """
+
+    clock: int
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give the application's next task a container of this memory (MB) on a node."""
@@ -49,17 +58,24 @@ class Grants(Protocol):
     def wake(self, node: ClusterNode) -> None:
         """Let a node send its next heartbeat."""
 
+    def hopes(self) -> bool:
+        """Whether a heartbeat in vain is worth another one, as it may count for something."""
+
 
 class ContainerScheduler(ABC):
     """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
 
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
+        rouses: whether it wakes nodes itself when there may be something for them; otherwise all
+            nodes are woken when applications ask for more.
         placement: says where tasks may run; None: wherever they fit.
         killed: what it has chosen, and was killed.
+        diary: why applications wait; None: that is not noted.
     """
 
     elastic: ClassVar[bool] = False
+    rouses: ClassVar[bool] = False
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -68,6 +84,7 @@ class ContainerScheduler(ABC):
         self.nodes = nodes
         self.grants = grants
         self.killed: list[Killed] = []
+        self.diary: Diary | None = None
         rules = configuration.placement
         self.placement = Placement(rules, nodes, self) if rules is not None else None
 

@@ -136,34 +136,43 @@ def test_a_job_that_could_never_run(
 @pytest.mark.parametrize(
     ("inside", "problem"),
     [
-        ('<queue name="a.b"/>', "fair.xml:1: the name of a queue should be there, without dots"),
-        ("<queue/>", "the name of a queue should be there"),
-        ('<queue name="root"/><queue name="a"/>', "root beside other queues"),
-        ('<queue name="a"/><queue name="a"/>', "the queue a stands there twice"),
+        ('<queue name="a.b"/>', "fair.xml:1: a queue needs a name without dots"),
+        ("<queue/>", "a queue needs a name"),
+        (
+            '<queue name="root"/><queue name="a"/>',
+            "root stands beside other queues; put them into root",
+        ),
+        (
+            '<queue name="a"/><queue name="a"/>',
+            "the queue a is defined twice; rename or remove one",
+        ),
         ('<queue name="a"><weight>heavy</weight></queue>', "queue a: weight: should be a number"),
         ('<queue name="a"><weight>-1</weight></queue>', "weight: should be 0, or"),
         ('<queue name="a"><minResources>much</minResources></queue>', "should be N mb, M vcores"),
         ('<queue name="a"><maxRunningApps>-1</maxRunningApps></queue>', "should be a whole number"),
-        ('<queue name="a"><schedulingPolicy>x</schedulingPolicy></queue>', "policy 'x' is not"),
+        (
+            '<queue name="a"><schedulingPolicy>x</schedulingPolicy></queue>',
+            "unknown policy 'x'; use",
+        ),
         (
             '<queue name="a"><schedulingPolicy>fifo</schedulingPolicy><queue name="b"/></queue>',
-            "fifo is for queues without queues",
+            "fifo is for leaf queues only; use fair or drf",
         ),
         (
             '<queue name="a"><schedulingPolicy>drf</schedulingPolicy></queue>',
-            "root.a has drf below root, which has fair",
+            "root.a has drf, but its parent root has fair; use one for both",
         ),
         (
             '<queue name="a"><maxAMShare>0.1</maxAMShare><queue name="b"/></queue>',
-            "maxAMShare: it is for queues without queues",
+            "maxAMShare: only leaf queues may have it",
         ),
         (
             "<defaultQueueSchedulingPolicy>fifo</defaultQueueSchedulingPolicy>",
-            "fifo is for single queues, and no default",
+            "fifo cannot be the default; set it in leaf queues",
         ),
         (
             "<queuePlacementPolicy><rule name='luck'/></queuePlacementPolicy>",
-            "the rule 'luck' is not known",
+            "unknown rule 'luck'; use specified, user, default or reject",
         ),
     ],
 )
@@ -195,12 +204,32 @@ def test_what_has_no_effect_is_named() -> None:
     )
     assert [line.split(": ", 1)[1] for line in settings.idle] == [
         f"{P}.root.capacity has no effect: root has all that there is",
-        f"{P}.root.a.acl_submit_applications has no effect: who may do what is not asked",
+        f"{P}.root.a.acl_submit_applications has no effect: rebecsim does not check permissions",
         f"{P}.root.a.capacty has no effect: there is no such queue, or no such key of a queue",
         f"{P}.root.c.capacity has no effect: there is no such queue, or no such key of a queue",
         "yarn.resourcemanager.monitor.capacity.preemption.observe_only has no effect: "
         "nothing is preempted, or not by this rule",
     ]
+
+
+def test_what_is_not_modelled_is_named_if_it_is_used() -> None:
+    opportunistic = "yarn.resourcemanager.opportunistic-container-allocation.enabled"
+    used = {
+        **TWO_QUEUES,
+        "schedule-asynchronously.enable": "true",
+        "queue-mappings": "u:ann:a",
+        "multi-node-placement-enabled": "true",
+        opportunistic: "true",
+    }
+    named = [line.split(" has no effect: ")[1] for line in capacity(used).idle]
+    assert [reason.partition(" not modelled")[0] for reason in named] == [
+        "asynchronous scheduling is",
+        "placement rules are",
+        "placement over several nodes is",
+        "opportunistic containers are",
+    ]
+    off = {"schedule-asynchronously.enable": "false", opportunistic: "false"}
+    assert capacity({**TWO_QUEUES, **off}).idle == ()
 
 
 def test_what_has_no_effect_in_a_fair_file_is_named() -> None:
@@ -210,10 +239,10 @@ def test_what_has_no_effect_in_a_fair_file_is_named() -> None:
         {"yarn.scheduler.fair.nothing": "1", "yarn.other": "1"},
     )
     assert [line.split(": ", 1)[1] for line in settings.idle] == [
-        "colour has no effect: this is not known here",
-        "aclSubmitApps of a has no effect: who may do what is not asked",
-        "size of a has no effect: this is not known here",
-        "minResources of a has no effect: percent of nothing; give memory and vcores",
+        "colour has no effect: rebecsim does not know this element",
+        "aclSubmitApps of a has no effect: rebecsim does not check permissions",
+        "size of a has no effect: rebecsim does not know this element",
+        "minResources of a has no effect: give memory and vcores, not percent",
         "yarn.scheduler.fair.nothing has no effect",
     ]
 
@@ -223,3 +252,13 @@ def test_cores_that_do_not_count_are_not_told() -> None:
     with pytest.raises(UserError) as raised:
         run(capacity(values), [job(1, "a", tasks(1, 10, 4096))], nodes(2, 3000))
     assert str(raised.value).endswith("node1, the largest, has 3000 MB")
+
+
+def test_each_idle_key_has_its_own_reason() -> None:
+    keys = ("application.fail-fast", "app-fail-fast", "workflow-priority-mappings")
+    idle = capacity({**TWO_QUEUES, **{f"{P}.{key}": "x" for key in keys}}).idle
+    assert [line.split(f"{P}.", 1)[1] for line in idle] == [
+        "application.fail-fast has no effect: applications do not fail",
+        "app-fail-fast has no effect: applications do not fail",
+        "workflow-priority-mappings has no effect: jobs of a trace have one priority",
+    ]

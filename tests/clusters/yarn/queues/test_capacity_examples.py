@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.queue_files.resources import MEMORY, Resources
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (
     UserRules,
-    UserShare,
+    UserShares,
     user_limit,
     weighted,
 )
@@ -48,25 +48,28 @@ def test_one_user_has_one_container_more_than_his_limit(factor: str, most: int) 
     assert most_memory(found, "a") == most
 
 
+def _shares(*of_each: tuple[int, float]) -> UserShares:
+    """Give the shares of active users, by what they have and their weights."""
+    used = sum(memory for memory, _ in of_each)
+    return UserShares(used / TOTAL.memory, _mb(used), sum(weight for _, weight in of_each))
+
+
 def test_limits_of_three_users() -> None:
     rules = _rules(40_960, 61_440, percent=25)
-    users = [UserShare(_mb(used), 1, True) for used in (20_480, 10_240, 0)]
-    assert user_limit(rules, users) == _mb(11_264)
+    shares = _shares((20_480, 1), (10_240, 1), (0, 1))
+    assert user_limit(rules, shares) == _mb(11_264)
 
 
 def test_a_heavier_user_may_have_more() -> None:
     rules = _rules(40_960, 61_440, percent=25)
-    of_each = zip((20_480, 10_240, 0), (2.0, 1.0, 1.0), strict=True)
-    users = [UserShare(_mb(used), weight, True) for used, weight in of_each]
-    limit = user_limit(rules, users)
+    limit = user_limit(rules, _shares((20_480, 2), (10_240, 1), (0, 1)))
     assert limit == _mb(10_240)
     assert weighted(rules, limit, 2.0) == _mb(20_480)
 
 
 def test_two_users_fill_a_queue() -> None:
     rules = _rules(40_960, 61_440, percent=25)
-    users = [UserShare(_mb(20_480), 1, True)] * 2
-    assert user_limit(rules, users) == _mb(21_504)
+    assert user_limit(rules, _shares((20_480, 1), (20_480, 1))) == _mb(21_504)
 
 
 @pytest.mark.parametrize(("users", "let_in"), [(1, 4), (2, 6)])

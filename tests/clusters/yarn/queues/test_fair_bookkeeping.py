@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
-from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from tests.clusters.yarn.queues.files import fair, job, nodes, run, tasks
 from tests.examples import dear
@@ -16,20 +16,24 @@ from tests.examples import dear
 QUEUES = ("root.p.a", "root.p.b", "root.c", "root.made")
 
 
-def wanted_in(queue: FairQueueState) -> Resources:
-    """Add up what is asked for in a queue, and what is in use, by looking at everybody."""
-    below = [wanted_in(child) for child in queue.children]
-    mine = [each.used.plus(each.pending) for each in queue.applications]
+def wanted_in(book: FairBook, queue: FairQueueState) -> Resources:
+    """Add up what is asked for in a queue, and what is in use, by looking at everybody.
+
+    Applications that may not run yet count.
+    """
+    below = [wanted_in(book, child) for child in queue.children]
+    there = [each for each in book.states.values() if each.leaf is queue and not each.has_left]
+    mine = [each.used.plus(each.pending) for each in there]
     return total_of([*below, *mine]).least(queue.maximum)
 
 
-def check(scheduler: HadoopFairScheduler) -> None:
+def check(book: FairBook) -> None:
     """Shares depend on demands and on who is there: found anew, they are the same."""
-    for queue in scheduler.root.below():
-        assert queue.demand == wanted_in(queue)
-        asking = [each for each in queue.applications if each.asks]
-        assert list(queue.line) == in_order(queue.settings.policy, asking, scheduler.total)
-        assert {each.request for each in asking} == set(queue.line.requests)
+    for queue in book.root.below():
+        assert queue.demand == wanted_in(book, queue)
+        asking = [each for each in queue.applications if each.wants and each.demand != each.used]
+        assert list(queue.line) == in_order(queue.settings.policy, asking, book.total)
+        assert {each.requests for each in asking} == set(queue.line.requests)
         before = [each.share for each in queue.applications], [x.share for x in queue.children]
         queue.members_changed()
         queue.update_shares()
@@ -45,7 +49,10 @@ def test_demands_shares_and_order_are_as_if_found_anew(data: st.DataObject) -> N
     policy = st.sampled_from(["fair", "fifo", "drf"])
     leaf = '<queue name="{}"><schedulingPolicy>{}</schedulingPolicy>{}</queue>'
     limits = st.sampled_from(["", "<maxResources>20000 mb, 9 vcores</maxResources>"])
-    texts = [leaf.format(name, data.draw(policy), data.draw(limits)) for name in "abc"]
+    most = st.sampled_from(["", "<maxRunningApps>1</maxRunningApps>"])
+    texts = [
+        leaf.format(name, data.draw(policy), data.draw(limits) + data.draw(most)) for name in "abc"
+    ]
     settings = fair(
         "<allocations><defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy>"
         "<defaultFairSharePreemptionTimeout>5</defaultFairSharePreemptionTimeout>"
@@ -66,16 +73,16 @@ def test_demands_shares_and_order_are_as_if_found_anew(data: st.DataObject) -> N
         )
         for number in range(1, 5)
     ]
-    update, looks = HadoopFairScheduler.update, [0]
+    update, looks = FairBook.update, [0]
 
-    def checked(scheduler: HadoopFairScheduler, now: int) -> None:
-        fresh = scheduler._updated
-        update(scheduler, now)
-        if scheduler._updated != fresh:
+    def checked(book: FairBook, now: int) -> None:
+        fresh = book._updated
+        update(book, now)
+        if book._updated != fresh:
             looks[0] += 1
-            check(scheduler)
+            check(book)
 
-    with patch.object(HadoopFairScheduler, "update", checked):
+    with patch.object(FairBook, "update", checked):
         run(settings, jobs, nodes(3))
     assert looks[0] > 10
 

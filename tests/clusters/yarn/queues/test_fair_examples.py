@@ -82,6 +82,34 @@ def test_who_needs_it_goes_first_and_then_who_has_least_for_the_weight() -> None
     assert order == ["needy", "heavy", "light", "weightless", "idle"]
 
 
+def test_under_drf_who_has_nothing_and_no_weight_ties_up_to_the_name() -> None:
+    weightless, heavy = _shared("b", 0, weight=0), _shared("c", 8000)
+    for name, first in (("a", heavy), ("z", weightless)):
+        heavy.name = name
+        assert in_order("drf", [weightless, heavy], TOTAL)[0] is first
+    weightless.used = Resources(1024, 1)
+    assert in_order("drf", [weightless, heavy], TOTAL)[0] is heavy
+
+
+def test_under_drf_part_of_no_minimum_is_without_end() -> None:
+    of_both, of_memory = _shared("z", 4000, least=10_000), _shared("a", 4000, least=10_000)
+    for each in (of_both, of_memory):
+        each.used = Resources(4000, 1)
+    of_both.minimum = Resources(10_000, 2)
+    assert in_order("drf", [of_memory, of_both], TOTAL)[0] is of_both
+
+
+def test_maxima_in_percent_are_cut_as_in_hadoop() -> None:
+    text = '<allocations>{}<queue name="a">{}</queue></allocations>'
+    settings = fair(text.format("", "<maxResources>70%</maxResources>"))
+    (queue,) = settings.root.children
+    # 0.7 is a little less than 7 tenths
+    assert queue.maximum_of(Resources(100_000, 90)) == Resources(70_000, 62)
+    default = "<queueMaxResourcesDefault>1024 mb, 2 vcores</queueMaxResourcesDefault>"
+    settings = fair(text.format(default, ""))
+    assert settings.root.maximum_of(TOTAL) == Resources(1024, 2)
+
+
 def test_queues_get_memory_by_their_weights() -> None:
     settings = fair(
         '<allocations><queue name="a"><weight>3</weight></queue><queue name="b"/></allocations>'
@@ -144,14 +172,15 @@ def test_an_application_master_that_is_killed_takes_what_is_killed_with_it_along
     text = (
         "<allocations><defaultFairSharePreemptionTimeout>30</defaultFairSharePreemptionTimeout>"
         '<queue name="a"><weight>0</weight></queue>'
-        '<queue name="b"><maxAMShare>-1</maxAMShare></queue></allocations>'
+        '<queue name="b"><maxAMShare>-1</maxAMShare>'
+        "<fairSharePreemptionThreshold>{}</fairSharePreemptionThreshold></queue></allocations>"
     )
-    large = job(2, "b", tasks(1, 10), at=20, master_memory=2048)
-    found = run(
-        fair(text, {"yarn.scheduler.fair.preemption": "true"}),
-        [job(1, "a", tasks(2, 300)), large],
-        [nodes(1, 2048)[0], nodes(2, 1024)[1]],
-    )
+    jobs = [job(1, "a", tasks(2, 300)), job(2, "b", tasks(1, 10), at=20, master_memory=2048)]
+    sizes = [nodes(1, 2048)[0], nodes(2, 1024)[1]]
+    site = {"yarn.scheduler.fair.preemption": "true"}
+    # half of the share of 3072 MB is less than the container that is asked for
+    assert not run(fair(text.format("0.5"), site), jobs, sizes).killed
+    found = run(fair(text.format("1"), site), jobs, sizes)
     assert [each.container.task.is_master for each in found.killed] == [False, True]
     assert [each.killed for each in found.applications[0].containers] == [True] * 3 + [False] * 3
 

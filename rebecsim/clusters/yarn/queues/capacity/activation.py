@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
-from rebecsim.clusters.yarn.queues.capacity.state import (
-    ApplicationState,
-    LeafState,
-    UserState,
-    add,
-    amount,
-    minus,
-)
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, add, amount, minus
+from rebecsim.clusters.yarn.queues.capacity.book import Book
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
+from rebecsim.clusters.yarn.queues.capacity.users import UserState
 
 
 def most_applications(settings: CapacitySettings, queue: CapacityQueue, share: float) -> int:
@@ -35,61 +32,70 @@ def most_of_user(queue: CapacityQueue, most: int) -> int:
 class Activation:
     """Lets applications of leaves in as long as their AppMasters leave room for tasks."""
 
-    def __init__(
-        self, settings: CapacitySettings, calculator: Calculator, nodes: dict[str, Resources]
-    ) -> None:
-        self._settings = settings
-        self._calculator = calculator
-        self._step = settings.allocations.minimum
-        self._total = nodes
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._calculator = book.calculator
+        self._step = book.step
+        self._total = book.totals
 
     def master_limit(self, leaf: LeafState, label: str) -> Resources:
         """Give what AppMasters of a leaf may take together."""
-        minimum = leaf.limits[label].minimum if label in leaf.limits else NONE
-        usable = minimum
-        if not label:
-            most = leaf.limit_now.least(leaf.limits[""].maximum)
-            if self._calculator.fits(minimum, most):
-                usable = most
-        share = leaf.settings.master_share.get(label, leaf.settings.master_share[""])
-        return self._calculator.times_up(usable, share, self._step)
+        usable = minimum = leaf.limits[label].minimum if label in leaf.limits else NONE
+        if not label and self._calculator.fits(minimum, leaf.limit_now):
+            usable = leaf.limit_now
+        return self._calculator.times_up(usable, self._share(leaf, label), self._step)
+
+    def _share(self, leaf: LeafState, label: str) -> float:
+        return single(leaf.settings.master_share.get(label, leaf.settings.master_share[""]))
 
     def master_limit_of_user(self, leaf: LeafState, label: str, user: UserState) -> Resources:
         """Give what those of one user may take."""
         minimum = leaf.limits[label].minimum if label in leaf.limits else NONE
-        share = leaf.settings.master_share.get(label, leaf.settings.master_share[""])
-        factor = leaf.settings.user_factor
-        if factor == -1:
-            part = 1.0
-        else:
-            active = sum(1 for each in leaf.users.values() if each.asking or each.waiting)
-            least = max(leaf.settings.user_percent / 100, 1 / max(1, active))
-            part = min(1.0, user.weight * least) * factor
-        found = self._calculator.times_up(minimum, share * part, self._step)
+        share, factor = self._share(leaf, label), leaf.settings.user_factor
+        if factor != -1:
+            alike = single(1 / max(1, leaf.users.number))
+            least = max(single(single(leaf.settings.user_percent) / 100), alike)
+            part = min(1.0, single(least * single(user.weight)))
+            share = single(single(share * part) * single(factor))
+        found = self._calculator.times_up(minimum, share, self._step)
         return self._calculator.lesser(
             self._total.get(label, NONE), self.master_limit(leaf, label), found
         )
 
-    def let_in(self, leaf: LeafState) -> list[ApplicationState]:
+    def let_in(self, leaf: LeafState, now: int) -> list[ApplicationState]:
         """Let in who may, of those who wait, in their order; give them."""
-        limits: dict[str, tuple[Resources, Resources]] = {}
+        of_all: dict[str, Resources] = {}
+        of_user: dict[str, Resources] = {}
         let_in = []
         for each in list(leaf.waiting):
             label = each.label
-            if label not in limits:  # the limit of the first one's user counts for all
-                own = self.master_limit_of_user(leaf, label, each.user)
-                limits[label] = self.master_limit(leaf, label), own
-            of_all, of_user = limits[label]
+            if label not in of_all:
+                of_all[label] = self.master_limit(leaf, label)
             alone = not leaf.active or amount(leaf.masters, label) == NONE
-            fits = self._fits(leaf.masters, each, of_all)
-            fits = fits and self._fits(each.user.masters, each, of_user)
-            if fits or alone:
+            if not alone and not self._fits(leaf.masters, each, of_all[label]):
+                self._note(each, now, diary.MASTERS, leaf.masters, of_all[label])
+                continue
+            if label not in of_user:  # the limit of the first user who gets so far counts for all
+                of_user[label] = self.master_limit_of_user(leaf, label, each.user)
+            if alone or self._fits(each.user.masters, each, of_user[label]):
                 leaf.waiting.remove(each)
                 leaf.active[each] = None
                 each.user.waiting -= 1
+                each.user.let_in += 1
                 _count(each, each.master)
                 let_in.append(each)
+            else:
+                masters = each.user.masters
+                self._note(each, now, diary.MASTERS_OF_USER, masters, of_user[label])
         return let_in
+
+    def _note(
+        self, each: ApplicationState, now: int, reason: str, have: Amounts, limit: Resources
+    ) -> None:
+        if self._book.diary is not None:
+            text, used = self._book.text, amount(have, each.label)
+            detail = f"AppMasters have {text(used)}, and may have {text(limit)}"
+            self._book.diary.note(each.application, now, reason, detail=detail)
 
     def _fits(
         self, masters: dict[str, Resources], each: ApplicationState, limit: Resources
@@ -98,9 +104,15 @@ class Activation:
 
 
 def put_out(each: ApplicationState) -> None:
-    """Take an application out of those that have been let in."""
-    del each.leaf.active[each]
-    _count(each, minus(each.master))
+    """Take an application out of those that have been let in, or wait to be."""
+    leaf = each.leaf
+    if each in leaf.active:
+        del leaf.active[each]
+        each.user.let_in -= 1
+        _count(each, minus(each.master))
+    else:
+        leaf.waiting.remove(each)
+        each.user.waiting -= 1
 
 
 def _count(each: ApplicationState, master: Resources) -> None:

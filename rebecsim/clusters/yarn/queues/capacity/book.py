@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.diary import Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
-from rebecsim.clusters.yarn.queues.capacity.state import (
-    ApplicationState,
-    LeafState,
-    QueueState,
-    UserState,
-    amount,
-)
-from rebecsim.clusters.yarn.queues.capacity.user_limits import (
-    UserRules,
-    UserShare,
-    user_limit,
-    weighted,
-)
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
+from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
 
 
 def label_of(node: ClusterNode) -> str:
@@ -39,19 +29,24 @@ class Book:
         step: containers are multiples of it.
         most: what a container has at most.
         nodes: all of them.
+        period: of the heartbeats of AppMasters (ms).
         totals: of the nodes of each label.
         root: the queues.
         leaves: those that have applications.
         states: applications that have been submitted.
-        asking: those that ask for containers, in no order that matters.
+        asking: those that ask for containers, be they let in or not, in no order that matters.
         keepers: for whom nodes are kept.
+        diary: why applications wait; None: that is not noted.
     """
 
-    def __init__(self, settings: CapacitySettings, nodes: Sequence[ClusterNode]) -> None:
+    def __init__(
+        self, settings: CapacitySettings, nodes: Sequence[ClusterNode], period: int
+    ) -> None:
         self.settings = settings
         self.calculator = DOMINANT if settings.dominant else MEMORY
         self.step = settings.allocations.minimum
         self.nodes = nodes
+        self.period = period
         self.totals: dict[str, Resources] = {"": NONE}
         for node in nodes:
             label, size = label_of(node), node.size
@@ -61,27 +56,38 @@ class Book:
             max(node.size.memory for node in nodes), max(node.size.cores for node in nodes)
         )
         self.most = settings.allocations.maximum or largest
+        self._rules: dict[tuple[str, str], UserRules] = {}
         limits = {
             label: effective(settings.root, label, total, legacy=settings.legacy)
             for label, total in self.totals.items()
         }
-        self.root = QueueState(settings.root, None, limits)
+        self.root = QueueState(settings.root, None, limits, self._rules_of)
         self.leaves = tuple(self.root.leaves())
+        for leaf in self.leaves:
+            leaf.most_seen = self.calculator.down(leaf.limits[""].maximum, self.step)
+            self.see(leaf, self.totals[""])
+            leaf.limit_now = leaf.limit_seen
         self.states: dict[Application, ApplicationState] = {}
         self.asking: dict[ApplicationState, None] = {}
         self.keepers: dict[ClusterNode, ApplicationState] = {}
-        self._rules: dict[tuple[str, str], UserRules] = {}
+        self.diary: Diary | None = None
+
+    def text(self, some: Resources) -> str:
+        """Show what counts of some resources."""
+        cores = f" and {some.cores} cores" if self.settings.dominant else ""
+        return f"{some.memory} MB{cores}"
 
     def total(self, label: str) -> Resources:
         """Give what the nodes of a label have."""
         return self.totals.get(label, NONE)
 
-    def rules(self, leaf: LeafState, label: str) -> UserRules:
+    def _rules_of(self, leaf: LeafState, label: str) -> UserRules:
         """Give what limits of users of a leaf depend on."""
         key = (leaf.settings.path, label)
-        if key not in self._rules:
+        rules = self._rules.get(key)
+        if rules is None:
             limits = leaf.limits[label]
-            self._rules[key] = UserRules(
+            rules = self._rules[key] = UserRules(
                 self.calculator,
                 self.total(label),
                 self.step,
@@ -90,47 +96,48 @@ class Book:
                 leaf.settings.user_percent,
                 leaf.settings.user_factor,
             )
-        return self._rules[key]
+        return rules
 
-    def limit_of_users(
-        self, leaf: LeafState, label: str, *, borrowed: bool = False, everybody: bool = False
-    ) -> Resources:
-        """Give what a user of weight 1 may have of a leaf on nodes of a label."""
-        shares = shares_of(leaf, label)
-        return user_limit(self.rules(leaf, label), shares, borrowed=borrowed, everybody=everybody)
+    def see(self, leaf: LeafState, limit: Resources) -> None:
+        """Take note of what a leaf could grow to, at most, as it is looked at."""
+        leaf.limit_seen = self.calculator.lesser(self.totals[""], leaf.most_seen, limit)
 
-    def limit_of_user(
-        self, user: UserState, leaf: LeafState, label: str, of_one: Resources | None = None
-    ) -> Resources:
-        """Give what a user may have; `of_one` is what one of weight 1 may."""
-        limit = self.limit_of_users(leaf, label) if of_one is None else of_one
-        return weighted(self.rules(leaf, label), limit, user.weight)
+    def catch_up(self, leaf: LeafState, now: int) -> None:
+        """Count users who only wait, if an AppMaster's heartbeat has asked for its limit since.
 
-    def refresh(self, each: ApplicationState) -> bool:
-        """Take note of whether an application asks for containers; whether that has changed."""
-        application, leaf = each.application, each.leaf
-        head = application.head
-        may_ask = each in leaf.active and head is not None
-        asks = may_ask and head is not None and (head.is_master or application.launched)
-        if asks == each.asks:
-            return False
-        each.asks = asks
-        more = 1 if asks else -1
-        each.user.asking += more
-        for queue in leaf:
-            queue.asking[each.label] = queue.asking.get(each.label, 0) + more
-        if asks:
-            self.asking[each] = None
-            leaf.ask(each)
-        else:
-            del self.asking[each]
-            leaf.stop_asking(each)
-        return True
+        To be called before it changes how many applications of a user wait, or have been let in.
+        """
+        if leaf.users.is_computed:
+            return
+        period = self.period
+        for each in leaf.active:
+            start = each.application.start
+            last = start + (now - 1 - start) // period * period
+            if each.looked_at and last > leaf.changed_at:
+                leaf.users.count_waiting()
+                return
 
-
-def shares_of(leaf: LeafState, label: str) -> list[UserShare]:
-    """Give what the users of a leaf have of the nodes of a label."""
-    return [
-        UserShare(amount(each.used, label), each.weight, each.asking > 0)
-        for each in leaf.users.values()
-    ]
+    def refresh(self, each: ApplicationState, now: int) -> None:
+        """Take note of whether an application asks for containers, and whether it may get some."""
+        leaf = each.leaf
+        wants = any(ask.count for ask in each.asks.all)
+        if wants != each.wants:
+            each.wants = wants
+            more = 1 if wants else -1
+            for queue in leaf:
+                queue.asking[each.label] = queue.asking.get(each.label, 0) + more
+            if wants:
+                self.asking[each] = None
+            else:
+                del self.asking[each]
+                if self.diary is not None:
+                    self.diary.has_all(each.application, now)
+                leaf.users.asks_no_more(each)
+                leaf.changed_at = now
+        is_served = wants and each in leaf.active
+        if is_served != each.is_served:
+            each.is_served = is_served
+            if is_served:
+                leaf.ask(each)
+            else:
+                leaf.stop_asking(each)

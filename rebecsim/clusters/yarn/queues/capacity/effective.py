@@ -3,6 +3,8 @@
 In legacy mode siblings have percent, weights or resources; otherwise each resource of each queue
 has one of them: first comes what is given as resources, then percent of what that leaves of the
 parent, then weights share the rest.
+
+In legacy mode Hadoop multiplies in 32 bits and cuts: 45 % of 40960 MB are 18431 MB.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity, percent
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 
 _ALMOST = 1e-6  # what floating-point numbers are short of a whole one
 
@@ -69,18 +71,25 @@ def _legacy(
     maxima = [child.maximum.get(label) for child in children]
     if any(each is not None and each.unit == "absolute" for each in (*capacities, *maxima)):
         return _absolute(children, capacities, parent, label, total)
-    weights = sum(each.memory.value for each in capacities if each.unit == "weight")
+    weights = 0.0
+    for each in capacities:
+        weights = single(weights + _weight(each))
     found = []
     for child, capacity in zip(children, capacities, strict=True):
         if capacity.unit == "weight":
-            share = parent.share * capacity.memory.value / weights if weights else 0.0
+            part = single(_weight(capacity) / weights) if weights else 0.0
         else:
-            share = parent.share * capacity.percent / 100
+            part = single(single(capacity.percent) / 100)
         most = child.maximum.get(label)
-        most_share = parent.most_share * (1.0 if most is None else most.percent / 100)
-        minimum, maximum = _cut(total, share), _cut(total, most_share)
+        most_part = 1.0 if most is None else single(single(most.percent) / 100)
+        share, most_share = single(parent.share * part), single(parent.most_share * most_part)
+        minimum, maximum = total.times(share), total.times(most_share)
         found.append(Effective(minimum, maximum, share, most_share))
     return found
+
+
+def _weight(capacity: Capacity) -> float:
+    return single(capacity.memory.value) if capacity.unit == "weight" else 0.0
 
 
 def _absolute(
@@ -92,13 +101,13 @@ def _absolute(
 ) -> list[Effective]:
     wanted = [each.resources if each.unit == "absolute" else NONE for each in capacities]
     scales = [
-        min(1.0, have / want) if want else 1.0
+        min(1.0, single(have / want)) if want else 1.0
         for have, want in zip(parent.minimum, map(sum, zip(*wanted, strict=True)), strict=True)
     ]
     found = []
     for child, want in zip(children, wanted, strict=True):
         minimum = Resources(
-            *(int(amount * scale + _ALMOST) for amount, scale in zip(want, scales, strict=True))
+            *(int(single(amount * scale)) for amount, scale in zip(want, scales, strict=True))
         )
         maximum = _limited(child.maximum.get(label), parent.maximum, parent.maximum)
         shares = _part(minimum, total), _part(maximum, total)
@@ -163,10 +172,6 @@ def _limited(maximum: Capacity | None, of: Resources, most: Resources) -> Resour
     return Resources(*found)
 
 
-def _cut(total: Resources, share: float) -> Resources:
-    return Resources(int(total.memory * share + _ALMOST), int(total.cores * share + _ALMOST))
-
-
 def _part(some: Resources, total: Resources) -> float:
-    parts = [part / whole for part, whole in zip(some, total, strict=True) if whole]
+    parts = [single(part / whole) for part, whole in zip(some, total, strict=True) if whole]
     return max(parts, default=0.0)

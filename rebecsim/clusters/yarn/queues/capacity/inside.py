@@ -11,8 +11,9 @@ from collections.abc import Collection
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.capacity.amounts import amount
 from rebecsim.clusters.yarn.queues.capacity.book import Book
-from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, amount
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
     Taking,
@@ -49,7 +50,6 @@ class _Inside:
         self._label = label
         self._calculator = book.calculator
         self._total = book.total(label)
-        self._of_one = book.limit_of_users(leaf, label, everybody=True)
         self._applications = [each for each in leaf.in_service_order() if each.label == label]
         self._picked = {
             each: taker.taken_of(each.application, label) for each in self._applications
@@ -81,7 +81,7 @@ class _Inside:
         return used.minus(self._picked[each]).minus(each.master).not_negative()
 
     def _limit(self, each: ApplicationState) -> Resources:
-        return self._book.limit_of_user(each.user, self._leaf, self._label, self._of_one)
+        return self._leaf.users.limit_of_all(each.user, self._label)
 
     def _ideal(self, available: Resources) -> dict[ApplicationState, Resources]:
         """Say what applications should have beside their AppMasters, first come first."""

@@ -12,16 +12,12 @@ from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
+from rebecsim.clusters.yarn.queues.capacity.amounts import amount
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.inside import within_queues
-from rebecsim.clusters.yarn.queues.capacity.state import (
-    ApplicationState,
-    LeafState,
-    QueueState,
-    amount,
-)
+from rebecsim.clusters.yarn.queues.capacity.placing import Placing
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
     Taking,
@@ -35,10 +31,10 @@ BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
 class CapacityMonitor:
     """Chooses containers, and says when they are to be killed."""
 
-    def __init__(self, rules: CapacityPreemption, book: Book, assigning: Assigning) -> None:
+    def __init__(self, rules: CapacityPreemption, book: Book, placing: Placing) -> None:
         self._rules = rules
         self._book = book
-        self._assigning = assigning
+        self._placing = placing
         self._calculator = book.calculator
         self._chosen: dict[Container, int] = {}
         self._dying: dict[Container, None] = {}
@@ -142,10 +138,9 @@ class CapacityMonitor:
                 reserved = amount(each.reserved, label)
                 asked = each.pending.minus(reserved).not_negative()
                 wanted[each.user.name] = wanted.get(each.user.name, NONE).plus(asked)
-        of_one = self._book.limit_of_users(leaf, label) if wanted else NONE
         for name, asked in wanted.items():
-            user = leaf.users[name]
-            limit = self._book.limit_of_user(user, leaf, label, of_one)
+            user = leaf.users.by_name[name]
+            limit = leaf.users.limit_of(user, label)
             room = limit.minus(amount(user.used, label)).not_negative()
             found = found.plus(room.least(asked))
         return found
@@ -185,10 +180,10 @@ class CapacityMonitor:
                 skipped = skipped.minus(size_of(container))
 
     def _drop_reservations(self, each: ApplicationState, label: str, taking: Taking) -> None:
-        for node, kept in list(each.kept.items()):
-            if label_of(node) == label and taking.wants(kept):
-                taking.drop(kept)
-                self._assigning.unreserve(node)
+        for node, ask in list(each.kept.items()):
+            if label_of(node) == label and taking.wants(ask.size):
+                taking.drop(ask.size)
+                self._placing.unreserve(node)
 
     def _for_reservations(self, label: str, leaves: dict[str, IdealQueue], taker: Taker) -> None:
         """Choose what makes room on nodes that are kept, where that costs least."""
@@ -199,7 +194,7 @@ class CapacityMonitor:
             chosen = self._making_room(node, keeper, leaves)
             if chosen is not None:
                 size = sum(each.memory for each in chosen)
-                found.append((size / max(keeper.kept[node].memory, 1), chosen))
+                found.append((size / max(keeper.kept[node].size.memory, 1), chosen))
         found.sort(key=lambda item: item[0])
         for _, chosen in found:
             if not taker.has_room(total_of(map(size_of, chosen))):
@@ -214,7 +209,7 @@ class CapacityMonitor:
     ) -> list[Container] | None:
         """Give the newest containers of a node, of queues with too much, that make room."""
         free, chosen = Resources(node.memory, node.cores), []
-        wanted = keeper.kept[node]
+        wanted = keeper.kept[node].size
         left = {path: each.to_take for path, each in leaves.items() if each.preemptable}
         for container in sorted(node.running, key=lambda each: each.launched or 0, reverse=True):
             if self._calculator.fits(wanted, free):

@@ -8,25 +8,26 @@ from collections.abc import Iterable, Sequence
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.diary import PARALLEL, TURN, Diary
 from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.activation import (
     Activation,
     most_applications,
     most_of_user,
     put_out,
 )
+from rebecsim.clusters.yarn.queues.capacity.amounts import minus
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
-from rebecsim.clusters.yarn.queues.capacity.state import (
-    ApplicationState,
-    LeafState,
-    QueueState,
-    minus,
-)
-from rebecsim.clusters.yarn.queues.patience import Patience
+from rebecsim.clusters.yarn.queues.capacity.placing import free_of
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
+from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 
@@ -37,6 +38,8 @@ class CapacityScheduler(ContainerScheduler):
         book: queues, users and applications.
     """
 
+    rouses = True
+
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
@@ -44,17 +47,20 @@ class CapacityScheduler(ContainerScheduler):
         settings = configuration.queues
         assert isinstance(settings, CapacitySettings)
         self.settings = settings
-        self.book = Book(settings, nodes)
+        self.book = Book(settings, nodes, configuration.master_heartbeat)
+        self._hosts = Hosts(node.size for node in nodes)
         self._leaves = {leaf.settings.path: leaf for leaf in self.book.leaves}
-        self._activation = Activation(settings, self.book.calculator, self.book.totals)
+        if configuration.explains:
+            self.diary = self.book.diary = Diary()
+        self._activation = Activation(self.book)
         self._assigning = Assigning(self.book, grants)
         self._by_user: Counter[tuple[str, str]] = Counter()  # applications by leaf and user
         self._parallel: Counter[str] = Counter()  # those that run, by user
         self._held: dict[ApplicationState, None] = {}
-        self._patience = Patience(len(nodes))
+        self._resting = Resting(grants, configuration.node_heartbeat)
         self._monitor: CapacityMonitor | None = None
         if settings.preemption is not None:
-            self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning)
+            self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning.placing)
 
     @property
     def first(self) -> Application | None:
@@ -99,20 +105,37 @@ class CapacityScheduler(ContainerScheduler):
 
     def submitted(self, application: Application) -> None:
         """Take an application in; its AppMaster may have to wait."""
-        leaf = self._leaf(application)
-        master = application.tasks[0][0]
+        leaf, now = self._leaf(application), application.start
         order = len(self.book.states)
-        each = ApplicationState(application, leaf, order, Resources(master.memory, master.cores))
+        asks = Asks(application, self._hosts, CapacityAsk)
+        each = ApplicationState(application, leaf, order, asks)
         self.book.states[application] = each
         leaf.applications += 1
         self._by_user[leaf.settings.path, each.user.name] += 1
         self._held[each] = None
-        self._let_run()
+        self._let_run(now)
+        self._asks(each, now)
         self._changed()
 
-    def _let_run(self) -> None:
+    def _asks(self, each: ApplicationState, now: int) -> None:
+        """Read what an application asks for, which may be more than before."""
+        each.asks.read()
+        self.book.refresh(each, now)
+        each.leaf.has_changed(each, demand=True)
+        if each.wants:
+            if self.diary is not None and not each.is_served and not each.runs:
+                self.diary.note(each.application, now, PARALLEL)
+            elif self.diary is not None and each.is_served:
+                self.diary.note(each.application, now, TURN)
+            version = each.leaf.users.version
+            each.leaf.users.asks(each)
+            if version != each.leaf.users.version:
+                each.leaf.changed_at = now
+        if each.looked_at and not each.leaf.users.is_computed:
+            each.leaf.users.count_waiting()  # what asks is answered with its limit
+
+    def _let_run(self, now: int) -> None:
         """Let those run who may, in the order of submission."""
-        touched: dict[LeafState, None] = {}
         for each in list(self._held):
             name = each.user.name
             own = self.settings.parallel_of.get(name, self.settings.user_parallel)
@@ -122,10 +145,8 @@ class CapacityScheduler(ContainerScheduler):
                 continue
             del self._held[each]
             self._count_running(each, 1)
-            self._queue_up(each)
-            touched[each.leaf] = None
-        for leaf in touched:
-            self._let_in(leaf)
+            self._queue_up(each, now)
+            self._let_in(each.leaf, now)
 
     def _count_running(self, each: ApplicationState, more: int) -> None:
         each.runs = more > 0
@@ -133,85 +154,96 @@ class CapacityScheduler(ContainerScheduler):
         for queue in each.leaf:
             queue.parallel += more
 
-    def _queue_up(self, each: ApplicationState) -> None:
-        each.leaf.waiting.append(each)
-        each.leaf.waiting.sort(key=lambda other: other.order)
+    def _queue_up(self, each: ApplicationState, now: int) -> None:
+        leaf = each.leaf
+        self.book.catch_up(leaf, now)
+        each.user = leaf.users.named(each.user.name)
+        leaf.waiting.append(each)
+        leaf.waiting.sort(key=lambda other: other.order)
         each.user.waiting += 1
 
-    def _let_in(self, leaf: LeafState) -> None:
-        for each in self._activation.let_in(leaf):
-            self.book.refresh(each)
+    def _let_in(self, leaf: LeafState, now: int) -> None:
+        self.book.catch_up(leaf, now)
+        for each in self._activation.let_in(leaf, now):
+            if self.diary is not None:
+                self.diary.note(each.application, now, TURN)
+            self.book.refresh(each, now)
 
     def freed(self, application: Application) -> None:
         """Do nothing: containers count one by one; see `released`."""
 
     def released(self, container: Container) -> None:
         """Count a container no more."""
-        each = self.book.states[container.application]
-        label = label_of(container.node)
-        each.charge(label, minus(Resources(container.memory, container.task.cores)))
+        each, now = self.book.states[container.application], container.node.beat
+        size = Resources(container.memory, container.task.cores)
+        each.charge(label_of(container.node), minus(size), now)
+        each.leaf.has_changed(each)
         if self._monitor is not None:
             self._monitor.released(container)
         self._changed()
 
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
-        self.book.refresh(self.book.states[application])
-        self._patience.hope()
+        self._asks(self.book.states[application], application.beat)
+        self._changed()
 
     def asks_again(self, application: Application) -> None:
-        """Let it ask for what was killed."""
-        self.book.refresh(self.book.states[application])
-        self._patience.hope()
+        """Let it ask for what was killed, or had to wait."""
+        self._asks(self.book.states[application], application.beat)
+        self._changed()
 
     def starts_over(self, application: Application) -> None:
         """Let its next AppMaster wait until it is let in."""
-        each = self.book.states[application]
-        self._let_go(each)
-        put_out(each)
-        self.book.refresh(each)
-        self._queue_up(each)
-        self._let_in(each.leaf)
+        each, now = self.book.states[application], application.beat
+        self._put_out(each, now)
+        self._queue_up(each, now)
+        self._let_in(each.leaf, now)
+        self._asks(each, now)
         self._changed()
 
     def left(self, application: Application) -> None:
         """Count an application no more, and let others in."""
-        each = self.book.states[application]
-        self._let_go(each)
-        put_out(each)
-        self.book.refresh(each)
-        each.leaf.applications -= 1
-        self._by_user[each.leaf.settings.path, each.user.name] -= 1
+        each, now = self.book.states[application], application.beat
+        self._put_out(each, now)
+        leaf, user = each.leaf, each.user
+        if not user.let_in and not user.waiting:
+            leaf.users.forget(user)
+        self._let_in(leaf, now)
+        leaf.applications -= 1
+        self._by_user[leaf.settings.path, user.name] -= 1
         self._count_running(each, -1)
-        self._let_run()
-        self._let_in(each.leaf)
+        self._let_run(now)
         self._changed()
 
-    def _let_go(self, each: ApplicationState) -> None:
+    def _put_out(self, each: ApplicationState, now: int) -> None:
+        """Take an application out of its leaf, with all that it has reserved or asks for."""
+        self.book.catch_up(each.leaf, now)
         for node in list(each.kept):
-            self._assigning.unreserve(node)
+            self._assigning.placing.unreserve(node)
+        each.asks.clear()
+        put_out(each)
+        self.book.refresh(each, now)
 
     def _changed(self) -> None:
         """Look again at nodes with room, as limits and orders may be others now."""
-        self._patience.hope()
-        if not self.book.asking:
-            return
-        fits, step = self.book.calculator.fits, self.book.step
-        for node in self.nodes:
-            if not node.awake and fits(step, Resources(node.memory, node.cores)):
-                self.grants.wake(node)
+        self._assigning.look_anew()
+        self._resting.rouse()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
-        asking = len(self.book.asking)
-        given = self._assigning.serve(node)
-        if given:
-            self._patience.hope()
-            if len(self.book.asking) < asking:
-                self._changed()
+        self._resting.came(node)
+        has_changed = self._assigning.serve(node, now)
+        if has_changed:
+            self._changed()
+        has_room = self.book.calculator.fits(self.book.step, free_of(node))
+        if not has_room and node.reservation is None:
+            return False  # until a container on it ends
+        matters = has_changed or (self._assigning.placing.has_counted and self.grants.hopes())
+        if matters and (self.book.asking or self.book.keepers):
             return True
-        waits = self._assigning.let_pass or node.reservation is not None
-        return waits and self._patience.is_left()
+        if has_room:
+            self._resting.rest(node)
+        return False
 
     @property
     def patience(self) -> int | None:

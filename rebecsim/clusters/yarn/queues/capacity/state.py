@@ -1,46 +1,25 @@
-"""What the Capacity Scheduler knows of queues, users and applications while it runs."""
+"""What the Capacity Scheduler knows of queues and applications while it runs."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log2
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.asks import Asks
+from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel, add
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
+from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
+from rebecsim.clusters.yarn.queues.capacity.users import Users
 
-Label = str
-Amounts = dict[Label, Resources]
+Rank = tuple[float, ...]
 
-
-class UsedByLabel:
-    """What somebody has of the nodes of each label.
-
-    Attributes:
-        used: containers and reservations.
-        reserved: these alone.
-        masters: what AppMasters may take, of those that have been let in.
-    """
-
-    __slots__ = ("masters", "reserved", "used")
-
-    def __init__(self) -> None:
-        self.used: Amounts = {}
-        self.reserved: Amounts = {}
-        self.masters: Amounts = {}
-
-
-def amount(amounts: Amounts, label: Label) -> Resources:
-    """Give what there is of a label."""
-    return amounts.get(label, NONE)
-
-
-def add(amounts: Amounts, label: Label, more: Resources) -> None:
-    """Add something to what there is of a label."""
-    amounts[label] = amounts.get(label, NONE).plus(more)
+MakeRules = Callable[["LeafState", Label], UserRules]
 
 
 class QueueState(UsedByLabel):
@@ -51,17 +30,20 @@ class QueueState(UsedByLabel):
         parent: above it, None for root.
         children: below it, in the order of the file.
         limits: what it should have, and may, by label.
-        asking: how many applications in it ask for containers, by the label of their nodes.
+        asking: how many applications in it ask for containers, by the label of their nodes; those
+            that wait to be let in ask for their AppMasters.
         parallel: how many applications run in it.
+        ranks: by what it is sorted among its siblings, by label, as long as that is right.
     """
 
-    __slots__ = ("asking", "children", "limits", "parallel", "parent", "settings")
+    __slots__ = ("asking", "children", "limits", "parallel", "parent", "ranks", "settings")
 
     def __init__(
         self,
         settings: CapacityQueue,
         parent: QueueState | None,
         limits: Mapping[Label, Mapping[str, Effective]],
+        rules: MakeRules,
     ) -> None:
         super().__init__()
         self.settings = settings
@@ -69,8 +51,9 @@ class QueueState(UsedByLabel):
         self.limits = {label: found[settings.path] for label, found in limits.items()}
         self.asking: dict[Label, int] = {}
         self.parallel = 0
+        self.ranks: dict[Label, Rank] = {}
         self.children = [
-            QueueState(child, self, limits) if child.children else LeafState(child, self, limits)
+            (QueueState if child.children else LeafState)(child, self, limits, rules)
             for child in settings.children
         ]
 
@@ -97,84 +80,95 @@ class LeafState(QueueState):
     """A queue that has applications.
 
     Attributes:
-        users: of it, by name.
+        users: of it.
         waiting: applications that may run, and whose AppMasters wait to be let in.
         active: those that have been let in, in the order of submission.
-        limit_now: what it could have grown to when it was last looked at.
+        most_seen: what it may have, rounded down.
+        limit_seen: what it could have grown to when it was last looked at, no more than this.
+        limit_now: the same when an application in it was last looked at.
         applications: that have been submitted and have not left.
+        changed_at: when something changed last that limits of users depend on (ms).
     """
 
-    __slots__ = ("_asking", "active", "applications", "limit_now", "users", "waiting")
+    __slots__ = (
+        "_asking",
+        "_ordered",
+        "_to_note",
+        "active",
+        "applications",
+        "changed_at",
+        "limit_now",
+        "limit_seen",
+        "most_seen",
+        "users",
+        "waiting",
+    )
 
     def __init__(
         self,
         settings: CapacityQueue,
         parent: QueueState | None,
         limits: Mapping[Label, Mapping[str, Effective]],
+        rules: MakeRules,
     ) -> None:
-        super().__init__(settings, parent, limits)
-        self.users: dict[str, UserState] = {}
+        super().__init__(settings, parent, limits, rules)
+        weights = settings.user_weights
+        self.users = Users(lambda name: weights.get(name, 1.0), lambda label: rules(self, label))
         self.waiting: list[ApplicationState] = []
         self.active: dict[ApplicationState, None] = {}
-        self._asking: list[tuple[int, ApplicationState]] = []
-        self.limit_now = self.limits[""].maximum
+        self._asking: list[ApplicationState] = []
+        self._ordered: list[ApplicationState] | None = None
+        self._to_note: dict[ApplicationState, None] = {}
+        self.most_seen = self.limit_seen = self.limit_now = NONE
         self.applications = 0
+        self.changed_at = 0
 
     def leaves(self) -> Iterator[LeafState]:
         """Give itself."""
         yield self
 
-    def user(self, name: str) -> UserState:
-        """Give a user, who may be new."""
-        if name not in self.users:
-            self.users[name] = UserState(name, self.settings.user_weights.get(name, 1.0))
-        return self.users[name]
-
-    def ordered(self) -> list[ApplicationState]:
+    def ordered(self) -> Sequence[ApplicationState]:
         """Give the applications that ask for containers, in the order in which they are served."""
-        asking = [each for _, each in self._asking]
-        if self.settings.leaf_order == "fair":
-            asking.sort(key=self._fair_key)  # a stable one, so first come counts then
-        return asking
+        if self.settings.leaf_order != "fair":
+            return self._asking
+        self._note()
+        if self._ordered is None:
+            self._ordered = sorted(self._asking, key=_fair_key)  # stable: first come is first
+        return self._ordered
 
     def in_service_order(self) -> list[ApplicationState]:
         """Give all that have been let in, in the order in which they are served."""
-        found = sorted(self.active, key=lambda each: each.order)
+        found = sorted(self.active, key=_order)
         if self.settings.leaf_order == "fair":
-            found.sort(key=self._fair_key)
+            self._note()
+            found.sort(key=_fair_key)
         return found
 
-    def _fair_key(self, each: ApplicationState) -> float:
-        used = sum(have.memory for have in each.used.values())
-        if not self.settings.by_size:
-            return used
-        demand = used + each.pending.memory
-        return used / log2(1 + demand) if demand else 0.0
+    def _note(self) -> None:
+        """Note what applications have that were given something, or gave it back."""
+        for each in self._to_note:
+            each.note(by_size=self.settings.by_size)
+        if self._to_note:
+            self._to_note.clear()
+            self._ordered = None
+
+    def has_changed(self, each: ApplicationState, *, demand: bool = False) -> None:
+        """Say that what an application has is to be noted, for a fair order.
+
+        Of its demand that is only so if it counts, too.
+        """
+        if self.settings.leaf_order == "fair" and (self.settings.by_size or not demand):
+            self._to_note[each] = None
 
     def ask(self, each: ApplicationState) -> None:
         """Put an application among those that ask."""
-        insort(self._asking, (each.order, each), key=lambda item: item[0])
+        insort(self._asking, each, key=_order)
+        self._ordered = None
 
     def stop_asking(self, each: ApplicationState) -> None:
         """Take an application out of them."""
-        del self._asking[bisect_left(self._asking, each.order, key=lambda item: item[0])]
-
-
-class UserState(UsedByLabel):
-    """A user of a leaf.
-
-    Attributes:
-        asking: how many of his applications ask for containers.
-        waiting: how many wait to be let in.
-    """
-
-    __slots__ = ("asking", "name", "waiting", "weight")
-
-    def __init__(self, name: str, weight: float) -> None:
-        super().__init__()
-        self.name = name
-        self.weight = weight
-        self.asking = self.waiting = 0
+        del self._asking[bisect_left(self._asking, each.order, key=_order)]
+        self._ordered = None
 
 
 class ApplicationState(UsedByLabel):
@@ -184,71 +178,69 @@ class ApplicationState(UsedByLabel):
         order: its place by submission.
         label: of the nodes that it asks for.
         master: what its AppMaster takes.
+        asks: what it asks for.
         runs: whether it counts among those that run in parallel.
-        asks: whether it asks for containers.
-        kept: what it has reserved on nodes.
-        missed: opportunities since its last container near to where it would rather run.
-        missed_lent: those on nodes that others lend.
-        retried: how often reserved nodes were looked at in vain.
-        wanted: the size and the kind of the containers that it asked for last.
+        wants: whether it asks for containers.
+        is_served: whether it does, and has been let in.
+        looked_at: whether that has been tried; from then on its heartbeats ask for its limit.
+        kept: what it has reserved on nodes, and for what.
     """
 
     __slots__ = (
+        "_noted",
         "application",
         "asks",
+        "is_served",
         "kept",
         "label",
         "leaf",
+        "looked_at",
         "master",
-        "missed",
-        "missed_lent",
         "order",
-        "retried",
         "runs",
         "user",
-        "wanted",
+        "wants",
     )
 
     def __init__(
-        self, application: Application, leaf: LeafState, order: int, master: Resources
+        self, application: Application, leaf: LeafState, order: int, asks: Asks[CapacityAsk]
     ) -> None:
         super().__init__()
         self.application = application
         self.leaf = leaf
         self.order = order
-        self.user = leaf.user(application.job.user)
+        self.user = leaf.users.named(application.job.user)
         self.label = application.job.label or leaf.settings.default_label
-        self.master = master
-        self.runs = self.asks = False
-        self.kept: dict[ClusterNode, Resources] = {}
-        self.missed = self.missed_lent = self.retried = 0
-        self.wanted: tuple[Resources, str] | None = None
-
-    @property
-    def request(self) -> Resources:
-        """What it asks for next."""
-        task = self.application.head
-        assert task is not None
-        return Resources(task.memory, task.cores)
+        self.master = asks.all[0].size
+        self.asks = asks
+        self.runs = self.wants = self.is_served = self.looked_at = False
+        self.kept: dict[ClusterNode, CapacityAsk] = {}
+        self._noted = 0.0
 
     @property
     def pending(self) -> Resources:
         """All that it asks for."""
-        if not self.asks:
-            return NONE
-        found = NONE
-        for task, count in self.application.left:
-            found = found.plus(Resources(task.memory * count, task.cores * count))
-            if task.is_master:
-                break
-        return found
+        memory = cores = 0
+        for ask in self.asks.all:
+            memory += ask.count * ask.size.memory
+            cores += ask.count * ask.size.cores
+        return Resources(memory, cores)
 
-    def charge(self, label: Label, more: Resources) -> None:
+    def note(self, *, by_size: bool) -> None:
+        """Note by what it is sorted in a fair order: its containers, reservations apart."""
+        used = sum(have.memory for have in self.used.values())
+        used -= sum(have.memory for have in self.reserved.values())
+        demand = used + self.pending.memory if by_size else 0
+        self._noted = used / log2(1 + demand) if demand else float(used)
+
+    def charge(self, label: Label, more: Resources, now: int) -> None:
         """Count something that it has, for its user and its queues, too."""
         add(self.used, label, more)
-        add(self.user.used, label, more)
+        self.leaf.users.charge(self.user, label, more)
+        self.leaf.changed_at = now
         for queue in self.leaf:
             add(queue.used, label, more)
+            queue.ranks.pop(label, None)
 
     def keep(self, label: Label, more: Resources) -> None:
         """Count what it has reserved."""
@@ -258,6 +250,9 @@ class ApplicationState(UsedByLabel):
             add(queue.reserved, label, more)
 
 
-def minus(some: Resources) -> Resources:
-    """Give what takes something away when it is added."""
-    return Resources(-some.memory, -some.cores)
+def _order(each: ApplicationState) -> int:
+    return each.order
+
+
+def _fair_key(each: ApplicationState) -> float:
+    return each._noted

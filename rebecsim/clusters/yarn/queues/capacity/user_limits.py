@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
-
-
-class UserShare(NamedTuple):
-    """What a user has of a queue, his weight, and whether an application of his asks for more."""
-
-    used: Resources
-    weight: float
-    active: bool
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources, single
 
 
 class UserRules(NamedTuple):
@@ -38,47 +29,54 @@ class UserRules(NamedTuple):
     factor: float
 
 
-def user_limit(
-    rules: UserRules, users: Iterable[UserShare], *, borrowed: bool = False, everybody: bool = False
-) -> Resources:
+class UserShares(NamedTuple):
+    """What users of a leaf have.
+
+    Attributes:
+        ratio: the sum of the parts of the total that all of them have.
+        used: what those have together among whom the queue is shared; None: of all users.
+        weights: theirs.
+    """
+
+    ratio: float
+    used: Resources | None
+    weights: float
+
+
+def user_limit(rules: UserRules, shares: UserShares, *, borrowed: bool = False) -> Resources:
     """Give what a user of weight 1 may have.
 
     A user is given something as long as he has no more than this, so that he may have one container
-    more. `borrowed` is for nodes that others lend; `everybody` shares among all users instead of
-    those who ask for more.
+    more. `borrowed` is for nodes that others lend.
     """
-    calculator, step = rules.calculator, rules.step
-    shares = list(users)
-    capacity = calculator.greater(rules.total, rules.minimum, step)
-    consumed = calculator.times_up(
-        rules.total, sum(calculator.ratio(each.used, rules.total) for each in shares), step
-    )
-    is_below = calculator.less(rules.total, consumed, capacity)
+    calculator, step, total = rules.calculator, rules.step, rules.total
+    capacity = calculator.greater(total, rules.minimum, step)
+    consumed = calculator.times_up(total, shares.ratio, step)
+    is_below = calculator.less(total, consumed, capacity)
     current = capacity if is_below else consumed.plus(step)
-    if everybody:
-        base, weights = current, sum(each.weight for each in shares)
-    else:
-        active = [each for each in shares if each.active]
-        base = step
-        for each in active:
-            base = base.plus(each.used)
-        weights = sum(each.weight for each in active)
-    fair = _part(base, weights) if weights > 0 else base
-    least = Resources(*(math.ceil(int(have * rules.percent) / 100) for have in current))
-    share = calculator.greater(rules.total, fair, least)
+    base = current if shares.used is None else shares.used.plus(step)
+    least = Resources(
+        *(math.ceil(int(have * single(rules.percent)) / 100) for have in current),
+    )
+    share = calculator.greater(total, _part(base, shares.weights), least)
     if borrowed:
-        hard = rules.total
+        hard = total
     elif rules.factor == -1 or rules.minimum == NONE:
-        hard = rules.maximum
+        hard = calculator.down(rules.maximum, step)
     else:
-        hard = capacity.times(rules.factor)
-    return calculator.up(calculator.lesser(rules.total, share, hard), step)
+        hard = capacity.times(single(rules.factor))
+    return calculator.up(calculator.lesser(total, share, hard), step)
 
 
 def weighted(rules: UserRules, limit: Resources, weight: float) -> Resources:
     """Give what a user of some weight may have."""
-    return limit if weight == 1 else rules.calculator.down(limit.times(weight), rules.step)
+    if weight == 1:
+        return limit  # which is a multiple of the step
+    return rules.calculator.down(limit.times(single(weight)), rules.step)
 
 
 def _part(some: Resources, weights: float) -> Resources:
-    return Resources(math.ceil(some.memory / weights), math.ceil(some.cores / weights))
+    """Divide and round up; nothing if nobody has a weight."""
+    if not weights:
+        return NONE
+    return Resources(*(math.ceil(single(single(have) / weights)) for have in some))

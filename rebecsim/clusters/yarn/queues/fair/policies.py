@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import cmp_to_key, partial
 from typing import Any, TypeVar
 
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
-from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import (
+    DOMINANT,
+    MEMORY,
+    NONE,
+    Calculator,
+    Resources,
+)
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 _Member = TypeVar("_Member", bound=FairShared)
@@ -15,7 +23,21 @@ _Key = Callable[[FairShared, Resources], tuple[Any, ...]]
 
 def in_order(policy: FairPolicy, members: Sequence[_Member], total: Resources) -> list[_Member]:
     """Give members of a queue in the order in which they are served."""
+    if policy == "drf" and any(not each.weight for each in members):
+        return sorted(members, key=cmp_to_key(partial(_compared, total)))
     return sorted(members, key=lambda each: place_of(policy, each, total))
+
+
+def _compared(total: Resources, one: FairShared, other: FairShared) -> int:
+    """Compare two under drf: who has neither weight nor anything ties with all, up to the name.
+
+    Hadoop divides nothing by nothing there, and what comes of that is neither less nor more.
+    """
+    mine, others = _dominant(one, total), _dominant(other, total)
+    nothing = any(not each.weight and each.used == NONE for each in (one, other))
+    if nothing and mine[0] and others[0]:
+        mine, others = mine[-2:], others[-2:]
+    return -1 if mine < others else 1
 
 
 def place_of(policy: FairPolicy, each: FairShared, total: Resources) -> tuple[Any, ...]:
@@ -24,34 +46,27 @@ def place_of(policy: FairPolicy, each: FairShared, total: Resources) -> tuple[An
 
 
 def is_below(policy: FairPolicy, used: Resources, share: Resources, total: Resources) -> bool:
-    """Whether who has something has less than a share, by what counts for the policy."""
-    if policy != "drf":
-        return used.memory < share.memory
-    return _parts(used, total) < _parts(share, total)
+    """Whether somebody has less than a share, by what counts most for the policy.
+
+    Under drf only the dominant parts are compared: equal ones are not below.
+    """
+    calculator = calculator_of(policy)
+    return calculator.key(total, used)[0] < calculator.key(total, share)[0]
 
 
-def _parts(some: Resources, total: Resources) -> list[float]:
-    """Give the parts of a whole, the larger one first."""
-    parts = (part / whole if whole else 0.0 for part, whole in zip(some, total, strict=True))
-    return sorted(parts, reverse=True)
-
-
-def fits_masters(policy: FairPolicy, masters: Resources, limit: Resources) -> bool:
-    """Whether AppMasters stay within their limit, by what counts for the policy."""
-    return masters.within(limit) if policy == "drf" else masters.memory <= limit.memory
+def calculator_of(policy: FairPolicy) -> Calculator:
+    """Give what compares resources under a policy."""
+    return DOMINANT if policy == "drf" else MEMORY
 
 
 def _fair(each: FairShared, total: Resources) -> tuple[Any, ...]:
-    """By memory: needy ones first, then who has the least for the weight."""
+    """By memory: first those below their minimum, by how far; then who has least for its weight."""
     used, least = each.used.memory, min(each.minimum.memory, each.demand.memory)
     needy = used < least
-    if needy:
-        value = (0, used / max(least, 1))
-    elif each.weight > 0:
-        value = (0, used / each.weight)
-    else:
-        value = (1, used)
-    return (not each.demand.memory, not needy, *value, each.start, each.name)
+    missing = used / max(least, 1) if needy else 0.0
+    has_weight = each.weight > 0
+    value = used / each.weight if has_weight else used
+    return not each.demand.memory, not needy, missing, not has_weight, value, each.start, each.name
 
 
 def _dominant(each: FairShared, total: Resources) -> tuple[Any, ...]:
@@ -60,16 +75,15 @@ def _dominant(each: FairShared, total: Resources) -> tuple[Any, ...]:
     first = 0 if parts[0] >= parts[1] else 1
     needy = each.used[first] < each.minimum[first]
     if needy:
-        ratios = [used / least if least else 1.0 for used, least in _pairs(each)]
-        return (0, 0, ratios[first], ratios[1 - first], each.start, each.name)
-    if each.weight > 0:
-        ratios = [part / each.weight for part in parts]
-        return (1, 0, ratios[first], ratios[1 - first], each.start, each.name)
-    return (1, 1, parts[first], parts[1 - first], each.start, each.name)
+        parts = [_ratio(used, least) for used, least in zip(each.used, each.minimum, strict=True)]
+    else:
+        parts = [_ratio(part, each.weight) for part in parts]
+    return not needy, parts[first], parts[1 - first], each.start, each.name
 
 
-def _pairs(each: FairShared) -> list[tuple[int, int]]:
-    return list(zip(each.used, each.minimum, strict=True))
+def _ratio(part: float, of: float) -> float:
+    """Divide, without end by nothing."""
+    return part / of if of else math.inf if part else 0.0
 
 
 def _fifo(each: FairShared, total: Resources) -> tuple[Any, ...]:

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container, Locality
+from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import fits_masters, in_order, is_below
+from rebecsim.clusters.yarn.queues.asks import Asks
+from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.serving import Serving
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.queues.patience import Patience
-from rebecsim.clusters.yarn.queues.wishes import Requests
+from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
-
-_NODE, _RACK, _ANY = 0, 1, 2
 
 
 class HadoopFairScheduler(ContainerScheduler):
     """Shares a cluster between nested queues by weights, and within them by their policies.
 
     Attributes:
-        settings: what the file says.
-        root: the queues.
-        total: what all nodes have.
-        states: applications that have been submitted.
+        book: queues and applications.
     """
+
+    rouses = True
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -40,50 +36,37 @@ class HadoopFairScheduler(ContainerScheduler):
         super().__init__(configuration, nodes, grants)
         settings = configuration.queues
         assert isinstance(settings, FairSettings)
-        self.settings = settings
-        self.total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
-        self.root = FairQueueState(settings.root, None, self.total)
-        self.root.share = self.root.steady = self.total
-        self._queues = {queue.settings.path: queue for queue in self.root.below()}
-        self.states: dict[Application, FairApplicationState] = {}
-        self._asking: dict[FairApplicationState, None] = {}
+        self._settings = settings
+        self.book = book = FairBook(settings, nodes, grants)
+        self._queues = {queue.settings.path: queue for queue in book.root.below()}
         self._held: dict[FairApplicationState, None] = {}
-        self._keepers: dict[ClusterNode, FairApplicationState] = {}
         self._running: Counter[str] = Counter()
-        self._thresholds = settings.node_threshold, settings.rack_threshold
-        self._delays = min(self._thresholds) >= 0
-        self._nodes_of = Counter(node.size.rack for node in nodes)
-        self._requests = Requests(Hosts(node.size for node in nodes))
-        self._patience = Patience(len(nodes))
-        self._updated: int | None = None
-        self._stale = True
-        self._touched: dict[FairApplicationState, None] = {}
-        self._let_pass = False
+        self._hosts = Hosts(node.size for node in nodes)
+        self._resting = Resting(grants, configuration.node_heartbeat)
         self._starving: Starving | None = None
         if settings.preemption is not None:
-            self._starving = Starving(settings.preemption, self.root, self.states, nodes)
-        self.root.update_steady()
+            self._starving = Starving(settings.preemption, book, nodes)
+        period = configuration.master_heartbeat
+        self._serving = Serving(book, nodes, grants, period, self._starving)
 
     @property
     def first(self) -> Application | None:
         """Some application that waits for containers, or keeps a node."""
-        for each in self._asking:
-            return each.application
-        for each in self._keepers.values():
+        for each in (*self.book.wanting, *self.book.keepers.values()):
             return each.application
         return None
 
     def waiting(self) -> Iterable[Application]:
         """Give those that ask for containers."""
-        return (each.application for each in self._asking)
+        return (each.application for each in self.book.wanting)
 
     def refusal(self, application: Application) -> str:
         """Say why an application is not let in: no rule has a queue for it."""
-        return "" if self.settings.queue_for(application.job) else "no queue"
+        return "" if self._settings.queue_for(application.job) else "no queue"
 
     def queue_of(self, application: Application) -> str:
         """Give the path of its leaf."""
-        found = self.settings.queue_for(application.job)
+        found = self._settings.queue_for(application.job)
         return application.job.queue if found is None else found.path
 
     def queue_shares(self) -> list[QueueShare]:
@@ -93,36 +76,38 @@ class HadoopFairScheduler(ContainerScheduler):
                 queue.settings.path,
                 not queue.settings.is_parent,
                 queue.steady.memory,
-                min(queue.maximum.memory, self.total.memory),
+                min(queue.maximum.memory, self.book.total.memory),
             )
-            for queue in self.root.below()
+            for queue in self.book.root.below()
         ]
 
     def submitted(self, application: Application) -> None:
         """Take an application in, which runs as soon as it may."""
         leaf = self._leaf(application)
-        each = FairApplicationState(application, leaf, application.start)
-        self.states[application] = each
+        asks = Asks(application, self._hosts, FairAsk)
+        each = FairApplicationState(application, leaf, application.start, asks)
+        self.book.states[application] = each
         self._held[each] = None
+        self._asks(each)
         self._let_run()
 
     def _leaf(self, application: Application) -> FairQueueState:
         """Give the leaf of an application, which may have to be made, with its parents."""
-        found = self.settings.queue_for(application.job)
+        found = self._settings.queue_for(application.job)
         assert found is not None
         if found.path not in self._queues:
             above = found.path.rpartition(".")[0]
             self._make(above).children.append(
-                FairQueueState(found, self._queues[above], self.total)
+                FairQueueState(found, self._queues[above], self.book.total)
             )
             self._queues[found.path] = self._queues[above].children[-1]
-            self.root.update_steady()
+            self.book.root.update_steady()
         return self._queues[found.path]
 
     def _make(self, path: str) -> FairQueueState:
         if path not in self._queues:
             parent = self._make(path.rpartition(".")[0])
-            made = FairQueueState(self.settings.above(path), parent, self.total)
+            made = FairQueueState(self._settings.above(path), parent, self.book.total)
             parent.children.append(made)
             self._queues[path] = made
         return self._queues[path]
@@ -130,7 +115,7 @@ class HadoopFairScheduler(ContainerScheduler):
     def _let_run(self) -> None:
         """Let those run who may, in the order of their start."""
         for each in list(self._held):
-            most = self.settings.most_by_user.get(each.user, self.settings.most_of_user)
+            most = self._settings.most_by_user.get(each.user, self._settings.most_of_user)
             if most is not None and self._running[each.user] >= most:
                 continue
             if any(_is_full(queue) for queue in each.leaf):
@@ -142,66 +127,48 @@ class HadoopFairScheduler(ContainerScheduler):
             self._running[each.user] += 1
             for queue in each.leaf:
                 queue.running += 1
-            self._refresh(each)
-        self._changed()
+            self.book.refresh(each)
+        self._look_on()
 
-    def _refresh(self, each: FairApplicationState) -> None:
-        """Take note of whether an application asks for containers, and of what it has and asks."""
-        head = each.application.head
-        asks = each.runs and head is not None and (head.is_master or each.application.launched)
-        self._stale = True
-        self._touched[each] = None
-        if asks:
-            each.leaf.line.enter(each)
-        else:
-            each.leaf.line.leave(each)
-        if asks == each.asks:
-            return
-        each.asks = asks
-        for queue in each.leaf:
-            queue.asking += 1 if asks else -1
-        if asks:
-            self._asking[each] = None
-        else:
-            del self._asking[each]
+    def _asks(self, each: FairApplicationState) -> None:
+        """Read what an application asks for."""
+        each.asks.read()
+        self.book.refresh(each)
+        self._look_on()
 
     def freed(self, application: Application) -> None:
         """Do nothing: containers count one by one; see `released`."""
 
     def released(self, container: Container) -> None:
         """Count a container no more."""
-        each = self.states[container.application]
-        each.count(container, -1)
-        self._refresh(each)
+        self.book.released(container)
         if self._starving is not None:
             self._starving.released(container)
-        self._changed()
+        self._look_on()
 
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
-        self._refresh(self.states[application])
-        self._patience.hope()
+        self._asks(self.book.states[application])
 
     def asks_again(self, application: Application) -> None:
-        """Let it ask for what was killed."""
-        self._refresh(self.states[application])
-        self._patience.hope()
+        """Let it ask for what was killed, or had to wait."""
+        self._asks(self.book.states[application])
 
     def starts_over(self, application: Application) -> None:
         """Let it ask for an AppMaster again."""
-        each = self.states[application]
-        self._let_go(each)
-        self._count_master(each, -1)
-        self._refresh(each)
-        self._changed()
+        each = self.book.states[application]
+        self.book.let_go(each)
+        self.book.count_master(each, -1)
+        self._asks(each)
 
     def left(self, application: Application) -> None:
         """Count an application no more, and let others run."""
-        each = self.states[application]
-        self._let_go(each)
-        self._count_master(each, -1)
-        each.runs = False
-        self._refresh(each)
+        each = self.book.states[application]
+        self.book.let_go(each)
+        self.book.count_master(each, -1)
+        each.runs, each.has_left = False, True
+        each.asks.clear()
+        self.book.refresh(each)
         del each.leaf.applications[each]
         each.leaf.members_changed()
         self._running[each.user] -= 1
@@ -209,238 +176,35 @@ class HadoopFairScheduler(ContainerScheduler):
             queue.running -= 1
         self._let_run()
 
-    def _count_master(self, each: FairApplicationState, sign: int) -> None:
-        if each.has_master == (sign > 0):
-            return
-        each.has_master = sign > 0
-        master = each.application.tasks[0][0]
-        size = Resources(sign * master.memory, sign * master.cores)
-        each.leaf.masters = each.leaf.masters.plus(size)
-
-    def _let_go(self, each: FairApplicationState) -> None:
-        for node in list(each.kept):
-            self._unreserve(node)
-
-    def _unreserve(self, node: ClusterNode) -> None:
-        reservation = node.reservation
-        assert reservation is not None
-        each = self._keepers.pop(node)
-        del each.kept[node]
-        self.grants.give_up(node, reservation)
-        self.grants.wake(node)
-
-    def _changed(self) -> None:
-        """Look again at nodes with room, as limits and orders may be others now."""
-        self._stale = True
-        self._patience.hope()
-        if self._asking:
-            for node in self.nodes:
-                if not node.awake and node.memory > 0:
-                    self.grants.wake(node)
-
-    def update(self, now: int) -> None:
-        """Compute demands and shares, if they are old enough."""
-        if self._stale and (self._updated is None or now >= self._updated + self.settings.update):
-            self._stale, self._updated = False, now
-            for each in self._touched:
-                each.update_demand(by_size=self.settings.by_size)
-                if each.asks:
-                    each.leaf.line.enter(each)
-            self._touched.clear()
-            self.root.update_shares()
-
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
-        self.update(now)
-        self._let_pass = False
-        given = self._serve(node)
-        if given:
-            self._patience.hope()
-            return True
-        return (self._let_pass or node.reservation is not None) and self._patience.is_left()
+        book, serving = self.book, self._serving
+        self._resting.came(node)
+        book.update(now)
+        self._look_on()
+        given = serving.serve(node, now)
+        book.note_free()
+        counts = serving.has_counted or node.reservation is not None
+        goes_on = given or (counts and self.grants.hopes())
+        if not goes_on:
+            self._resting.rest(node)
+        self._look_on()
+        return goes_on
 
-    def _serve(self, node: ClusterNode) -> bool:
-        settings, count = self.settings, 0
-        if self._starving is not None:
-            for each in self._starving.first_on(node):
-                while each.asks and self._application(each, node, reserves=False):
-                    count += 1
-        if node.reservation is not None:
-            served = self._serve_reserved(node)
-            if served is not None:
-                return served or count > 0
-        half = Resources(node.memory // 2, node.cores // 2)
-        given = NONE
-        while node.reservation is None:
-            got = self._queue(self.root, node)
-            if got is None:
-                break
-            count += 1
-            given = given.plus(got)
-            if not settings.multiple or node.reservation is not None:
-                break
-            if settings.half and not given.within(half):
-                break
-            if not settings.half and 0 < settings.most_containers <= count:
-                break
-        return count > 0
+    def _look_on(self) -> None:
+        """Let nodes send heartbeats that something may come of.
 
-    def _serve_reserved(self, node: ClusterNode) -> bool | None:
-        """Give a node to whom it is kept for; None: nobody needs it any more."""
-        each = self._keepers[node]
-        request = each.request if each.asks else None
-        if (
-            request is None
-            or request.size != each.kept[node]
-            or not self._has_room(each.leaf, request)
-        ):
-            self._unreserve(node)
-            return None
-        if not request.size.within(_free(node)):
-            each.application.decisions.reject()
-            return False
-        near = self._requests.of(each.application).nearest(node.size)
-        self._unreserve(node)
-        self._give(each, node, near)
-        return True
-
-    def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
-        """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
-        if any(not queue.used.plus(request.size).within(queue.maximum) for queue in leaf):
-            return False
-        return not request.is_master or self._lets_master_in(leaf, request.size)
-
-    def _lets_master_in(self, leaf: FairQueueState, size: Resources) -> bool:
-        """Whether the AppMasters of a leaf leave room for another one."""
-        if leaf.settings.master_share == -1:
-            return True
-        share = leaf.share
-        if not share.memory or not share.cores:
-            free = self.total.minus(self.root.used).not_negative().least(leaf.maximum)
-            share = Resources(share.memory or free.memory, share.cores or free.cores)
-        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in share))
-        return fits_masters(leaf.settings.policy, leaf.masters.plus(size), limit)
-
-    def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
-        """Give a container to someone of a queue; give its size."""
-        if not queue.asking or not queue.used.within(queue.maximum):
-            return None
-        if not queue.settings.is_parent:
-            return self._leaf_line(queue, node)
-        for child in in_order(queue.settings.policy, queue.children, self.total):
-            found = self._queue(child, node)
-            if found is not None:
-                return found
-        return None
-
-    def _leaf_line(self, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
-        """Give a container to the first in the line of a leaf who can have one; give its size."""
-        hopeful = {each for each in leaf.line.requests if self._is_hopeful(leaf, each, node)}
-        if not hopeful:
-            leaf.line.refuse_all()
-            return None
-        for each, request in leaf.line.with_requests():
-            if request not in hopeful:
-                each.application.decisions.reject()
-            elif (found := self._application(each, node)) is not None:
-                return found
-        return None
-
-    def _is_hopeful(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
-        """Whether a node may be given, or kept, to some of a leaf that ask for the same."""
-        size = request.size
-        if not size.within(Resources(node.size.memory, node.size.cores)):
-            return False
-        fits = size.within(_free(node)) or self._delays or self._is_large(leaf, size)
-        return fits and self._has_room(leaf, request)
-
-    def _application(
-        self, each: FairApplicationState, node: ClusterNode, *, reserves: bool = True
-    ) -> Resources | None:
-        """Give an application a container, or reserve the node for it; give its size."""
-        decisions, size = each.application.decisions, each.request.size
-        whole = Resources(node.size.memory, node.size.cores)
-        if size.within(whole) and self._has_room(each.leaf, each.request):
-            near = self._near(each, node)
-            if near is not None:
-                if size.within(_free(node)):
-                    decisions.total += 1
-                    self._give(each, node, near)
-                    return size
-                if reserves and self._may_reserve(each, near, node):
-                    each.kept[node] = size
-                    self._keepers[node] = each
-                    decisions.total += 1
-                    decisions.reserved += 1
-                    self.grants.reserve(each.application, node)
-                    return size
-        decisions.reject()
-        return None
-
-    def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
-        """Say how near a node is to where a task would rather run; None: it lets it pass."""
-        wishes = self._requests.of(each.application)
-        if not wishes.racks:
-            return "any"
-        near, level = wishes.nearest(node.size), self._level(each)
-        if near == "node" or (near == "rack" and level >= _RACK) or level == _ANY:
-            return near
-        self._let_pass = True
-        return None
-
-    def _level(self, each: FairApplicationState) -> int:
-        """Give how far from where it would rather it runs tasks, after another opportunity."""
-        if not self._delays:
-            return _ANY
-        each.missed += 1
-        if each.level < _ANY and each.missed > len(self.nodes) * self._thresholds[each.level]:
-            each.level += 1
-            each.missed = 0
-        return each.level
-
-    def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
-        """Whether an application keeps a node: it has too little, and asks for much."""
-        if not is_below(each.leaf.settings.policy, each.used, each.share, self.total):
-            return False
-        if not self._is_large(each.leaf, each.request.size):
-            return False
-        if near == "node":
-            return True
-        if near == "rack":
-            rack = node.size.rack
-            among = self._nodes_of[rack]
-            kept = sum(other.size.rack == rack for other in each.kept)
-        else:
-            among, kept = len(self.nodes), len(each.kept)
-        return kept < math.ceil(among * self.settings.reservable)
-
-    def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
-        """Whether a container is so large that nodes are kept for it."""
-        step = self.settings.allocations.step
-        is_large = size.memory >= 2 * step.memory
-        return is_large or (leaf.settings.policy == "drf" and size.cores >= 2 * step.cores)
-
-    def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
-        application, size = each.application, each.request.size
-        wishes = self._requests.of(application)
-        asked_where = bool(wishes.racks)
-        self._requests.bring_forward(application, node.size, near)
-        application.decisions.accepted += 1
-        task = application.head
-        assert task is not None
-        if task.is_master:
-            self._count_master(each, 1)
-        self.grants.allocate(application, node, size.memory)
-        container = application.containers[-1]
-        if asked_where:
-            container.locality = near
-            if near == "node" or (near == "rack" and each.level == _ANY):
-                each.level = _NODE if near == "node" else _RACK
-                each.missed = 0
-        each.count(container, 1)
-        if self._starving is not None:
-            self._starving.given(each, node, size)
-        self._refresh(each)
+        If there are news, all do. If shares may be others at the next update, one does.
+        """
+        book = self.book
+        if book.has_news:
+            book.has_news = False
+            book.blocked.clear()
+            self._resting.rouse()
+        if not book.wanting:
+            self._resting.calm()
+        if book.is_stale:
+            self._resting.wake_at(book.next_update)
 
     @property
     def patience(self) -> int | None:
@@ -451,16 +215,14 @@ class HadoopFairScheduler(ContainerScheduler):
         """Give the containers whose time has come."""
         if self._starving is None:
             return []
-        self.update(now)
+        self.book.update(now)
         found = self._starving.round(now)
+        self.book.has_news |= bool(self.book.blocked)
         self.killed += found
+        self._look_on()
         return [each.container for each in found]
 
 
 def _is_full(queue: FairQueueState) -> bool:
     most = queue.settings.most_running
     return most is not None and queue.running >= most
-
-
-def _free(node: ClusterNode) -> Resources:
-    return Resources(node.memory, node.cores)

@@ -15,6 +15,7 @@ from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
@@ -36,14 +37,13 @@ class Starving:
     def __init__(
         self,
         rules: FairPreemption,
-        root: FairQueueState,
-        states: Mapping[Application, FairApplicationState],
+        book: FairBook,
         nodes: Sequence[ClusterNode],
     ) -> None:
         self._rules = rules
-        self._root = root
-        self._states = states
-        self._total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self._root = book.root
+        self._states = book.states
+        self._total = book.total
         self._nodes = nodes
         self._chosen: dict[Container, _Chosen] = {}
         self._dying: dict[Container, None] = {}
@@ -70,18 +70,29 @@ class Starving:
         self._chosen.pop(container, None)
         self._dying.pop(container, None)
 
-    def first_on(self, node: ClusterNode) -> list[FairApplicationState]:
-        """Give for whom containers of a node are killed."""
-        return list(self._first.get(node, ()))
+    def first_on(self, node: ClusterNode) -> list[tuple[FairApplicationState, Resources]]:
+        """Give for whom containers of a node are killed, and how much; not for who needs none."""
+        waiting = self._first.get(node, {})
+        for each in [each for each in waiting if each.has_left or not self.is_starved(each)]:
+            del waiting[each]
+        return list(waiting.items())
+
+    def is_first_on(self, node: ClusterNode, each: FairApplicationState) -> bool:
+        """Whether containers of a node are killed for an application."""
+        return each in self._first.get(node, ())
+
+    def is_starved(self, each: FairApplicationState) -> bool:
+        """Whether an application has less than its share, or its leaf less than its minimum."""
+        return each.lacks != NONE or is_below(
+            each.leaf.settings.policy, each.used, each.share, self._total
+        )
 
     def given(self, each: FairApplicationState, node: ClusterNode, size: Resources) -> None:
         """Take note that somebody has got a container."""
         waiting = self._first.get(node)
         if waiting is not None and each in waiting:
-            left = waiting[each].minus(size)
-            if left.memory > 0:
-                waiting[each] = left
-            else:
+            waiting[each] = waiting[each].minus(size).not_negative()
+            if waiting[each] == NONE:
                 del waiting[each]
 
     def round(self, now: int) -> list[Killed]:
@@ -104,88 +115,71 @@ class Starving:
         return max(used / have for used, have in parts if have) > self._rules.utilisation
 
     def _starved(self, leaf: FairQueueState, now: int) -> dict[FairApplicationState, Resources]:
-        """Give who has had too little for too long, and how much is missing."""
-        policy, settings = leaf.settings.policy, leaf.settings
+        """Give who has had too little for too long, and how much is missing.
+
+        An application for which something has been chosen is left alone for a while.
+        """
+        settings = leaf.settings
         found: dict[FairApplicationState, Resources] = {}
-        asking = list(leaf.line)
+        asking = [each for each in leaf.line if now >= each.not_before]
         for each in asking:
             least = each.share.times(settings.threshold).least(each.demand)
-            if policy != "drf":
-                least = Resources(least.memory, 0)
-            if not is_below(policy, each.used, least, self._total):
+            if not is_below(settings.policy, each.used, least, self._total):
                 each.at_share = now
                 break
             timeout = settings.share_timeout
             if timeout is None or now - each.at_share < timeout:
                 break
-            if now >= each.not_before:
-                found[each] = least.minus(each.used).not_negative()
-        self._add_of_minimum(leaf, asking, found, now)
-        return {each: missing for each, missing in found.items() if missing != NONE}
-
-    def _add_of_minimum(
-        self,
-        leaf: FairQueueState,
-        asking: Sequence[FairApplicationState],
-        found: dict[FairApplicationState, Resources],
-        now: int,
-    ) -> None:
-        """Hand what a leaf lacks of its minimum to its applications."""
-        least, timeout = leaf.minimum.least(leaf.demand), leaf.settings.minimum_timeout
-        if not is_below(leaf.settings.policy, leaf.used, least, self._total):
-            leaf.at_minimum = now
-            return
-        if timeout is None or now - leaf.at_minimum < timeout:
-            return
-        missing = least.minus(leaf.used).not_negative()
+            found[each] = least.minus(each.used).not_negative()
+        missing = self._minimum_missing(leaf, now)
         for starvation in found.values():
             missing = missing.minus(starvation).not_negative()
         for each in asking:
-            if missing == NONE:
-                return
-            if now >= each.not_before and each not in found:
-                some = missing.least(each.pending)
-                found[each] = some
-                missing = missing.minus(some).not_negative()
+            pending = each.demand.minus(each.used).minus(found.get(each, NONE))
+            each.lacks = pending.not_negative().least(missing)
+            missing = missing.minus(each.lacks)
+            if each.lacks != NONE:
+                found[each] = found.get(each, NONE).plus(each.lacks)
+        return found
+
+    def _minimum_missing(self, leaf: FairQueueState, now: int) -> Resources:
+        """Give how much a leaf has had too little for its minimum, or its demand, for too long."""
+        missing = leaf.minimum.least(leaf.demand).minus(leaf.used).not_negative()
+        if missing == NONE:
+            leaf.at_minimum = now
+        timeout = leaf.settings.minimum_timeout
+        return NONE if timeout is None or now - leaf.at_minimum < timeout else missing
 
     def _choose_for(self, each: FairApplicationState, missing: Resources, now: int) -> None:
-        """Choose containers that make room for as many requests as are missing."""
-        size = each.request.size
-        waiting = sum(count for _, count in each.application.alike())
-        chosen_any = False
-        while waiting > 0:  # one at least: less than a container cannot be missing
-            best = self._best(each, size)
-            if best is None:
-                break
-            node, containers = best
-            for container in containers:
-                self._chosen[container] = _Chosen(each, now)
-            of_node = self._first.setdefault(node, {})
-            of_node[each] = of_node.get(each, NONE).plus(size)
-            missing = missing.minus(size)
-            waiting -= 1
-            chosen_any = True
-            if missing.memory < size.memory:
-                break
-        if chosen_any:
-            each.not_before = now + self._pause
+        """Choose containers that make room for as many requests as fit in what is missing."""
+        for ask in each.asks.all:
+            count = min(missing.memory // ask.size.memory, ask.count) if ask.size.memory else 0
+            for _ in range(count):
+                missing = missing.minus(ask.size).not_negative()
+                best = self._best(each, ask.size)
+                if best is None:
+                    continue
+                node, containers = best
+                of_node = self._first.setdefault(node, {})
+                for container in containers:
+                    self._chosen[container] = _Chosen(each, now)
+                    of_node[each] = of_node.get(each, NONE).plus(_size(container))
+        each.not_before = now + self._pause
 
     def _best(
         self, taker: FairApplicationState, size: Resources
     ) -> tuple[ClusterNode, list[Container]] | None:
         """Give a node and containers on it that make room, with as few AppMasters as possible."""
-        best: tuple[int, ClusterNode, list[Container]] | None = None
-        doomed = self._doomed()
+        best: tuple[ClusterNode, list[Container]] | None = None
+        most_masters, doomed = None, self._doomed()
         for node in self._nodes:
-            found = self._on_node(node, taker, size, doomed)
-            if found is None:
-                continue
-            masters = sum(container.task.is_master for container in found)
-            if best is None or masters < best[0]:
-                best = masters, node, found
-            if not masters:
-                break
-        return None if best is None else (best[1], best[2])
+            found = self._on_node(node, taker, size, doomed, most_masters)
+            if found is not None:
+                best = node, found
+                most_masters = sum(container.task.is_master for container in found)
+                if not most_masters:
+                    break
+        return best
 
     def _on_node(
         self,
@@ -193,36 +187,35 @@ class Starving:
         taker: FairApplicationState,
         size: Resources,
         doomed: Mapping[Application, Resources],
+        most_masters: int | None,
     ) -> list[Container] | None:
-        """Give containers of a node that make room, if there are some."""
-        if not size.within(Resources(node.size.memory, node.size.cores)):
-            return None
-        kept = NONE
-        for waiting in self._first.get(node, {}).values():
-            kept = kept.plus(waiting)
-        coming = NONE
-        for container in node.running:
-            if container in self._chosen or container in self._dying:
-                coming = coming.plus(_size(container))
-        free = Resources(node.memory, node.cores).plus(coming).minus(kept)
+        """Give containers of a node that make room, with fewer AppMasters than a number.
+
+        What is free on it and not meant for others counts; one container is looked at in any case.
+        """
+        free = Resources(node.memory, node.cores)
+        free = free.minus(total_of(self._first.get(node, {}).values())).not_negative()
         lost: dict[FairApplicationState, Resources] = {}
         found: list[Container] = []
+        masters = 0
         for container in sorted(node.running, key=lambda each: each.task.is_master):
-            if size.within(free):
-                break
+            if container in self._chosen or container in self._dying:
+                continue
             state = self._owner(container)
-            if state is None or state is taker or container in self._chosen:
-                continue
-            if container in self._dying or container.application.leaving:
-                continue
-            after = lost.get(state, doomed.get(state.application, NONE)).plus(_size(container))
-            policy = state.leaf.settings.policy
-            if is_below(policy, state.used.minus(after), state.share, self._total):
-                continue
-            lost[state] = after
-            free = free.plus(_size(container))
-            found.append(container)
-        return found if found and size.within(free) else None
+            if state is not None and state is not taker and not container.application.leaving:
+                had = lost.get(state, doomed.get(state.application, NONE))
+                after = had.plus(_size(container))
+                policy = state.leaf.settings.policy
+                if not is_below(policy, state.used.minus(after), state.share, self._total):
+                    masters += container.task.is_master
+                    if most_masters is not None and masters >= most_masters:
+                        return None
+                    lost[state] = after
+                    free = free.plus(_size(container))
+                    found.append(container)
+            if size.within(free):
+                return found
+        return None
 
     def _doomed(self) -> dict[Application, Resources]:
         """Give what applications are going to lose anyway."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import log2
+from math import log, log1p
 
 from rebecsim.clusters.common.fair_shares import Claim, fair_shares
-from rebecsim.clusters.yarn.application import Application, Task
+from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.fair.line import Request, ServiceLine
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queues.asks import Asks
+from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
+from rebecsim.clusters.yarn.queues.fair.line import Requests, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 
@@ -81,15 +83,20 @@ class FairQueueState(FairShared):
         """Take note that shares are to be found anew: members are others, or their weights."""
         self._others += 1
 
-    def update_shares(self) -> None:
-        """Share what it should have between those in it, unless they have that already."""
+    def update_shares(self) -> bool:
+        """Share what it should have between those in it, unless they have that already.
+
+        Gives whether shares were found anew.
+        """
         at_work = tuple(each.running > 0 for each in self.children)
         found_from = (self.share, at_work, self._others)
-        if found_from != self._shared:
+        anew = found_from != self._shared
+        if anew:
             self._shared = found_from
             self._share_out(at_work)
         for child in self.children:
-            child.update_shares()
+            anew |= child.update_shares()
+        return anew
 
     def _share_out(self, at_work: Sequence[bool]) -> None:
         if self.children:
@@ -98,9 +105,9 @@ class FairQueueState(FairShared):
             for child, part in zip(self.children, self._shares(claims, self.share), strict=True):
                 child.share = part
         elif self.settings.policy == "fifo":
-            first = min(self.applications, key=_order, default=None)
-            for each in self.applications:
-                each.share = self.share if each is first else NONE
+            first = min(self.applications, key=_start, default=None)
+            if first is not None:  # the others keep what they had
+                first.share = self.share
         else:
             mine = list(self.applications)
             for each, share in zip(mine, self._shares(mine, self.share), strict=True):
@@ -129,8 +136,8 @@ def _claim(each: FairShared | None, place: int) -> Claim:
     return Claim(each.weight)
 
 
-def _order(each: FairApplicationState) -> tuple[int, int]:
-    return each.start, each.application.number
+def _start(each: FairApplicationState) -> int:
+    return each.start
 
 
 class FairApplicationState(FairShared):
@@ -138,61 +145,63 @@ class FairApplicationState(FairShared):
 
     Attributes:
         runs: whether it may run.
-        asks: whether it asks for containers.
-        kept: what it has reserved on nodes.
-        missed: opportunities since it has changed how near nodes should be.
-        level: how far from where tasks would rather run it takes nodes: 0, 1 or 2.
+        wants: whether it asks for containers, and may run.
+        has_left: whether it has ended.
+        asks: what it asks for.
+        kept: for what it has reserved nodes.
         at_share: when it had the part of its share that it should have at least (ms).
         not_before: when it is looked at again whether it has too little (ms).
+        lacks: what it is to get as its leaf has had less than its minimum for too long.
         has_master: whether its AppMaster counts among those of its queue.
-        taken_for: containers that will be killed for it, and where.
     """
 
-    def __init__(self, application: Application, leaf: FairQueueState, now: int) -> None:
+    def __init__(
+        self, application: Application, leaf: FairQueueState, now: int, asks: Asks[FairAsk]
+    ) -> None:
         super().__init__("", now)
         self.application = application
         self.name = application.number
         self.leaf = leaf
         self.user = application.job.user
-        self.runs = self.asks = self.has_master = False
-        self.kept: dict[ClusterNode, Resources] = {}
-        self.missed = self.level = 0
-        self._request: tuple[Task, Request] | None = None
+        self.runs = self.wants = self.has_master = self.has_left = False
+        self.asks = asks
+        self.kept: dict[ClusterNode, FairAsk] = {}
         self.at_share = now
         self.not_before = 0
+        self.lacks = NONE
 
     @property
-    def request(self) -> Request:
-        """What it asks for next."""
-        task = self.application.head
-        assert task is not None
-        known = self._request
-        if known is None or known[0] is not task:
-            size = Resources(task.memory, task.cores)
-            known = self._request = task, Request(size, task.is_master)
-        return known[1]
+    def requests(self) -> Requests:
+        """What it asks for, in order."""
+        return tuple(ask.request for ask in self.asks.all if ask.count)
 
     @property
     def pending(self) -> Resources:
-        """All that it asks for."""
-        if not self.asks:
-            return NONE
+        """All that it asks for, even if it may not run yet."""
         memory = cores = 0
-        for task, count in self.application.left:
-            memory += task.memory * count
-            cores += task.cores * count
-            if task.is_master:
-                break
+        for ask in self.asks.all:
+            memory += ask.count * ask.size.memory
+            cores += ask.count * ask.size.cores
         return Resources(memory, cores)
 
+    def place(self) -> bool:
+        """Be in the line of the leaf if it asks for containers, and did so at the last update.
+
+        Gives whether it asks for something there that it did not ask for before.
+        """
+        if self.wants and self.demand != self.used:
+            return self.leaf.line.enter(self)
+        self.leaf.line.leave(self)
+        return False
+
     def update_demand(self, *, by_size: bool) -> None:
-        """Take note of what it has and asks for, if it runs."""
+        """Take note of what it has and asks for."""
         before = self.demand
-        self.demand = self.used.plus(self.pending) if self.runs else NONE
+        self.demand = NONE if self.has_left else self.used.plus(self.pending)
         if self.demand == before:
             return
         self.leaf.add_demand(self.demand.minus(before))
-        weight = log2(1 + self.demand.memory) if by_size and self.demand.memory else 1.0
+        weight = single(log1p(self.demand.memory) / log(2)) if by_size else 1.0
         if weight != self.weight:
             self.weight = weight
             self.leaf.members_changed()

@@ -1,0 +1,299 @@
+"""A node and an application: whether it gets a container there, or reserves the node for one."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from rebecsim.clusters.yarn import diary
+from rebecsim.clusters.yarn.container import Locality
+from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
+from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
+from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants
+
+
+class Visit(NamedTuple):
+    """A visit of a node to a leaf.
+
+    Attributes:
+        label: of the node.
+        borrowed: whether it lends what its own applications leave.
+        headroom: what the leaf may still grow by.
+    """
+
+    node: ClusterNode
+    label: str
+    borrowed: bool
+    headroom: Resources
+
+
+class Placed(NamedTuple):
+    """What came of a visit to an application; see `Walk`.
+
+    Attributes:
+        stop: whether the limit of the queue stops it, and others.
+    """
+
+    given: Resources = NONE
+    far: bool = False
+    reserved: bool = False
+    stop: bool = False
+
+
+_SKIPPED = Placed()
+_STOPPED = Placed(stop=True)
+
+_Found = tuple[Literal["give", "reserve"], ClusterNode | None]
+"""What to do on a node, and which reserved node to give back first."""
+
+
+class Placing:
+    """Gives containers of nodes to applications, and reserves nodes for them.
+
+    Attributes:
+        now: the time (ms).
+        has_changed: whether this heartbeat has changed anything that others may see.
+        has_counted: whether it has counted something that may matter later.
+        has_come: whether anybody came so far that it matters which node this is.
+    """
+
+    def __init__(self, book: Book, grants: Grants) -> None:
+        self._book = book
+        self._grants = grants
+        self._calculator = book.calculator
+        self._looks_on = book.settings.looks_on
+        self._lends = len(book.totals) > 1
+        step, most = book.step, book.most
+        self._least_part = book.calculator.ratio(most.minus(step), most)
+        self.now = 0
+        self.has_changed = self.has_counted = self.has_come = False
+
+    def begin(self, now: int) -> None:
+        """Begin a heartbeat."""
+        self.now = now
+        self.has_changed = self.has_counted = self.has_come = False
+
+    def place(self, each: ApplicationState, visit: Visit, release: Resources) -> Placed:
+        """Give an application a container on a node, or reserve that, if it may have one.
+
+        `release` is what its user has to give back of his reservations first.
+        """
+        calculator, label = self._calculator, visit.label
+        for ask in each.asks.all:
+            if not ask.count:
+                continue
+            if visit.borrowed and ask.is_master:
+                return _SKIPPED
+            if not self._looks_on and not self._may_reserve(ask):
+                self.note(each, visit.node, diary.RESERVATIONS)
+                continue
+            room = visit.headroom
+            if self._looks_on and not label:
+                room = room.plus(amount(each.reserved, label))
+            if not calculator.fits(ask.size, room):
+                if self._book.diary is not None:
+                    text = self._book.text
+                    detail = f"it asks for {text(ask.size)} of {text(room)}"
+                    self.note(each, visit.node, diary.HEADROOM, detail)
+                return _STOPPED
+            if self._lends and not each.label:
+                ask.missed_lent += 1
+                self.has_counted = self.has_come = True
+            if visit.borrowed and ask.missed_lent < len(self._book.nodes):
+                self.note(each, visit.node, diary.PARTITION)
+                return _SKIPPED
+            return self._on_node(each, ask, visit, release)
+        return _SKIPPED
+
+    def _on_node(
+        self, each: ApplicationState, ask: CapacityAsk, visit: Visit, release: Resources
+    ) -> Placed:
+        self.has_come = True
+        near = self._near(each, ask, visit.node.size)
+        if near is None:
+            self.note(each, visit.node, diary.LOCALITY)
+            return _SKIPPED
+        found = self._possible(ask, visit, release)
+        if isinstance(found, str):
+            self.note(each, visit.node, found)
+            return _SKIPPED
+        what, back = found
+        if near == "node" or (near == "rack" and self._book.settings.rack_reset):
+            ask.missed = 0
+        if not visit.label:
+            ask.missed_lent = 0
+        if self._is_allowed(each, ask, visit, back):
+            if back is not None:
+                self.unreserve(back)
+            each.charge(visit.label, ask.size, self.now)
+            if what == "give":
+                self._allocate(each, ask, visit.node, near)
+            else:
+                self._reserve(each, ask, visit.node)
+            each.leaf.has_changed(each)
+            self.has_changed = True
+        else:
+            self.note(each, visit.node, diary.REFUSED)
+        return Placed(ask.size, near == "any", what == "reserve")
+
+    def note(
+        self, each: ApplicationState, node: ClusterNode, reason: str, detail: str = ""
+    ) -> None:
+        """Note, if anybody wants to know, why an application gets nothing, or that it does."""
+        if self._book.diary is not None:
+            if reason == diary.NO_ROOM and each.kept:
+                reason = diary.RESERVED
+            self._book.diary.note(each.application, self.now, reason, node, detail)
+
+    def _near(
+        self, each: ApplicationState, ask: CapacityAsk, size: NodeSize, *, is_reserved: bool = False
+    ) -> Locality | None:
+        """Say as how near a node counts that an application looks at; None: it lets it pass."""
+        each.asks.correct(ask, self.now, self._book.period)
+        if not ask.racks:
+            ask.missed += 1
+            return "any"
+        ask.missed += 1
+        self.has_counted = True
+        settings, count = self._book.settings, len(self._book.nodes)
+        near = ask.nearest(size)
+        if near == "node":
+            return near
+        if near == "rack" and ask.missed > min(count, settings.node_delay):
+            return near
+        if is_reserved:
+            return "any"
+        if settings.rack_delay >= 0:
+            waits = float(min(count, settings.node_delay + settings.rack_delay))
+        else:
+            part = min(single((ask.names - 1) / count), 1.0)
+            waits = min(float(count), single(ask.count * part))
+        return "any" if ask.missed > waits else None
+
+    def _may_reserve(self, ask: CapacityAsk) -> bool:
+        """Whether an application has fewer reservations than it asks for containers.
+
+        It may have more if it has looked at its nodes in vain for long; sooner for small ones.
+        """
+        reserved = len(ask.kept)
+        if not reserved:
+            return ask.count > 0
+        part = min(self._calculator.ratio(ask.size, self._book.most), self._least_part)
+        starved = single(single(ask.retried / reserved) * single(1 - part))
+        return ask.count + int(starved) - reserved > 0
+
+    def _possible(self, ask: CapacityAsk, visit: Visit, release: Resources) -> _Found | str:
+        """Say what an application can do with a node that it would take, or why nothing."""
+        calculator, size = self._calculator, visit.node.size
+        if not calculator.fits(ask.size, Resources(size.memory, size.cores)):
+            return diary.TOO_SMALL
+        may_reserve = self._may_reserve(ask)
+        need = calculator.greater(
+            self._book.total(visit.label), ask.size.minus(visit.headroom), release
+        )
+        is_short = calculator.is_some(need)
+        if calculator.fits(ask.size, free_of(visit.node)):
+            if not self._looks_on or visit.label or (may_reserve and not is_short):
+                return "give", None
+            back = self._reservation(ask, need if is_short else ask.size)
+            return diary.NOTHING_BACK if back is None else ("give", back)
+        if not may_reserve or (self._looks_on and is_short):
+            return diary.NO_ROOM
+        return "reserve", None
+
+    def _reservation(self, ask: CapacityAsk, least: Resources) -> ClusterNode | None:
+        """Find a node on which something is reserved for an ask that is large enough."""
+        for node, kept in ask.kept.items():
+            if self._calculator.fits(least, kept):
+                return node
+        return None
+
+    def _is_allowed(
+        self, each: ApplicationState, ask: CapacityAsk, visit: Visit, back: ClusterNode | None
+    ) -> bool:
+        """Whether the user, and all queues, stay within their limits."""
+        label, released = visit.label, NONE if back is None else ask.kept[back]
+        total = self._book.total(label)
+        limit = each.leaf.users.limit_of(each.user, label, borrowed=visit.borrowed)
+        had = amount(each.user.used, label).minus(released)
+        if self._calculator.less(total, limit, had):
+            return False
+        more = ask.size.minus(released)
+        for queue in each.leaf:
+            most = total if visit.borrowed else queue.limits[label].maximum
+            if not self._calculator.fits(amount(queue.used, label).plus(more), most):
+                return False
+        return True
+
+    def _reserve(self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode) -> None:
+        each.keep(label_of(node), ask.size)
+        ask.retried = 0
+        ask.kept[node] = ask.size
+        each.kept[node] = ask
+        self._book.keepers[node] = each
+        each.application.decisions.reserved += 1
+        self._grants.reserve(each.application, node)
+        self.note(each, node, diary.RESERVED)
+
+    def _allocate(
+        self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode, near: Locality
+    ) -> None:
+        """Give what has been counted already."""
+        application, size = each.application, node.size
+        application.decisions.accepted += 1
+        self.note(each, node, diary.GIVEN)
+        task = each.asks.bring_forward(ask, size, near)
+        self._grants.allocate(application, node, task.memory)
+        application.containers[-1].locality = each.asks.locality(size, task)
+        ask.give(size, near, self.now)
+        self._book.refresh(each, self.now)
+
+    def serve_reserved(self, node: ClusterNode) -> None:
+        """Give a node to whom it is kept for, or for nobody any more if he has no use for it."""
+        self.has_come = True
+        each = self._book.keepers[node]
+        ask = each.kept[node]
+        self._book.see(each.leaf, self._book.totals[""])
+        if not ask.count:
+            self.unreserve(node)
+            self.has_changed = True
+            return
+        near = self._near(each, ask, node.size, is_reserved=True)
+        assert near is not None
+        each.application.decisions.total += 1
+        if not self._calculator.fits(ask.size, free_of(node)):
+            might = self._may_reserve(ask)
+            ask.retried += 1
+            self.has_counted = True
+            self.has_changed |= might != self._may_reserve(ask)
+            each.application.decisions.rejected += 1
+            return
+        self._forget_reservation(node)
+        self._allocate(each, ask, node, near)
+        self.has_changed = True
+
+    def unreserve(self, node: ClusterNode) -> None:
+        """Keep a node for nobody any more."""
+        each, size = self._forget_reservation(node)
+        each.charge(label_of(node), minus(size), self.now)
+        each.leaf.has_changed(each)
+        self._grants.wake(node)
+
+    def _forget_reservation(self, node: ClusterNode) -> tuple[ApplicationState, Resources]:
+        reservation = node.reservation
+        assert reservation is not None
+        each = self._book.keepers.pop(node)
+        ask = each.kept.pop(node)
+        size = ask.kept.pop(node)
+        ask.retried = 0
+        each.keep(label_of(node), minus(size))
+        self._grants.give_up(node, reservation)
+        return each, size
+
+
+def free_of(node: ClusterNode) -> Resources:
+    """Give what a node has free."""
+    return Resources(node.memory, node.cores)

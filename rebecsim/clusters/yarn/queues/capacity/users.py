@@ -1,0 +1,197 @@
+"""The users of a leaf queue: what they have, who of them asks for more, and what each may have.
+
+Limits of users are computed anew only when what they depend on has changed since: what users have,
+or who asks. At the same time it is counted how many users have only applications that wait to be
+let in, which limits the AppMasters of each user. So that number may be out of date, as in Hadoop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.yarn.queue_files.resources import Resources, single
+from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, UsedByLabel, add, amount
+from rebecsim.clusters.yarn.queues.capacity.user_limits import (
+    UserRules,
+    UserShares,
+    user_limit,
+    weighted,
+)
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
+
+
+class UserState(UsedByLabel):
+    """A user of a leaf.
+
+    Attributes:
+        weight: multiplies his limit.
+        waiting: how many of his applications wait to be let in.
+        let_in: how many have been let in.
+        ratios: the part of all nodes of a label that he has.
+    """
+
+    __slots__ = ("let_in", "name", "ratios", "waiting", "weight")
+
+    def __init__(self, name: str, weight: float) -> None:
+        super().__init__()
+        self.name = name
+        self.weight = weight
+        self.waiting = self.let_in = 0
+        self.ratios: dict[str, float] = {}
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether he has applications, and none has been let in."""
+        return self.waiting > 0 and self.let_in <= 0
+
+
+class Users:
+    """All users of a leaf.
+
+    A user counts as active from when an application of his asks for containers while one of his has
+    been let in, until none of those that asked then does any more.
+
+    Attributes:
+        by_name: who has applications that may run.
+        version: how often what limits depend on has changed.
+    """
+
+    __slots__ = (
+        "_active",
+        "_asking",
+        "_computed",
+        "_limits",
+        "_only_waiting",
+        "_ratios",
+        "_rules",
+        "_used_by_active",
+        "_weight_of",
+        "_weights",
+        "by_name",
+        "version",
+    )
+
+    def __init__(
+        self, weight_of: Callable[[str], float], rules: Callable[[str], UserRules]
+    ) -> None:
+        self._weight_of = weight_of
+        self._rules = rules
+        self.by_name: dict[str, UserState] = {}
+        self._asking: dict[str, set[ApplicationState]] = {}
+        self._active: set[str] = set()
+        self._used_by_active: Amounts = {}
+        self._weights = 0.0
+        self._ratios: dict[str, float] = {}
+        self.version = 0
+        self._limits: dict[tuple[str, bool], tuple[int, Resources]] = {}
+        self._computed = -1
+        self._only_waiting = 0
+
+    def named(self, name: str) -> UserState:
+        """Give a user, who may be new."""
+        user = self.by_name.get(name)
+        if user is None:
+            user = self.by_name[name] = UserState(name, self._weight_of(name))
+        return user
+
+    def forget(self, user: UserState) -> None:
+        """Forget a user who has no application that may run.
+
+        Applications of his that may not run yet are not forgotten. So when he comes back because
+        of them, he does not become active, and has only the least share: a fault of Hadoop's.
+        """
+        del self.by_name[user.name]
+        self._active.discard(user.name)
+        self._add_weights()
+
+    def _add_weights(self) -> None:
+        self._weights = sum(self.by_name[name].weight for name in self._active)
+
+    def asks(self, each: ApplicationState) -> None:
+        """Take note of an application that asks for containers, and has not before."""
+        name = each.user.name
+        user = self.by_name.get(name)
+        if user is not None and user.let_in <= 0:
+            return
+        if name not in self._asking:
+            self._asking[name] = set()
+            self.version += 1
+            user = self.named(name)
+            if name not in self._active:
+                self._active.add(name)
+                self._add_weights()
+                for label, used in user.used.items():
+                    add(self._used_by_active, label, used)
+        self._asking[name].add(each)
+
+    def asks_no_more(self, each: ApplicationState) -> None:
+        """Take note of an application that asks for nothing any more."""
+        name = each.user.name
+        mine = self._asking.get(name)
+        if mine is None:
+            return
+        mine.discard(each)
+        if mine:
+            return
+        del self._asking[name]
+        self.version += 1
+        user = self.by_name.get(name)
+        if user is not None and name in self._active:
+            self._active.discard(name)
+            self._add_weights()
+            for label, (memory, cores) in user.used.items():
+                add(self._used_by_active, label, Resources(-memory, -cores))
+
+    def charge(self, user: UserState, label: str, more: Resources) -> None:
+        """Count what a user has more, or less."""
+        self.version += 1
+        add(user.used, label, more)
+        if user.name in self._active:
+            add(self._used_by_active, label, more)
+        rules = self._rules(label)
+        ratio = rules.calculator.ratio(user.used[label], rules.total)
+        change = single(ratio - user.ratios.get(label, 0.0))
+        user.ratios[label] = ratio
+        self._ratios[label] = single(self._ratios.get(label, 0.0) + change)
+
+    def limit(self, label: str, *, borrowed: bool = False) -> Resources:
+        """Give what a user of weight 1 may have of nodes of a label."""
+        key = label, borrowed
+        known = self._limits.get(key)
+        if known is not None and known[0] == self.version:
+            return known[1]
+        used = amount(self._used_by_active, label)
+        shares = UserShares(self._ratios.get(label, 0.0), used, self._weights)
+        found = user_limit(self._rules(label), shares, borrowed=borrowed)
+        self._limits[key] = self.version, found
+        self.count_waiting()
+        return found
+
+    def limit_of(self, user: UserState, label: str, *, borrowed: bool = False) -> Resources:
+        """Give what a user may have of nodes of a label."""
+        return weighted(self._rules(label), self.limit(label, borrowed=borrowed), user.weight)
+
+    def limit_of_all(self, user: UserState, label: str) -> Resources:
+        """Give what a user may have if all users share the leaf, not only the active ones."""
+        weights = sum(each.weight for each in self.by_name.values())
+        shares = UserShares(self._ratios.get(label, 0.0), None, weights)
+        rules = self._rules(label)
+        return weighted(rules, user_limit(rules, shares), user.weight)
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether nothing that limits depend on has changed since they were computed."""
+        return self._computed == self.version
+
+    def count_waiting(self) -> None:
+        """Count the users who only have applications that wait, as limits are computed."""
+        self._computed = self.version
+        self._only_waiting = sum(each.only_waits for each in self.by_name.values())
+
+    @property
+    def number(self) -> int:
+        """How many users limits of AppMasters are for."""
+        return len(self._asking) + self._only_waiting

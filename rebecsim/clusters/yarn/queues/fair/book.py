@@ -1,0 +1,128 @@
+"""What the Fair Scheduler keeps up to date of queues and applications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.member import FairShared
+from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants
+
+
+class FairBook:
+    """Queues and applications, what they have and what they ask for.
+
+    Attributes:
+        settings: what the file says.
+        total: what all nodes have.
+        root: the queues.
+        states: applications that have been submitted.
+        wanting: those that ask for containers.
+        keepers: for whom nodes are reserved.
+        free: of the cluster, as the limits of AppMasters know it.
+        is_stale: whether shares may be others when they are updated.
+        blocked: who kept a node from being given, but for its size: a queue at its maximum, or an
+            application that may not reserve it. If they may, the node is worth another look.
+        has_news: whether all nodes are worth one.
+    """
+
+    def __init__(
+        self, settings: FairSettings, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
+        self.settings = settings
+        self.total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self.root = FairQueueState(settings.root, None, self.total)
+        self.root.share = self.root.steady = self.total
+        self.root.update_steady()
+        self.states: dict[Application, FairApplicationState] = {}
+        self.wanting: dict[FairApplicationState, None] = {}
+        self.keepers: dict[ClusterNode, FairApplicationState] = {}
+        self.free = self.total
+        self.is_stale = True
+        self.blocked: set[FairShared] = set()
+        self.has_news = False
+        self._grants = grants
+        self._touched: dict[FairApplicationState, None] = {}
+        self._updated: int | None = None
+
+    def refresh(self, each: FairApplicationState) -> None:
+        """Take note of whether an application asks for containers, and of what it has and asks."""
+        wants = each.runs and any(ask.count for ask in each.asks.all)
+        self.is_stale = True
+        self._touched[each] = None
+        before, each.wants = each.wants, wants
+        self.has_news |= each.place()
+        if wants == before:
+            return
+        for queue in each.leaf:
+            queue.asking += 1 if wants else -1
+        if wants:
+            self.wanting[each] = None
+        else:
+            del self.wanting[each]
+
+    def released(self, container: Container) -> None:
+        """Count a container no more."""
+        each = self.states[container.application]
+        each.count(container, -1)
+        self.refresh(each)
+        self.has_news |= not self.blocked.isdisjoint((each, *each.leaf))
+
+    def count_master(self, each: FairApplicationState, sign: int) -> None:
+        """Count the AppMaster of an application among those of its leaf, or no more."""
+        if each.has_master == (sign > 0):
+            return
+        each.has_master = sign > 0
+        size = each.asks.all[0].size
+        each.leaf.masters = each.leaf.masters.plus(Resources(sign * size.memory, sign * size.cores))
+        self.has_news |= sign < 0 and each.leaf in self.blocked
+
+    def let_go(self, each: FairApplicationState) -> None:
+        """Keep no nodes for an application any more."""
+        for node in list(each.kept):
+            self.unreserve(node)
+
+    def unreserve(self, node: ClusterNode) -> None:
+        """Keep a node for nobody any more."""
+        reservation = node.reservation
+        assert reservation is not None
+        each = self.keepers.pop(node)
+        del each.kept[node]
+        self._grants.give_up(node, reservation)
+        self._grants.wake(node)
+        self.has_news |= each in self.blocked
+
+    @property
+    def next_update(self) -> int:
+        """From when on a heartbeat updates shares (ms)."""
+        return 0 if self._updated is None else (self._updated + 1) * self.settings.update
+
+    def update(self, now: int) -> None:
+        """Compute demands and shares, at the first heartbeat of each interval.
+
+        Hadoop has a thread that does so with this period.
+        """
+        if not self.is_stale or now < self.next_update:
+            return
+        self.is_stale, self._updated = False, now // self.settings.update
+        for each in self._touched:
+            each.update_demand(by_size=self.settings.by_size)
+            self.has_news |= each.place()
+        self._touched.clear()
+        if self.root.update_shares():
+            self.has_news |= bool(self.blocked)
+        self.note_free()
+
+    def note_free(self) -> None:
+        """Note what the cluster has free, for limits of AppMasters.
+
+        Updates of shares and heartbeats end with that. So what a heartbeat gives counts at the next
+        one.
+        """
+        before, self.free = self.free, self.total.minus(self.root.used)
+        self.has_news |= self.root in self.blocked and not self.free.within(before)
