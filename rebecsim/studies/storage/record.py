@@ -19,8 +19,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rebecsim.files import read_plain, write_atomically
-from rebecsim.limits import LimitError, parsed_json
+from rebecsim.files import write_atomically
+from rebecsim.limits import RECORD, LimitError, read_json
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.plan import Plan
@@ -31,9 +31,6 @@ from rebecsim.studies.study import PlannedCell
 
 FORMAT = 3
 _READABLE = (1, 2, 3)
-MOST_BYTES = 2**26
-"""Of a record: some 100,000 cells."""
-
 _PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
 
 
@@ -158,14 +155,16 @@ def read_record(path: Path) -> dict[str, Any]:
     Raises ResultsError when there is none, or it is damaged or of a later format.
     """
     try:
-        record = parsed_json(read_plain(path, MOST_BYTES), path.name)
+        record = read_json(path, limit=RECORD, plain=True)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ResultsError(
             f"{path.parent}: there is no run here; `rebecsim runs DIRECTORY` lists those below one"
         ) from error
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, LimitError) as error:
+    except LimitError as error:
+        raise ResultsError(str(error)) from error
+    except ValueError as error:
         raise ResultsError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict) or record.get("format") not in _READABLE:
         raise ResultsError(
