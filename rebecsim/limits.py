@@ -103,7 +103,7 @@ def read_file(path: Path, limit: Limit = FILE, name: str = "", plain: bool = Fal
     With `plain` it may be a stranger's: no symbolic link, device or FIFO is opened. Raises
     LimitError, having read no more than the limit; OSError when the file cannot be read.
     """
-    with open(open_plain(path) if plain else path, "rb") as file:
+    with os.fdopen(open_plain(path), "rb") if plain else path.open("rb") as file:
         content = file.read(limit.most + 1)
         size = max(os.fstat(file.fileno()).st_size, len(content))
     if len(content) > limit.most:

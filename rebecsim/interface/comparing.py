@@ -222,12 +222,14 @@ class Running:
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
+    how_large = comparison_size(plan, how.orders, how.workers)
+    if how_large is not None:
+        how_large.require_bounded()
+        if how_large.is_large:
+            how.tell(how_large.text)
     plan.prepare(How(how.engine, how.trace), _warn)
     if how.exact:
         plan.study.require_exact(plan)
-    how_large = comparison_size(plan, how.orders, how.workers)
-    if how_large is not None and how_large.is_large:
-        how.tell(how_large.text)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:

@@ -155,11 +155,9 @@ def test_a_directory_of_somebody_else_is_left_as_it_is(names, small, tmp_path):
         (mine / name).parent.mkdir(parents=True, exist_ok=True)
         (mine / name).write_text("mine")
     plan = plan_scenario(small)
-    shown = names[0].replace("measured.parquet", "")
+    said = f"other files ({names[0].replace('measured.parquet', '')}); choose a new or an"
     for make in (Results.create, Results.resume):
-        with pytest.raises(
-            ResultsError, match=rf"other files \({re.escape(shown)}\); choose a new or an"
-        ):
+        with pytest.raises(ResultsError, match=re.escape(said)):
             make(mine, plan)
     assert [(mine / name).read_text() for name in names] == ["mine"] * len(names)
     assert sorted(path.name for path in mine.rglob("*") if path.is_file()) == [
