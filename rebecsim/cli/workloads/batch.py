@@ -12,7 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -130,7 +130,7 @@ def batch(
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run a job log through a batch scheduler."""

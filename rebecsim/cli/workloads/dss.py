@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import say
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def dss(
     assigning: Assigning = Assigning(),
     errors: ErrorOptions = ErrorOptions(),
     output: Output = Output(),
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
 ) -> None:
     """Run a trace as the simulator DSS does, byte for byte."""
     from rebecsim.clusters.yarn import run_cluster

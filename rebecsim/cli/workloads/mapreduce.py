@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def mapreduce(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run jobs on the map and reduce slots of Hadoop 1."""

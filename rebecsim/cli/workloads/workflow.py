@@ -11,7 +11,7 @@ import typer
 from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -63,7 +63,7 @@ def workflow(
     gantt: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Draw who ran what when, .svg or .png.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Describe, draw and run a workflow that has a deadline."""
@@ -76,10 +76,11 @@ def workflow(
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
-    _require_sense(manager, by, gantt)
+    _require_sense(manager, by, gantt, limits)
     makers = _makers(manager or [])
     tasks = read_workflow(file)
-    with sized(Size.of([(max(len(makers), 1), size_of_tasks(1, len(tasks)))]), limits):
+    size = Size.of([(len(makers), size_of_tasks(1, len(tasks)))]) if makers else None
+    with sized(size, limits):
         shape = WorkflowShape(tasks)
         if draw is not None:
             require_drawing(shape, file.name, draw)
@@ -93,15 +94,22 @@ def workflow(
             _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
 
 
-def _require_sense(manager: list[str] | None, by: DeadlineOptions, gantt: Path | None) -> None:
+def _require_sense(
+    manager: list[str] | None, by: DeadlineOptions, gantt: Path | None, limits: SizeOptions
+) -> None:
     """Raise BadParameter, or UserError, for options that mean nothing."""
     from rebecsim.report.charts.figures import require_picture_name
 
     if by.deadline is not None and by.multiplier is not None:
         raise typer.BadParameter("cannot be given with --deadline", param_hint="--multiplier")
-    given = {"--deadline": by.deadline, "--multiplier": by.multiplier, "--gantt": gantt}
+    given = {
+        "--deadline": by.deadline,
+        "--multiplier": by.multiplier,
+        "--gantt": gantt,
+        "--dry-run": limits.dry_run,
+    }
     for name, value in given.items():
-        if value is not None and not manager:
+        if value and not manager:
             raise typer.BadParameter("needs a --manager that runs it", param_hint=name)
     if gantt is not None:
         require("--gantt", "matplotlib", "pyarrow")
