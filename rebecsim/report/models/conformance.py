@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.exploration.states.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
+from rebecsim.limits import read_json
 from rebecsim.printable import clipped
 from rebecsim.trust import Consent, refuse_programs, require_consent
 
@@ -81,11 +81,9 @@ def compare_suite(
 def _entries(manifest: Path) -> list[dict[str, Any]]:
     """Read the models of a suite. Raises UserError, naming the entry, for what is none."""
     try:
-        entries = json.loads(manifest.read_text("utf-8"))["models"]
+        entries = read_json(manifest)["models"]
     except OSError as error:
         raise UserError(f"{manifest}: {error.strerror}") from error
-    except RecursionError as error:
-        raise UserError(f"{manifest}: lists and objects are nested too deep") from error
     except (ValueError, LookupError, TypeError) as error:
         raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
     if not isinstance(entries, list):

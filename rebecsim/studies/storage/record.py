@@ -126,8 +126,8 @@ class Contents:
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
-        self.level: float = record.get("level", 0.95)
-        self.caution: str = record.get("caution", "")  # runs of earlier versions have none
+        self.level: float = record["level"]
+        self.caution: str = record["caution"]
 
 
 def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:
@@ -171,8 +171,11 @@ def read_record(path: Path) -> dict[str, Any]:
             f"{path}: is not of format {_READABLE[0]} to {FORMAT}, which this version of rebecsim "
             "reads"
         )
+    # What records of earlier versions do not say.
     record.setdefault("started", None)
     record.setdefault("engines", [])
+    record.setdefault("level", 0.95)
+    record.setdefault("caution", "")
     if fault := fault_of(record, described=record["format"] == FORMAT):
         raise ResultsError(
             f"{path}: is damaged: {fault}; put back what was written, or run the comparison again"

@@ -108,7 +108,9 @@ def test_records_that_cannot_be_used(changes, message, results, plan):
 @pytest.mark.parametrize("text", ["", "[]", "1", "{", '{"format": ' + "[" * 100_000, "\x00"])
 def test_records_that_are_none(text, results, plan):
     (results.directory / "run.json").write_text(text)
-    with pytest.raises(ResultsError, match=r"run\.json: (is not of format|cannot be read)"):
+    with pytest.raises(
+        ResultsError, match=r"run\.json: (is not of format|cannot be read|100,001 levels)"
+    ):
         Results.resume(results.directory, plan)
 
 

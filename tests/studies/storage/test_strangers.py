@@ -226,7 +226,7 @@ FAULTS = {
     ),
     "a policy that is a list": (("cells", 3, "policy"), ["EDF"], "cells.3.policy: "),
     "a name that leads upwards": (("cells", 0, "name"), "../up", "cells.0.name: "),
-    "a hidden name": (("cells", 0, "name"), ".lock", "cells.0.name: is no name of a file"),
+    "a hidden name": (("cells", 0, "name"), ".lock", "cells.0.name: String should match"),
     "a name of a folder": (("tables", "parts"), {"a": "int32"}, "is the name of something else"),
     "a number that is none": (("scenario", "epsilon"), float("nan"), "that is not finite"),
     "a number without end": (("cells", 0, "condition", "app_masters"), 1e999, "not finite"),
@@ -240,7 +240,11 @@ FAULTS = {
     "a key of a measure": (("measures", 0, "more"), 1, "measures.0.more: "),
     "a baseline that is not there": (("baseline",), "NONE", "there is no cell of 'NONE'"),
     "a cell twice": (("cells", 1, "name"), "edf_nondet0to2_nondet1to4_am1", "not all different"),
-    "a weight too large": (("measures", 0, "numerator", "queue_misses"), 1e300, "of some size"),
+    "a weight too large": (
+        ("measures", 0, "numerator", "queue_misses"),
+        1e300,
+        "between -1e+30 and 1e+30",
+    ),
     "a long text": (("caution",), "x" * 10_001, "caution: "),
     "nested": (("plugins",), json.loads("[" * 300 + "]" * 300), "levels; the limit is 200"),
 }
