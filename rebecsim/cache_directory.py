@@ -1,4 +1,4 @@
-"""Where what takes long to work out is kept between runs."""
+"""The directory that keeps compiled code and models between runs."""
 
 from __future__ import annotations
 

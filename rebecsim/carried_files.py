@@ -1,4 +1,4 @@
-"""Files of another machine: a task reads here what was sent with it.
+"""Files that were sent to a worker with its task.
 
 Tasks name files as the machine does that sent them. A worker elsewhere has them under other names;
 everywhere else, a file is where its name says.

@@ -1,4 +1,4 @@
-"""What can go wrong that is no mistake of this program."""
+"""Errors whose cause is outside rebecsim, such as wrong input or a killed worker."""
 
 
 class UserError(Exception):

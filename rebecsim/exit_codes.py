@@ -1,4 +1,4 @@
-"""What the exit code of the program says, one meaning each; scripts and CI can rely on them."""
+"""The exit codes of the program; scripts and CI can rely on them."""
 
 from __future__ import annotations
 

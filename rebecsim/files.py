@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read from strangers without being led elsewhere.
+"""Write files whole or not at all, and read the files of others safely.
 
 What a user names is written through: a symbolic link stays, and its file is replaced. In a
 directory that somebody else may have made, nothing is followed: see `inside` and `read_plain`.

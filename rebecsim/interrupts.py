@@ -1,4 +1,4 @@
-"""Ctrl-C, taken note of."""
+"""Ctrl-C that waits for a good moment, or that Python must not lose."""
 
 from __future__ import annotations
 

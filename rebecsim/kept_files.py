@@ -1,4 +1,4 @@
-"""Files of the cache: what takes long to work out, kept between runs.
+"""Files of the cache, kept between runs and read only if this user wrote them.
 
 Compiled code, models laid out and the tables of the parser are kept so. Some of it is run when it
 is read, so a file counts only if nobody else can have written it: the directory of the cache, the

@@ -1,4 +1,4 @@
-"""Processes that this one starts: they import the rebecsim that this one has imported.
+"""Start Python processes that import the same rebecsim as this one.
 
 Python looks for modules in the working directory first when it starts a process. There may be a
 `statistics.py` of the user's, or the sources of another rebecsim than the one that runs.

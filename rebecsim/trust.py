@@ -1,4 +1,4 @@
-"""Consent to run Python files that the user has not named, but a file that the user has named.
+"""Consent to run Python files that a file of the user names.
 
 A model in Python is executed. Whoever gives its name to a command or a function wants that. A
 scenario or a suite of models may come from somebody else and name a program that lies beside it:

@@ -1,4 +1,4 @@
-"""What the commands share: the application, how they print, options that several have."""
+"""Parts that all commands share: the application, printing, common options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a mistake of this program: all that whoever mends it needs to know."""
+"""The report of an internal error, with all that a maintainer needs to fix it."""
 
 from __future__ import annotations
 

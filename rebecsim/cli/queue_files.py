@@ -1,4 +1,4 @@
-"""Files of Hadoop's schedulers among the options of a command, and the nodes they are for."""
+"""Options for the files of Hadoop's schedulers and for the nodes of the cluster."""
 
 from __future__ import annotations
 

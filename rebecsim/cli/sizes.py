@@ -1,4 +1,4 @@
-"""Large runs: said before they begin, shown while they last, ended at a limit of memory."""
+"""Announce large runs, show their progress, and end them at the limit of memory."""
 
 from __future__ import annotations
 

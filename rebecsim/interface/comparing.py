@@ -1,4 +1,4 @@
-"""Comparisons of policies, or of whatever a scenario compares."""
+"""Comparisons of the policies, or other variants, of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a model can do."""
+"""Exploration: all states of a model, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models to work with: from files, from text, or as they are."""
+"""Loading models: from files, from text, or from objects in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that belong together: bags of tasks and workflows."""
+"""Groups of jobs with one expected end: bags of tasks and workflows."""
 
 from __future__ import annotations
 

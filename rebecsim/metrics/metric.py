@@ -1,4 +1,4 @@
-"""What a metric is: a mean of counters, or a ratio of two sums of counters, written as data."""
+"""Metrics as data: a mean of counters, or a ratio of two sums of counters."""
 
 from __future__ import annotations
 

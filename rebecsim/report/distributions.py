@@ -1,4 +1,4 @@
-"""Where values lie, as tables for the terminal."""
+"""Tables of distributions for the terminal, and durations as text."""
 
 from __future__ import annotations
 

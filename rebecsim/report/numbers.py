@@ -1,4 +1,4 @@
-"""How estimates are written: digits, signs and units, the same in every table."""
+"""Estimates as text: the same digits, signs and units in every table."""
 
 from __future__ import annotations
 

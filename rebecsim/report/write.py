@@ -1,4 +1,4 @@
-"""Writing a report to a directory."""
+"""Write a report to a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large runs are before they are made: jobs, tasks, time and memory, estimated."""
+"""Estimates of how large runs are: jobs, tasks, time and memory."""
 
 from __future__ import annotations
 

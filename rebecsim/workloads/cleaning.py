@@ -1,4 +1,4 @@
-"""Cleaning: which rows of a log are jobs that a scheduler can be given.
+"""Cleaning: which rows of a log are usable jobs.
 
 A row that breaks a rule is skipped and counted under the rule's reason; a row that breaks several
 counts under the first. The rules are one table, `RULES`, in the order in which they are asked.

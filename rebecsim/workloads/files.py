@@ -1,4 +1,4 @@
-"""Workload files: plain or compressed, read in bounded pieces, written whole or not at all."""
+"""Workload files: plain or compressed, read in bounded pieces, written whole."""
 
 from __future__ import annotations
 

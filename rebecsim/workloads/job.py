@@ -1,4 +1,4 @@
-"""Jobs as columns: what a workload is in memory.
+"""Workloads in memory: jobs as columns.
 
 A workload of a million jobs is a dozen and a half arrays, not a million objects. The columns are
 those of the Standard Workload Format (Chapin et al., "Benchmarks and Standards for the Evaluation

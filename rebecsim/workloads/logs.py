@@ -1,4 +1,4 @@
-"""Logs of batch machines in any format, and the names of their users and queues."""
+"""Logs of batch machines in any format, with the names of users and queues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XML as configuration files have it: elements with their lines, and nothing that reaches further.
+"""Read XML configuration files: elements with their lines, without entities.
 
 Entities other than those of XML itself are refused, whether they stand in the file or elsewhere,
 and so are XIncludes: what is read is what stands in the file.

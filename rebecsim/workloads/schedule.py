@@ -1,4 +1,4 @@
-"""When the jobs of a workload ran: what a scheduler produces and a metric reads."""
+"""Schedules: when each job of a workload ran. Schedulers make them, metrics read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workload is like, in numbers."""
+"""Figures that describe a workload."""
 
 from __future__ import annotations
 

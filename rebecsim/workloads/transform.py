@@ -1,4 +1,4 @@
-"""Slicing and scaling: another workload made of the jobs of one.
+"""Slice and scale workloads.
 
 A log is changed as little as the question allows: jobs keep their numbers, users and sizes, and
 their order.

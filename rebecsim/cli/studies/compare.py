@@ -1,4 +1,4 @@
-"""Commands about comparisons: scenarios and compare."""
+"""The commands `scenarios` and `compare`."""
 
 from __future__ import annotations
 

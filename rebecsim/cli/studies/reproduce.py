@@ -1,4 +1,4 @@
-"""The command that runs published experiments again: reproduce."""
+"""The command `reproduce`: run published experiments again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about batch schedulers: batch, validate."""
+"""The commands `batch` and `validate`."""
 
 from __future__ import annotations
 

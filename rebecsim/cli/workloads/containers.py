@@ -1,4 +1,4 @@
-"""Traces of container jobs for the workload commands: looked at, written anew, and drawn."""
+"""The `workload` commands for traces of container jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `dss`: the arguments, the options and the files of the simulator DSS."""
+"""The command `dss`: arguments, options and files as in the simulator DSS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands about logs share: options, and how logs are read."""
+"""Options and reading of logs, for the commands that take a log."""
 
 from __future__ import annotations
 

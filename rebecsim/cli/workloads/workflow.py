@@ -1,4 +1,4 @@
-"""The command `workflow`: what a workflow of a file is, how it looks, who keeps its deadline."""
+"""The command `workflow`: describe, draw and run a workflow with a deadline."""
 
 from __future__ import annotations
 

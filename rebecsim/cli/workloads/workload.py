@@ -1,4 +1,4 @@
-"""Commands about workloads of real machines: workload info, generate, slice, convert, metrics."""
+"""The commands `workload info`, `generate`, `slice`, `convert` and `metrics`."""
 
 from __future__ import annotations
 

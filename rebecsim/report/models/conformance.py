@@ -1,4 +1,4 @@
-"""The comparison with the reference on a suite of models: its manifest, and what comes out."""
+"""Comparison of verdicts and state counts with those of a conformance suite."""
 
 from __future__ import annotations
 

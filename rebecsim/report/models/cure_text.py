@@ -1,4 +1,4 @@
-"""Cures of races as text and as plain values: what was tried, what came of it, what is changed."""
+"""Cures of races, as text and as JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole comparison: the runs of a plan, and those beside it.
+"""A whole comparison: the runs of a plan, and its cells in other message orders.
 
 Beside it are the same cells in other message orders, to see what is the race.
 """

@@ -1,4 +1,4 @@
-"""Dask as who runs the cells: worker processes of a cluster, on this machine or on others.
+"""The executor that runs cells on Dask: workers on this machine or on others.
 
 A task is sent pickled, and with it, once to every worker, its luggage: the versions that it is
 meant for, the files that it reads, and what is to be done first. So no file system is shared, and

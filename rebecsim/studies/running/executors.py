@@ -1,4 +1,4 @@
-"""Who runs the cells of a comparison: this process, or worker processes.
+"""Executors, which run the cells of a comparison: here, or in worker processes.
 
 An `Executor` is told tasks and gives their results; whoever writes them is somebody else. So
 another one, on other machines, needs the methods of the protocol and nothing more: see

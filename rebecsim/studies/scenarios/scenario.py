@@ -1,4 +1,4 @@
-"""Scenarios: what the scenario files of all kinds have, and how one is validated."""
+"""The fields that scenarios of all kinds share, and their validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenario files as text: where they are, and what they say."""
+"""Scenario files: finding them, and reading their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps: the values that keys of a scenario take in turn, and what each of them comes to.
+"""Sweeps: keys of a scenario that take several values in turn.
 
 The table `[sweep]` of a scenario names keys of the same file, as in `workload.rate` or
 `arrivals[0].count`, with lists or ranges of values. Each combination of values is a setting: the

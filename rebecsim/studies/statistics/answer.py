@@ -1,4 +1,4 @@
-"""What a comparison answers: who has the best figure where, and which differences are shown.
+"""The answer of a comparison: the best policies, and which leads are significant.
 
 The answer is about the first measure. Pairs are tested for all conditions together (Holm, see
 `differences`), so that the chance of any false claim in the whole answer is at most one less the

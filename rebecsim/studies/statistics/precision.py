@@ -1,4 +1,4 @@
-"""How many runs: going on until the figures are as precise as was asked for.
+"""How many runs to make: more, until the figures are as precise as asked for.
 
 After each batch the half-width of the interval of one metric, pooled over cells, is compared with
 the target for every policy; the worst one decides. The number of runs at which this is looked at

@@ -1,4 +1,4 @@
-"""The tables of a comparison: every policy pooled, and every policy at each place of the axis."""
+"""The tables of a comparison: policies pooled, and at each place of the axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs side by side: which settings differ, and what that does to every cell."""
+"""Differences of two runs: their settings, and the figures of every cell."""
 
 from __future__ import annotations
 

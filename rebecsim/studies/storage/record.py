@@ -1,4 +1,4 @@
-"""The record of a run, `run.json`: what was run, by which versions, since when.
+"""The record of a run, `run.json`: scenario, versions, start, and its columns.
 
 Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
 results without the kind of the scenario or its plug-in: cells, columns and measures. A reader takes

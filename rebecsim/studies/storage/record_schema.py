@@ -1,4 +1,4 @@
-"""What a record may hold: types, sizes and finite numbers, looked at before any of it is used.
+"""Validation of a record before it is used: types, sizes and finite numbers.
 
 A record may come from somebody else, so whatever reads one can rely on this. Keys that it does not
 know are those of later versions, and are left alone.

@@ -1,4 +1,4 @@
-"""Run directories: making one, being the only writer of one, and opening a stranger's.
+"""Run directories: make one, be its only writer, and open one of somebody else.
 
 A run directory may have been sent by somebody else, so nothing in it is followed: it is opened only
 if it holds no symbolic link, device or FIFO. The directory itself may be named by a link.

@@ -1,4 +1,4 @@
-"""The runs below a directory.
+"""The runs below a directory: find them, and read their records.
 
 A run is a directory with `run.json` and `parts/`, as `Results` makes it, however deep it lies. Its
 name is the path from the directory that was searched.

@@ -1,4 +1,4 @@
-"""The fields of an object of a trace: of the right type, or an error that names them."""
+"""Fields of an object of a trace: of the right type, or an error that names them."""
 
 from __future__ import annotations
 

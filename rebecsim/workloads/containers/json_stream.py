@@ -1,4 +1,4 @@
-"""JSON values that follow each other in a file without commas, as traces of YARN have them."""
+"""Read JSON values that follow each other without commas, as in YARN traces."""
 
 from __future__ import annotations
 
