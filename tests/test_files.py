@@ -177,7 +177,7 @@ def test_only_plain_files_of_some_size_are_read(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="it is a symbolic link"):
         read_plain(tmp_path / "link", 5)
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(OSError, match="it is no file"):
+    with pytest.raises(OSError, match="it is not a regular file"):
         read_plain(tmp_path / "fifo", 5)
 
 

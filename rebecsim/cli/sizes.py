@@ -156,7 +156,7 @@ def sized(
     system does not tell how much is used.
     """
     if options.dry_run:
-        say(f"{runs:,} runs; how large they are is not known" if size is None else size.text)
+        say(f"{runs:,} runs; their size is not known" if size is None else size.text)
         raise typer.Exit
     if size is not None:
         size.require_bounded()

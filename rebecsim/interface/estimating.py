@@ -111,7 +111,7 @@ def estimate(
     loaded = as_loaded(model)
     quantities = quantities_of((), (), texts(reach), goes_wrong)
     if not quantities:
-        raise UserError("nothing is asked for: give what is reached, or goes_wrong")
+        raise UserError("no event was given: give `reach`, or `goes_wrong=True`")
     source = loaded.source(workers)
     questions = [
         ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities

@@ -219,7 +219,9 @@ def ask(
     wanted = checks or Checks()
     absolute = limits is not None and limits.horizon is not None
     if loaded.model.core and (tts or absolute):
-        raise UserError(f"{loaded.name}: is Core Rebeca, which has no time: no `tts`, no horizon")
+        raise UserError(
+            f"{loaded.name}: is Core Rebeca, which has no time; leave out `tts` and the horizon"
+        )
     if wanted.properties is not None:
         raise UserError("checks.properties: give the path of the file as `property`")
     return Question(

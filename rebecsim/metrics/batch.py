@@ -125,7 +125,7 @@ def batch_metrics(
     """
     chosen = schedule if only is None else schedule.select(only)
     if not len(chosen):
-        raise ValueError("metrics of no job")
+        raise ValueError("a schedule without jobs has no metrics")
     responses, slowdowns = response(chosen), slowdown(chosen)
     area = (chosen.workload.processors * chosen.duration).astype(np.float64)
     makespan = int(schedule.end.max() - schedule.workload.submit.min())
@@ -166,7 +166,7 @@ def batch_metrics_by(
 
 def _positive(duration: NDArray[np.int64]) -> NDArray[np.int64]:
     if (duration < 1).any():
-        raise ValueError("the slowdown of a job that ran for no time is not defined")
+        raise ValueError("the slowdown of a job with run time 0 is undefined")
     return duration
 
 

@@ -63,7 +63,7 @@ def _number(wanted: int | str, column: Named, names: dict[str, int]) -> int:
         return names[wanted]
     if re.fullmatch(r"-?\d{1,15}", wanted):
         return int(wanted)
-    known = _some(names) if names else "it has numbers only"
+    known = _some(names) if names else "it has only numbers"
     raise WorkloadError(f"the log has no {column} called {wanted!r}; {known}")
 
 

@@ -66,7 +66,7 @@ def read_pbs(
                     raise WorkloadError.at(
                         path,
                         line,
-                        "no record of an accounting log; one is "
+                        "not a record of an accounting log, which is "
                         "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
                     )
                 if found[1] == "E":
@@ -119,7 +119,7 @@ def _job(
                 return int(value)
         except ValueError:
             pass
-        problem = f"{key} has a value that it cannot have: {fields[key][:40]!r}"
+        problem = f"{key} has an impossible value: {fields[key][:40]!r}"
         raise WorkloadError.at(path, line, problem)
 
     number = re.match(r"(\d{1,15})(\[\d*\])?(?!\d)", identifier)

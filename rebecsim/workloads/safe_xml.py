@@ -1,7 +1,7 @@
 """Read XML configuration files: elements with their lines, without entities.
 
-Entities other than those of XML itself are refused, whether they stand in the file or elsewhere,
-and so are XIncludes: what is read is what stands in the file.
+XIncludes are refused, and so are entities other than those of XML itself. So everything that is
+read is in the file itself.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class _Reader:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         space, _, name = tag.rpartition(" ")
         if space == _XINCLUDE:
-            self._refuse("other files are not included; put what it says here")
+            self._refuse("other files are not included; copy the content here")
         if len(self._open) >= NESTING.default:
             NESTING.require(len(self._open) + 1, f"{self._file}:{self._parser.CurrentLineNumber}")
         element = Element(name, self._parser.CurrentLineNumber, self._file, attributes)
@@ -117,11 +117,11 @@ class _Reader:
 
     def _entity(self, name: str, *_: object) -> NoReturn:
         self._refuse(
-            f"the entity {name} is declared; entities are refused, write what it stands for"
+            f"the entity {name} is declared; entities are refused, so write its text instead"
         )
 
     def _external(self, *_: object) -> NoReturn:
-        self._refuse("an entity of another file; entities are refused")
+        self._refuse("an entity of another file is used; entities are refused")
 
     def _skipped(self, name: str, *_: object) -> NoReturn:
         self._refuse(f"the entity {name} is not known")

@@ -1,8 +1,8 @@
 """The Standard Workload Format: reader and writer.
 
 A file has comments, `; Key: value`, and one row of 18 numbers per job; -1 is unknown. Rows are
-parsed by the megabyte with numpy; only a piece in which something is wrong is gone through line
-by line, to say which.
+parsed by the megabyte with numpy; only a piece with a mistake is read line by line, to name the
+line.
 """
 
 from __future__ import annotations

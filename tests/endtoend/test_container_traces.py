@@ -44,7 +44,7 @@ def test_a_trace_is_known_by_what_it_begins_with(run, tmp_path):
         assert shown.stdout.splitlines()[1:] == expected.stdout.splitlines()[1:]
     refused = run("slice", "jobs.trace", "--out", "cut.swf")
     assert refused.returncode == 2
-    assert "jobs.trace: jobs of containers, which `workload info`" in refused.stderr
+    assert "jobs.trace: holds jobs of containers; use `workload info`" in refused.stderr
 
 
 def test_the_same_seed_gives_the_same_trace(run, tmp_path):
@@ -142,8 +142,11 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
         (("info", "log.swf", "--task-memory", "3"), "--task-memory: about jobs of containers"),
         (("convert", "t.json", "--out", "x.csv"), "x.csv: the name of a trace should end with"),
         (("convert", "t.json", "--out", "x.json"), "t.json:1: job_0: waits for itself"),
-        (("slice", "t.json", "--out", "x.swf"), "t.json: jobs of containers, which `workload info"),
-        (("metrics", "t.json"), "t.json: jobs of containers, which `workload info`"),
+        (
+            ("slice", "t.json", "--out", "x.swf"),
+            "t.json: holds jobs of containers; use `workload info",
+        ),
+        (("metrics", "t.json"), "t.json: holds jobs of containers; use `workload info`"),
         (("nodes", "--nodes", "3:memory=x", "--out", "x.json"), "write it as 80:memory=64000,co"),
         (("nodes", "--nodes", "3:mem=5", "--out", "x.json"), "no mem; did you mean memory?"),
         (("nodes", "--nodes", "3:cores=0", "--out", "x.json"), "a node 1 MB and 1 core"),

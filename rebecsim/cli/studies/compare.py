@@ -212,7 +212,7 @@ def compare(
     from rebecsim.studies.scenarios.sweeps import read_sweep
 
     if out is None and not making.dry_run:
-        raise typer.BadParameter("say where results go", param_hint="--out")
+        raise typer.BadParameter("give a directory for the results", param_hint="--out")
     engine = making.engine
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()

@@ -55,7 +55,7 @@ class MachineOptions:
                 raise UserError("--placement is about nodes; give them with --nodes")
             return None if self.processors is None else Pool(self.processors)
         if self.processors is not None:
-            raise UserError("a machine has --processors or --nodes, not both")
+            raise UserError("give --processors or --nodes, not both")
         return machine_of(*map(_node_group, self.nodes), placement=self.placement)
 
 
@@ -242,7 +242,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     workload = told(path, read_log(path, processors=processors, rules=rules))
     known = workload.wait != UNKNOWN
     if not known.any():
-        raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
+        raise UserError(f"{path}: no job has a wait, so this is a log, not a schedule")
     if not known.all():
         complain(f"{path}: {counted(int((~known).sum()), 'job')} without a wait left out")
     order = np.lexsort((workload.job, workload.submit))

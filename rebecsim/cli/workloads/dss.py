@@ -231,7 +231,7 @@ def _elasticity(given: Arguments, assigning: Assigning, errors: ErrorOptions) ->
     from rebecsim.clusters.yarn import Elasticity, penalty_named
 
     if (given.penalty is None) != (given.ib is None):
-        raise UserError("a penalty and its IB go together, as in: step 1.5")
+        raise UserError("give a penalty with its IB, as in: step 1.5")
     return Elasticity(
         penalty=None if given.penalty is None else penalty_named(given.penalty, given.ib or 1.0),
         elastic_percent=assigning.ep,

@@ -53,9 +53,7 @@ class JobOptions:
         if self.jobs:
             found["jobs"] = [_group(text) for text in self.jobs]
         if not found:
-            raise UserError(
-                f"say which jobs there are: a trace, --mix separated, or --jobs {_JOBS}"
-            )
+            raise UserError(f"give jobs: a trace, --mix separated, or --jobs {_JOBS}")
         return found
 
 

@@ -355,8 +355,8 @@ def metrics(
         _show_user_aware(read, views, expected, shares.title(), by, boxes, heatmap)
 
 
-_OF_SWF = "about logs in SWF, and these are jobs of containers"
-_OF_SWIM = "about jobs of containers, and this is a log"
+_OF_SWF = "for logs in SWF only, and these are jobs of containers"
+_OF_SWIM = "for jobs of containers only, and this is a log"
 
 
 def _show_classical(
@@ -441,7 +441,7 @@ def _view(schedule: Schedule, options: ChosenOptions) -> NDArray[np.bool_]:
             chosen &= np.isin(column, numbers[name])
         chosen &= ~np.isin(column, numbers[f"without_{name}"])
     if not chosen.any():
-        raise UserError(f"{schedule.policy}: no job of these users and queues")
+        raise UserError(f"{schedule.policy}: no job is of these users and queues")
     return chosen
 
 

@@ -85,7 +85,7 @@ def _entries(manifest: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise UserError(f"{manifest}: {error.strerror}") from error
     except (ValueError, LookupError, TypeError) as error:
-        raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
+        raise UserError(f"{manifest}: is not the manifest of a suite: {error}") from error
     if not isinstance(entries, list):
         raise UserError(f"{manifest}: `models` should be a list")
     for place, entry in enumerate(entries):

@@ -27,7 +27,7 @@ def cure_lines(cures: Cures, races: Races) -> Iterator[str]:
         yield from _change(each, cures, shown, number, races)
     if cures.is_interrupted:
         yield ""
-        yield "interrupted; what was not tried is undecided"
+        yield "interrupted; cures that were not tried are undecided"
     if not cures.of_races:
         yield ""
         yield "no race to cure: none matters"

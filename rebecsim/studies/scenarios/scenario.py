@@ -266,7 +266,7 @@ def without_duplicates(entries: Entries) -> Entries:
     for place, entry in enumerate(entries):
         if (first := entries.index(entry)) < place:
             shown = getattr(entry, "label", None) or repr(entry)
-            text = f"{shown} stands there twice (first as entry {first}); remove one"
+            text = f"{shown} is listed twice (first as entry {first}); remove one"
             raise entry_error("duplicate", place, text)
     return entries
 

@@ -107,8 +107,8 @@ def compare_runs(
     shared = [each for each in first.contents.measures if each in second.contents.measures]
     if not shared:
         raise ResultsError(
-            f"{first.name} and {second.name}: they are of different kinds, whose figures are "
-            "different ones"
+            f"{first.name} and {second.name}: these runs are of different kinds, so they have no "
+            "figure in common"
         )
     ours = dict(zip(_cells(first), first.results.moments(first.cells), strict=True))
     theirs = dict(zip(_cells(second), second.results.moments(second.cells), strict=True))

@@ -1,9 +1,9 @@
 """One writer at a time in a results directory.
 
-The lock is `flock` on `.lock`: the operating system drops it when its process ends in whichever
-way, so there is nothing to clean up after a kill. The file stays, because removing it would let two
-processes lock two different files of that name. It says who locked the directory last: process,
-host, command and time, each as text that may be a stranger's.
+The lock is `flock` on `.lock`. The operating system releases it when its process ends, so a killed
+process leaves nothing to clean up. The file stays, because removing it would let two processes lock
+two different files of that name. It holds the process, host, command and time of the last lock;
+readers treat them as text of a stranger.
 """
 
 from __future__ import annotations
@@ -93,9 +93,7 @@ def _require_own(path: Path, file: IO[str]) -> None:
     """Raise ResultsError unless a file is for locks, and has no other name."""
     text = file.read(_LONGEST).strip("\0")  # which a file may hold after a loss of power
     if os.fstat(file.fileno()).st_nlink > 1 or (text and not _WRITER.fullmatch(text)):
-        raise ResultsError(
-            f"{path}: is no lock file of rebecsim, and is left as it is; move it elsewhere"
-        )
+        raise ResultsError(f"{path}: this is not a lock file of rebecsim; move it elsewhere")
 
 
 def _sign(file: IO[str]) -> None:

@@ -163,4 +163,4 @@ def _require_reading(sql: str) -> None:
     if len(statements) != 1:
         raise QueryError(f"query: there are {len(statements)} statements; give one SELECT")
     if (kind := statements[0].type.name) not in _READING:
-        raise QueryError(f"query: {kind} is not for this store, which is only read; use SELECT")
+        raise QueryError(f"query: {kind} is refused, because a query only reads; use SELECT")

@@ -1,8 +1,8 @@
 """The record of a run, `run.json`: scenario, versions, start, and its columns.
 
 Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
-results without the kind of the scenario or its plug-in: cells, columns and measures. A reader takes
-keys that it does not know for what they are: later additions.
+results without the kind of the scenario or its plug-in: cells, columns and measures. Readers ignore
+unknown keys, which later versions may have added.
 """
 
 from __future__ import annotations
@@ -168,8 +168,8 @@ def read_record(path: Path) -> dict[str, Any]:
         raise ResultsError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict) or record.get("format") not in _READABLE:
         raise ResultsError(
-            f"{path}: is not of format {_READABLE[0]} to {FORMAT}, which this version of rebecsim "
-            "reads"
+            f"{path}: is not of format {_READABLE[0]} to {FORMAT}; a newer version of rebecsim may "
+            "read it"
         )
     # What records of earlier versions do not say.
     record.setdefault("started", None)
@@ -196,8 +196,8 @@ def recorded_scenario(
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "scenario"
         raise ResultsError(
-            f"{path}: holds no valid scenario: {place}: {first['msg']}; a run "
-            "that was made with a plug-in can be gone on with and reported with that plug-in only"
+            f"{path}: holds no valid scenario: {place}: {first['msg']}; a run that was made with a "
+            "plug-in needs that plug-in to be resumed and reported"
         ) from error
 
 
@@ -212,8 +212,8 @@ def require_same_results(path: Path, record: Mapping[str, Any], plan: Plan) -> N
             theirs = record["versions"]["rebecsim"]
             raise ResultsError(
                 f"{path}: its {what} are not those of its scenario in this version; it was made by "
-                f"another one (it says {theirs}), or changed: `rebecsim runs`, `query` and `diff` "
-                "read it, for anything else run the comparison again in another directory"
+                f"another one (it says {theirs}), or changed. `rebecsim runs`, `query` and `diff` "
+                "read it; to resume or report, run the comparison again in another directory"
             )
 
 
@@ -233,9 +233,8 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
     for name, digest in plan.fingerprints().items():
         if record.get(name) != digest:
             raise ResultsError(
-                f"{path.parent}: the {name.removesuffix('_blake2b')} is not the one that this run "
-                "was begun with, its checksum is another; put that one back, or choose another "
-                "directory"
+                f"{path.parent}: the {name.removesuffix('_blake2b')} has changed since this run "
+                "began (its checksum differs); restore it, or choose another directory"
             )
     before: Any = recorded_scenario(path, record, type(plan.scenario))
     wanted = plan.scenario.replications

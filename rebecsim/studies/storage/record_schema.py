@@ -1,7 +1,7 @@
 """Validation of a record before it is used: types, sizes and finite numbers.
 
-A record may come from somebody else, so whatever reads one can rely on this. Keys that it does not
-know are those of later versions, and are left alone.
+A record may come from somebody else, so every reader relies on this check. Unknown keys pass:
+later versions may have added them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RESERVED = frozenset(
 
 def _of_a_table(name: str) -> str:
     if name.casefold() in _RESERVED:
-        raise ValueError("is the name of something else in a run")
+        raise ValueError("is a reserved name")
     return name
 
 
@@ -41,7 +41,7 @@ def _a_time(text: str) -> str:
     try:
         datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"is no time: {text!r}") from error
+        raise ValueError(f"is not a time: {text!r}") from error
     return text
 
 

@@ -54,7 +54,7 @@ def require_plain(directory: Path) -> None:
                     what = "a symbolic link" if entry.is_symlink() else "neither file nor folder"
                     raise ResultsError(
                         f"{entry.path}: is {what}, so the run is not opened: a run directory "
-                        "holds its own files only; remove it, or put there what it stands for"
+                        "holds only its own files; remove it, or put a copy of the file there"
                     )
 
 

@@ -57,7 +57,7 @@ class Fields:
         """Give the one of some keys that is there, the first if none is; both would be one."""
         given = [key for key in keys if key in self.values]
         if len(given) > 1:
-            raise self.wrong(f"{' and '.join(map(repr, given))} are the same; give one of them")
+            raise self.wrong(f"{' and '.join(map(repr, given))} mean the same; give one of them")
         return given[0] if given else keys[0]
 
     def get(self, key: str) -> Any:

@@ -77,7 +77,7 @@ def read_history(path: Path) -> tuple[HistoryJob, ...]:
     ]
     for fields in objects:
         if not is_rumen(fields):
-            raise fields.wrong("no job of Rumen, which has a 'jobID' and 'mapTasks'")
+            raise fields.wrong("not a job of Rumen, which has 'jobID' and 'mapTasks'")
     named = [fields.named(fields.text("jobID")) for fields in objects]
     numbers_of(named)  # refuses a job that stands twice
     origin = min(fields.whole("submitTime", 0) for fields in named)

@@ -41,7 +41,7 @@ def _job(path: Path, job: Element, parents: dict[str, dict[str, str]]) -> TaskEl
     try:
         seconds = float(text)
     except ValueError:
-        problem = f"<job> {identifier}: runtime={text!r} is no number of seconds"
+        problem = f"<job> {identifier}: runtime={text!r} is not a number of seconds"
         raise WorkloadError.at(path, job.line, problem) from None
     name = job.attributes.get("name", identifier)
     where = f"{path}:{job.line}"

@@ -149,7 +149,7 @@ def test_columns_can_be_listed(runs):
         ("select * from nosuch", "nosuch does not exist"),
         ("select cast(run as int) from runs", "Could not convert string"),
         ("select 1 / 0 :: int from runs, error('asked for')", "rror"),
-        ("drop view runs", "DROP is not for this store, which is only read"),
+        ("drop view runs", "DROP is refused, because a query only reads"),
         ("create table runs2 as from runs", "CREATE is not for"),
         ("insert into runs values (1)", "INSERT is not for"),
         ("update runs set seed = 1", "UPDATE is not for"),

@@ -96,7 +96,7 @@ def test_when_a_run_was_started_and_what_came_later_is_not_its_identity(results,
         ({"versions": {}}, r"damaged: versions\.rebecsim: Field required"),
         ({"versions": {"rebecsim": "0"}}, "was begun by rebecsim 0, this is"),
         ({"started": 5}, "damaged: started: Input should be a valid string"),
-        ({"started": "noon"}, "damaged: started: is no time: 'noon'"),
+        ({"started": "noon"}, "damaged: started: is not a time: 'noon'"),
     ],
 )
 def test_records_that_cannot_be_used(changes, message, results, plan):

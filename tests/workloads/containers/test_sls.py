@@ -183,8 +183,8 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", ": nothing in the file"),
-        ("[]", ": nothing in the file"),
+        ("", ": the file is empty"),
+        ("[]", ": the file is empty"),
         ("\n 7", ":2: should be an object in braces, not 7"),
         (
             '{"a": 1}\n{"b": 2',
@@ -192,7 +192,7 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
         ),
         ('{"a": 1}\n{"b" 2}', ":2: no JSON: expecting ':' delimiter, column 6"),
         ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' stands twice"),
-        ('{"a": NaN}', ":1: in the object from here, NaN is no number of JSON"),
+        ('{"a": NaN}', ":1: in the object from here, NaN is not a JSON number"),
         ('{"a": "b', ":1: the file ends in the middle of the object that begins in line 1"),
         ('[{"a": 1},\n 3]', ":2: should be an object in braces, not 3"),
         ('\n[{"a": 1}\n', ":3: the file ends in the middle of the array that begins in line 2"),
