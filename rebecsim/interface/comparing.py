@@ -167,6 +167,10 @@ def compare(
     scenario that is wrong, or needs `trust`, or a directory that holds other results, and
     `concurrent.futures.BrokenExecutor` when workers or their scheduler are killed, after which
     `resume` goes on. What a user should know and need not act on is a warning.
+
+    >>> found = rs.compare("for_edf", replications=2, orders=False, progress=False)
+    >>> found.summary.policies
+    ('EDF', 'FIFO', 'MDF', 'PRIORITY')
     """
     loaded = _loaded(scenario, changes.pop("sweep", None) or {}, trust)
     exact = orders == "exact"
@@ -187,6 +191,9 @@ def size(
     `text` of the answer says it in a line; `seconds` are of wall time. The parameters are those of
     `compare`. None if that is not known, as of a kind from a plug-in that does not say it. Raises
     UserError for a scenario that is wrong.
+
+    >>> rs.size("for_edf", replications=10).runs
+    960
     """
     plan = _loaded(scenario, changes.pop("sweep", None) or {}, trust).plan(**changes)
     return comparison_size(plan, orders, workers)

@@ -172,6 +172,10 @@ def explore(
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server that does not end.
+
+    >>> found = rs.explore("ticket_service.rebeca", invariants=["ann.tickets < 2"])
+    >>> found.verdict
+    'property violated'
     """
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)

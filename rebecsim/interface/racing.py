@@ -127,6 +127,9 @@ def races(
         strict: run all message servers of a model in Python again to see that they do the same.
 
     Raises UserError or RebecaError for what does not fit the model.
+
+    >>> rs.races("ticket_service.rebeca")
+    <FoundRaces ticket_service: 0 of 3 harmful>
     """
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)
