@@ -14,7 +14,7 @@ KEPT_MODELS = "models/*.model"
 
 
 def cache_directory() -> Path | None:
-    """Give the directory of compiled code, which need not exist; None: there is no home for it.
+    """Give the directory of compiled code, which need not exist; None without a home directory.
 
     It is `REBECSIM_CACHE` if that is set, and otherwise `rebecsim` in the user's cache directory.
     """

@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
     """Output could not be written, for example because the disk is full."""
 
     WORKER_KILLED = 75
-    """A worker process was killed; what is finished is kept."""
+    """A worker process was killed; finished cells are kept."""
 
     INTERRUPTED = 130
     """Ctrl-C."""

@@ -40,7 +40,7 @@ def writer_of(temporary: Path) -> int | None:
 def place_of(path: Path) -> Path | None:
     """Give the file that a write to this path replaces: what a symbolic link stands for.
 
-    None for what is written into and not replaced: a device, a FIFO, and whatever lies in `/dev`
+    None for files that are written into and not replaced: a device, a FIFO, or a file in `/dev`
     or `/proc`, as `/dev/stdout` does. Raises OSError for a directory.
     """
     try:

@@ -49,7 +49,7 @@ class Limit:
 
     @property
     def most(self) -> int:
-        """What holds now. Raises UserError for a variable that is no whole number above 0."""
+        """The limit in force. Raises UserError if the variable is not a whole number above 0."""
         text = "" if self.is_fixed else os.environ.get(self.variable, "")
         if not text:
             return self.default

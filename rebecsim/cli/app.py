@@ -133,7 +133,7 @@ def error_console() -> Console:
 def consent_of(trust: bool) -> Consent:
     """Give what decides about Python files that an input names: `--trust`, or the user's answer.
 
-    Nobody is asked where input or standard error is no terminal.
+    The user is asked only if input and standard error are terminals.
     """
 
     def ask(origin: str, programs: tuple[Path, ...]) -> None:

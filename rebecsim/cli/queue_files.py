@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rebecsim.studies.scenarios.scenario_files import ScenarioText
 
 NODES = "80:memory=64000,cores=16"
-"""How nodes are given, to show who has given them otherwise."""
+"""The form of an option for nodes, for messages."""
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST = 50

@@ -99,7 +99,7 @@ class Watch:
                 complain(self._progress())
 
     def _wait(self, due: float) -> bool:
-        """Wait until so many seconds have passed; whether there is still something to watch."""
+        """Wait until so many seconds have passed; give whether to go on watching."""
         while (left := self._begun + due - time.monotonic()) > 0:
             if self._ended.wait(left if self._most is None else min(left, _LOOK)):
                 return False
@@ -109,7 +109,7 @@ class Watch:
         return True
 
     def _interrupt(self) -> None:
-        """Interrupt until that is heeded: Python drops what is raised while it frees an object."""
+        """Interrupt until it is heeded: Python drops exceptions raised while it frees objects."""
         self._is_over = True
         while not self._heeded.is_set():
             _interrupt()

@@ -156,7 +156,7 @@ def compare(
             `if __name__ == "__main__":`, because every process reads it anew.
         dask: the address of a Dask scheduler that has the workers, as "tcp://host:8786", or "local"
             for so many `workers` on this machine, for which the same holds.
-        engine: "python", "native", or "auto" for what is faster.
+        engine: "python", "native", or "auto" for the faster one.
         progress: whether to say how large the runs are before more than a minute of them, and
             to show how far they are, in a terminal or a notebook.
         trust: whether a model in Python may be run that the file of the scenario names; one that

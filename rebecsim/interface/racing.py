@@ -121,7 +121,7 @@ def races(
         property: the path of a property file; its `Assertion` sections are checked.
         ignore: variables, `rebec.variable`, that are left out of the state.
         observe: what can be seen from outside, `rebec.variable`, or `rebec` for its messages.
-        checks: what is looked for besides; everything unless given.
+        checks: the violations to look for; all kinds unless given.
         limits: where to stop; after a minute, with a warning, unless given.
         most_followed: pairs of states that are followed to see what comes of two orders.
         strict: run all message servers of a model in Python again to see that they do the same.

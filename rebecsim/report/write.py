@@ -54,7 +54,7 @@ def write_report(
     Args:
         report: what to report.
         out_dir: directory for the files; made when it does not exist.
-        executor: who draws the pictures while this thread does the rest; None: nobody else.
+        executor: draws the pictures while this thread does the rest; None: this thread draws.
 
     Raises:
         OSError: when the directory cannot be made or written, or a file in it is a symbolic link.

@@ -71,7 +71,7 @@ class Rule:
 
     Attributes:
         reason: its name in counts.
-        meaning: what such a row is, and why it is no job here.
+        meaning: what such a row is, and why it is not a usable job.
         breaks: gives the rows that break the rule.
         applies: whether the rule is asked at all.
     """

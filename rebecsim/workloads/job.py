@@ -52,7 +52,7 @@ class Workload:
         preceding: job that had to end before this one was submitted.
         think_time: seconds between that end and this submission.
         header: comments of the log by their name; values of a repeated name are lines.
-        skipped: rows of the log that are no jobs here, by the reason.
+        skipped: rows of the log that are not jobs here, by reason.
     """
 
     job: Integers

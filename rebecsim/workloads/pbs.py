@@ -50,7 +50,7 @@ def read_pbs(
     from which times are counted. Rows are cleaned by the rules of `cleaning`; jobs are always
     sorted, as records come in the order of ends.
 
-    Raises WorkloadError, with file and line, for a line that is no record, for a value that is none
+    Raises WorkloadError, with file and line, for a line that is not a record, for a wrong value
     of its field, and for a log without a single job. Raises LimitError for too large a file or too
     many jobs; OSError when the file cannot be read.
     """

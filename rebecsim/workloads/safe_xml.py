@@ -62,8 +62,8 @@ class Element:
 def read_xml(path: Path, name: str = "") -> Element:
     """Read a file and give its outermost element; errors call the file by `name`.
 
-    Raises XmlError, with file and line, for what is no XML and for entities; LimitError for too
-    large a file and elements nested too deep. Raises OSError when the file cannot be read.
+    Raises XmlError, with file and line, for text that is not XML and for entities; LimitError for
+    too large a file and elements nested too deep. Raises OSError when the file cannot be read.
     """
     file = name or str(path)
     return _Reader(file).read(read_file(path, XML, file))

@@ -30,7 +30,7 @@ class Schedule:
             less where a job was killed at its time limit.
         policy: name of the policy, for tables and pictures.
         fair_start: when each would have begun if no job had been submitted after it, seconds; None
-            where nobody has looked.
+            where it was not looked for.
     """
 
     workload: Workload

@@ -37,8 +37,8 @@ def read_swf(
 
     A job takes the processors that it requested, or those that it was allocated where the request
     is unknown; the other way round with `rules.size`. The machine has `processors`; without it
-    MaxProcs of the header, or MaxNodes. Rows that are no jobs are skipped and counted in `skipped`,
-    by the rules of `cleaning`.
+    MaxProcs of the header, or MaxNodes. Rows that are not jobs are skipped and counted in
+    `skipped`, by the rules of `cleaning`.
 
     Raises WorkloadError, with file and line, for a file that is not in the format: another number
     of fields, text in place of a number, a fraction where seconds or counts stand, a line without

@@ -255,7 +255,7 @@ def compare(
         order=changes.order,
     )
     how_large = comparison_size(plan, orders.orders, count)
-    # Whoever simulates, this process has time for what it needs afterwards.
+    # While workers simulate, this process imports modules that it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:
         # What is wrong shows before anything is written.

@@ -87,7 +87,7 @@ class Assigning:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorOptions:
-    """What is not as schedulers believe."""
+    """Errors in what schedulers believe."""
 
     duration_error: Annotated[int | None, typer.Option(min=0, help="Percent.")] = None
     duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
@@ -143,7 +143,7 @@ class Output:
         int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one sample.")
     ] = 0
     occupancy_stats_file: Annotated[
-        Path | None, typer.Option(help="Where they are written; needed with an interval.")
+        Path | None, typer.Option(help="File for these samples; needed with an interval.")
     ] = None
     out: Annotated[
         Path | None,

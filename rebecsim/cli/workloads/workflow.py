@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineOptions:
-    """By when the workflow should have ended."""
+    """The deadline of the workflow."""
 
     deadline: Annotated[
-        float | None, typer.Option(min=0.001, help="By when it should have ended, s.")
+        float | None, typer.Option(min=0.001, help="Deadline of the workflow, s.")
     ] = None
     multiplier: Annotated[
         float | None,
-        typer.Option(
-            min=1, show_default="2", help="Instead: so many times what it takes alone on them."
-        ),
+        typer.Option(min=1, show_default="2", help="Deadline as a multiple of its run time alone."),
     ] = None
 
 
@@ -40,8 +38,8 @@ class DeadlineOptions:
 class ResourceOptions:
     """What the workflow runs on."""
 
-    resources: Annotated[int, typer.Option(min=1, max=10**5, help="How many there are.")] = 10
-    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Tasks at a time of each.")] = 2
+    resources: Annotated[int, typer.Option(min=1, max=10**5, help="Number of resources.")] = 10
+    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Slots of each resource.")] = 2
 
 
 @app.command()
@@ -61,7 +59,8 @@ def workflow(
     by: DeadlineOptions = DeadlineOptions(),
     on: ResourceOptions = ResourceOptions(),
     gantt: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw who ran what when, .svg or .png.")
+        Path | None,
+        typer.Option(dir_okay=False, help="Draw a Gantt chart, .svg or .png."),
     ] = None,
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
@@ -157,7 +156,7 @@ def _run(
 def _deadline(
     tasks: tuple[StageTask, ...], resources: tuple[StageResource, ...], by: DeadlineOptions
 ) -> int:
-    """Give by when a workflow should have ended (ms). Raises UserError for one in no time."""
+    """Give the deadline of a workflow (ms). Raises UserError for one of 0 ms."""
     from rebecsim.clusters.stages.job import SECOND, StageJob
     from rebecsim.clusters.stages.workloads.stream import with_deadline
 

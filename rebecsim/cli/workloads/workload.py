@@ -266,10 +266,10 @@ def slice_(
     until: Annotated[
         int | None, typer.Option(min=1, help="Jobs submitted before this second.")
     ] = None,
-    first: Annotated[int | None, typer.Option(min=1, help="At most so many jobs.")] = None,
+    first: Annotated[int | None, typer.Option(min=1, help="Most jobs to keep.")] = None,
     chosen: ChosenOptions = ChosenOptions(),
     load_factor: Annotated[
-        float | None, typer.Option(help="Submit jobs so many times as fast.")
+        float | None, typer.Option(help="Submit jobs faster by this factor.")
     ] = None,
     load: Load = None,
     processors: Processors = None,
@@ -344,7 +344,7 @@ def metrics(
     from rebecsim.report.charts.figures import require_picture_name
 
     if not shares.share and (boxes or heatmap or shares != ShareOptions()):
-        raise UserError("--boxes, --heatmap and what is about expected ends need --share")
+        raise UserError("--boxes, --heatmap and options of expected ends need --share")
     for picture in filter(None, (boxes, heatmap)):
         require_picture_name(picture)
     read = [_read_schedule(path, processors) for path in schedules]

@@ -79,7 +79,7 @@ def compare_suite(
 
 
 def _entries(manifest: Path) -> list[dict[str, Any]]:
-    """Read the models of a suite. Raises UserError, naming the entry, for what is none."""
+    """Read the models of a suite. Raises UserError, naming the entry, for a wrong one."""
     try:
         entries = read_json(manifest)["models"]
     except OSError as error:

@@ -51,7 +51,7 @@ class StudyScenario(Table):
     """What scenarios of all kinds have. A kind adds `kind`, its policies and its own keys."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset()
-    """Keys that are no settings for people to read."""
+    """Keys that are not settings."""
 
     fixed: ClassVar[frozenset[str]] = frozenset()
     """Keys of the kind that cannot be swept: what is compared, and how that is shown."""
@@ -168,7 +168,7 @@ _FIXED = frozenset(
 """Keys that no scenario can sweep; those of lists are compared already."""
 
 _MOST_SAID = 10
-"""Combinations of which it is said what is wrong with them."""
+"""Most combinations whose errors are listed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -344,7 +344,7 @@ def _unknown(
 
 
 def known_keys(table: BaseModel, before: FieldPath = ()) -> Iterator[str]:
-    """Give the keys of a scenario that are no tables, as a sweep names them."""
+    """Give the keys of a scenario that are not tables, as a sweep names them."""
     for name in type(table).model_fields:
         value = getattr(table, name)
         path = (*before, name)

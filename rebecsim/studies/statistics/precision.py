@@ -177,7 +177,7 @@ def read_amount(text: str, metric: Metric | None) -> tuple[float, str]:
         raise UserError(f"--precision {text!r}: must be more than 0 and less than 100")
     if unit == "pp" and metric is not None and not metric.is_share:
         raise UserError(
-            f"--precision {text!r}: {metric.title} is no share, so it has no percentage points; "
+            f"--precision {text!r}: {metric.title} is not a share, so it has no percentage points; "
             f"write {text.strip().removesuffix('pp').strip()}% for a share of the estimate"
         )
     return amount, unit

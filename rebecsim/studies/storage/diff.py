@@ -18,7 +18,7 @@ from rebecsim.studies.study import PlannedCell
 _FOLLOWING = frozenset(
     {"started", "format", "apart", "axis", "baseline", "measures", "columns", "tables", "cells"}
 )
-"""Entries of a record that are no settings."""
+"""Entries of a record that are not settings."""
 
 
 @dataclass(frozen=True, slots=True)

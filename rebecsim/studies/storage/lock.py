@@ -123,7 +123,7 @@ def _said_of(file: IO[str]) -> str:
 
 
 def _locked(file: IO[str], wait: float) -> bool:
-    """Lock a file for this process alone, if nobody else has it."""
+    """Lock a file for this process alone, unless another process has it."""
     time.sleep(wait)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

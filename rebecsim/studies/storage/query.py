@@ -34,7 +34,7 @@ VIEWS = MappingProxyType(
         "the second",
     }
 )
-"""The views that there always are, and what is in them."""
+"""The views that every run has, and their rows."""
 
 _SANDBOX = (
     "SET temp_directory = ''",
@@ -48,7 +48,7 @@ _READING = frozenset({"SELECT", "EXPLAIN"})  # SELECT includes DESCRIBE, SHOW an
 _ROWS_AT_A_TIME = 1_000
 
 Warn = Callable[[str], None]
-"""Told, in a line of text, what is left out of an answer."""
+"""Called with a line of text for each part that an answer leaves out."""
 
 _log = logging.getLogger(__name__)
 

@@ -188,7 +188,7 @@ def recorded_scenario(
 ) -> StudyScenario:
     """Rebuild the scenario of a record; fields that came later have their defaults.
 
-    Raises ResultsError, with the path, when it is no valid scenario.
+    Raises ResultsError, with the path, when it is not a valid scenario.
     """
     try:
         return model.model_validate_json(json.dumps(record["scenario"]))

@@ -47,7 +47,7 @@ class Fields:
         return WorkloadError.at(self.path, self.line, f"{self.what}: {problem}")
 
     def require_known(self, known: Iterable[str]) -> None:
-        """Raise WorkloadError for a field that nobody would look at."""
+        """Raise WorkloadError for a field that is not read."""
         names = tuple(known)
         for key in self.values:
             if key not in names:

@@ -32,8 +32,8 @@ def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
     The file is plain or gzip. Texts in single quotes and keys in none are read as if they stood in
     double ones, as DSS reads them.
 
-    Raises WorkloadError, with file and line, for what is no JSON, also where it ends in the middle,
-    for a value that is no object, a key that an object has twice, and a file without an object.
+    Raises WorkloadError, with file and line, for text that is not JSON or ends in the middle,
+    for a value that is not an object, a key that an object has twice, and a file without an object.
     Raises LimitError for too large a file, too many values or brackets too deep; OSError when the
     file cannot be read.
     """

@@ -68,7 +68,7 @@ _UNKNOWN = -1
 def read_history(path: Path) -> tuple[HistoryJob, ...]:
     """Read the jobs of a trace, plain or gzip, that have maps, in its order.
 
-    Raises WorkloadError, with file, line, job and task, for an object that is no job of Rumen, a
+    Raises WorkloadError, with file, line, job and task, for an object that is not a job of Rumen, a
     job without any time, and a task as `jobs_of` does; OSError when the file cannot be read.
     """
     objects = [

@@ -12,8 +12,8 @@ from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, con
 def read_dax(path: Path) -> tuple[WorkflowTask, ...]:
     """Read the jobs of a DAX of version 2 or 3; what files they use is not looked at.
 
-    Raises XmlError and WorkloadError, with file and line, for what is no DAX, a job without an
-    identifier or a runtime, and what `connected` refuses; OSError when the file cannot be read.
+    Raises XmlError and WorkloadError, with file and line, for text that is not a DAX, a job without
+    an identifier or a runtime, and what `connected` refuses; OSError when the file cannot be read.
     """
     root = read_xml(path)
     if root.tag != "adag":
