@@ -126,7 +126,7 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
         (("generate", "--out", "x.swf", "--tasks", "constant:1"), "--tasks: give --sls for jobs"),
         (("generate", "--sls", "--out", "x.swf"), "x.swf: the name of a trace should end with"),
         (("generate", "--sls", "--out", "no/x.json"), "no/x.json: there is no directory no"),
-        (("generate", "--sls", "--out", "x.json", "--users", "3"), "--users: about logs in SWF"),
+        (("generate", "--sls", "--out", "x.json", "--users", "3"), "--users: for logs in SWF only"),
         (("generate", "--sls", "--out", "x.json", "--like", "a.swf"), "--like a.swf: with --sls"),
         (
             ("generate", "--sls", "--out", "x.json", "--memory", "unifrom:1-2"),
@@ -136,10 +136,10 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
             ("generate", "--sls", "--out", "x.json", "--memory", "constant:150"),
             "memory constant:150-150: from 100 MB on, in steps of 100 MB",
         ),
-        (("info", "t.json", "--chart", "x.png"), "--chart: about logs in SWF"),
+        (("info", "t.json", "--chart", "x.png"), "--chart: for logs in SWF only"),
         (("info", "t.json", "--block", "3"), "--block: t.json has tasks"),
         (("info", "t.json", "--startup", "0"), "--startup: t.json has tasks"),
-        (("info", "log.swf", "--task-memory", "3"), "--task-memory: about jobs of containers"),
+        (("info", "log.swf", "--task-memory", "3"), "--task-memory: for jobs of containers only"),
         (("convert", "t.json", "--out", "x.csv"), "x.csv: the name of a trace should end with"),
         (("convert", "t.json", "--out", "x.json"), "t.json:1: job_0: waits for itself"),
         (

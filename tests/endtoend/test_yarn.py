@@ -78,7 +78,7 @@ def test_workers_and_resuming_leave_the_bytes_as_they_are(run: Run, folder: Path
     [
         (SCENARIO, TRACE.replace("3000", "9000"), "jobs.json:1: job_0, task 1 asks for 9000 MB"),
         (SCENARIO, TRACE[:-20], "jobs.json:"),
-        (SCENARIO, "", "nothing in the file"),
+        (SCENARIO, "", "the file is empty"),
         (SCENARIO.replace('"GREEDY"', '"PEEK"').replace("STEP", "NULL"), TRACE, "PEEK has to know"),
         (
             SCENARIO.replace('trace = "jobs.json"', 'trace = "jobs.json"\nfirst = 1'),
@@ -246,7 +246,7 @@ def test_long_names_of_dss_are_those_of_its_short_ones(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["regular", "step"], "a penalty and its IB go together"),
+        (["regular", "step"], "give a penalty with its IB"),
         (["reglar"], "no YARN scheduler is called 'REGLAR'; did you mean REGULAR?"),
         (["smartg", "stair", "1.5"], "there is no penalty 'stair'"),
         (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 2 or as"),

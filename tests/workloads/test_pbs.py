@@ -105,7 +105,7 @@ def test_users_may_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        (TORQUE.splitlines()[0], "nonsense", ":1: no record of an accounting log"),
+        (TORQUE.splitlines()[0], "nonsense", ":1: not a record of an accounting log"),
         ("end=1118088460", "end=soon", ":3: end has an impossible value: 'soon'"),
         ("walltime=00:16:40", "walltime=1:2:3:4:5", ":3: Resource_List.walltime has a value"),
         ("end=1118088460", "end=inf", ":3: end has an impossible value: 'inf'"),

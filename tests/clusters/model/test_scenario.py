@@ -27,7 +27,7 @@ WRONG = [
     ("SERVICE = [1, 3]", "SERVICE = []", "must be a list of values, or { from = 1"),
     ("SERVICE = [1, 3]", "SERVICE = [1, 1]", "1 is listed twice; remove one"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1 }", "the range has no to; add it"),
-    ("SERVICE = [1, 3]", "SERVICE = { from = 3, to = 1 }", "a range goes up"),
+    ("SERVICE = [1, 3]", "SERVICE = { from = 3, to = 1 }", "a range needs `from` up to"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1, to = 2, by = 1 }", "not by"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1, to = 99999 }", "at most 10,000 are allowed"),
     (

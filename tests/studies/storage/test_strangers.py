@@ -116,11 +116,11 @@ def test_hidden_folders_are_no_part_of_a_run(sent):
 def test_a_lock_is_a_file_of_ours_alone(sent, tmp_path):
     (sent / ".lock").unlink()
     (sent / ".lock").hardlink_to(tmp_path / "victim")
-    with pytest.raises(ResultsError, match=r"\.lock: is no lock file of rebecsim"):
+    with pytest.raises(ResultsError, match=r"\.lock: this is not a lock file of rebecsim"):
         exclusive(sent).__enter__()
     (sent / ".lock").unlink()
     (sent / ".lock").write_text("notes of mine")
-    with pytest.raises(ResultsError, match=r"\.lock: is no lock file of rebecsim"):
+    with pytest.raises(ResultsError, match=r"\.lock: this is not a lock file of rebecsim"):
         exclusive(sent).__enter__()
     assert (sent / ".lock").read_text() == "notes of mine"
     assert (tmp_path / "victim").read_text() == "precious"
@@ -227,7 +227,7 @@ FAULTS = {
     "a policy that is a list": (("cells", 3, "policy"), ["EDF"], "cells.3.policy: "),
     "a name that leads upwards": (("cells", 0, "name"), "../up", "cells.0.name: "),
     "a hidden name": (("cells", 0, "name"), ".lock", "cells.0.name: String should match"),
-    "a name of a folder": (("tables", "parts"), {"a": "int32"}, "is the name of something else"),
+    "a name of a folder": (("tables", "parts"), {"a": "int32"}, "is a reserved name"),
     "a number that is none": (("scenario", "epsilon"), float("nan"), "that is not finite"),
     "a number without end": (("cells", 0, "condition", "app_masters"), 1e999, "not finite"),
     "a number too large": (("scenario", "seed"), 2**63, "scenario.seed: "),

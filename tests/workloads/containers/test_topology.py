@@ -101,7 +101,7 @@ def test_nodes_that_are_alike_need_no_file():
 
 @pytest.mark.parametrize("numbers", [(0,), (1, 0, 1), (1, 1, 0), (1, -5)])
 def test_no_nodes_and_nodes_of_nothing_are_refused(numbers):
-    with pytest.raises(WorkloadError, match="1 node at least, and a node 1 MB and 1 core"):
+    with pytest.raises(WorkloadError, match="at least 1 node, each with at least 1 MB and 1 core"):
         AlikeNodes(*numbers)
 
 
