@@ -108,9 +108,9 @@ def estimate(
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
 
-    >>> reach = ["ann.tickets == 2"]
-    >>> found = rs.estimate("ticket_service.rebeca", until=12, reach=reach, error=0.05)
-    >>> found["ann.tickets == 2"]
+    >>> sold = "ann.tickets == 2"
+    >>> found = rs.estimate("ticket_service.rebeca", until=12, reach=sold, error=0.05)
+    >>> found[sold]
     Proportion(hits=543, runs=680, low=0.756..., high=0.836...)
     """
     loaded = as_loaded(model)

@@ -173,7 +173,7 @@ def explore(
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server that does not end.
 
-    >>> found = rs.explore("ticket_service.rebeca", invariants=["ann.tickets < 2"])
+    >>> found = rs.explore("ticket_service.rebeca", invariants="ann.tickets < 2")
     >>> found.verdict
     'property violated'
     """

@@ -65,7 +65,7 @@ def run(
 
     Raises UserError, naming the argument, for what does not fit the model.
 
-    >>> rs.run("ticket_service.rebeca", 20, until=12, observe=["office.left"], progress=False)
+    >>> rs.run("ticket_service.rebeca", runs=20, until=12, observe="office.left", progress=False)
     <ManyRuns ticket_service: 20 runs>
     """
     loaded = as_loaded(model)

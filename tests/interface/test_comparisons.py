@@ -36,7 +36,7 @@ def test_runs_of_too_many_tasks_are_refused_before_anything_is_prepared(monkeypa
     monkeypatch.setattr(Plan, "prepare", lambda *_: pytest.fail("it was prepared"))
     monkeypatch.setenv("REBECSIM_MAX_TASKS", "100")
     with pytest.raises(LimitError, match=r"tasks; the limit is 100 for a run"):
-        rs.compare("fifo_or_fair", tmp_path / "out", replications=1, progress=False)
+        rs.compare("fifo_or_fair", out=tmp_path / "out", replications=1, progress=False)
     assert not (tmp_path / "out").exists()
 
 
