@@ -50,7 +50,7 @@ WRONG = [
     ('value = "desk.served"', "", "observe[0]: give exactly one of value, served"),
     ('value = "desk.served"', 'served = "desk.serve"\nevery = 2', "every and changes are for a"),
     ('value = "desk.served"', 'value = "desk.served"\nevery = 2\nchanges = true', "not both"),
-    ('value = "desk.served"', 'waits = "desk.serve"', "stands there twice"),
+    ('value = "desk.served"', 'waits = "desk.serve"', "is listed twice"),
     (
         'value = "desk.served"',
         'value = "desk.served"\nname = "wait_desk_serve_sum"',
