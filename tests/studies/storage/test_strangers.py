@@ -234,7 +234,11 @@ FAULTS = {
     "a yes for a number": (("cells", 0, "most"), True, "cells.0.most: "),
     "a type that nobody has": (("columns", "drops"), "timestamp[s]", "columns.drops: "),
     "a level of more than all": (("level",), 1.5, "level: "),
-    "a time before all times": (("started",), "0001-01-01T00:00:00+23:59", "started: is no time"),
+    "a time before all times": (
+        ("started",),
+        "0001-01-01T00:00:00+23:59",
+        "started: is not a time",
+    ),
     "a scenario that is a list": (("scenario", "name"), [], "scenario.name: "),
     "a measure of nothing": (("measures", 0, "numerator"), {}, "measures.0.numerator: "),
     "a key of a measure": (("measures", 0, "more"), 1, "measures.0.more: "),

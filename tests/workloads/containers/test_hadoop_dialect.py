@@ -200,7 +200,7 @@ def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, pro
         ([{"num.nodes": 1}], "1: object 1: no jobs follow"),
         ([{"rack": "r", "nodes": []}], "1: object 1: this is a rack of a topology, not a job"),
         ([{"num_jobs": 3, "workloads": []}], "1: object 1: this tells Hadoop how to generate jobs"),
-        ([JOB, {"jobID": "job_1_1"}], "2: object 2: a job of Rumen among those of SLS"),
+        ([JOB, {"jobID": "job_1_1"}], "2: object 2: this is a job of Rumen among those"),
     ],
 )
 def test_what_is_wrong_with_a_trace_is_said(tmp_path, objects, problem):
