@@ -1,4 +1,4 @@
-"""Where what takes long to work out is kept between runs."""
+"""The directory that keeps compiled code and models between runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT_MODELS = "models/*.model"
 
 
 def cache_directory() -> Path | None:
-    """Give the directory of compiled code, which need not exist; None: there is no home for it.
+    """Give the directory of compiled code, which need not exist; None without a home directory.
 
     It is `REBECSIM_CACHE` if that is set, and otherwise `rebecsim` in the user's cache directory.
     """

@@ -1,7 +1,7 @@
-"""Files of another machine: a task reads here what was sent with it.
+"""Files that were sent to a worker with its task.
 
-Tasks name files as the machine does that sent them. A worker elsewhere has them under other names;
-everywhere else, a file is where its name says.
+A task names files as the machine does that sent it. A worker on another machine has copies under
+other names; on the same machine, a file is at its own path.
 """
 
 from __future__ import annotations

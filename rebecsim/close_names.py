@@ -1,4 +1,4 @@
-"""Which known name somebody may have meant by one that is not known."""
+"""Suggestions for an unknown name: the known names that are most like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of things in words."""
+"""Numbers with their nouns: `1 state`, `2,000 states`."""
 
 from __future__ import annotations
 

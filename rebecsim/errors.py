@@ -1,4 +1,4 @@
-"""What can go wrong that is no mistake of this program."""
+"""Errors whose cause is outside rebecsim, such as wrong input or a killed worker."""
 
 
 class UserError(Exception):
@@ -11,6 +11,6 @@ class WorkerKilledError(Exception):
     def __init__(
         self,
         how_to_go_on: str = "go on with --resume",
-        what: str = "a worker process was killed, as the system does when memory runs out",
+        what: str = "a worker process was killed, perhaps because memory ran out",
     ) -> None:
-        super().__init__(f"{what}; what is finished is kept: {how_to_go_on}")
+        super().__init__(f"{what}; finished cells are kept: {how_to_go_on}")

@@ -1,4 +1,4 @@
-"""What the exit code of the program says, one meaning each; scripts and CI can rely on them."""
+"""The exit codes of the program; scripts and CI can rely on them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExitCode(IntEnum):
     """Output could not be written, for example because the disk is full."""
 
     WORKER_KILLED = 75
-    """A worker process was killed; what is finished is kept."""
+    """A worker process was killed; finished cells are kept."""
 
     INTERRUPTED = 130
     """Ctrl-C."""

@@ -1,4 +1,4 @@
-"""What may be installed beside the core, and what to say where it is missing.
+"""Optional packages: the extras that have them, and the error for a missing one.
 
 The names are those of `pip install 'rebecsim[...]'`, see `setup.cfg`.
 """

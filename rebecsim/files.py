@@ -1,7 +1,7 @@
-"""Files: written whole or not at all, and read from strangers without being led elsewhere.
+"""Write files whole or not at all, and read the files of others safely.
 
-What a user names is written through: a symbolic link stays, and its file is replaced. In a
-directory that somebody else may have made, nothing is followed: see `inside` and `read_plain`.
+A path that the user gave may be a symbolic link: the link stays, and its file is replaced. In a
+directory that somebody else may have made, no link is followed: see `inside` and `open_plain`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def writer_of(temporary: Path) -> int | None:
 def place_of(path: Path) -> Path | None:
     """Give the file that a write to this path replaces: what a symbolic link stands for.
 
-    None for what is written into and not replaced: a device, a FIFO, and whatever lies in `/dev`
+    None for files that are written into and not replaced: a device, a FIFO, or a file in `/dev`
     or `/proc`, as `/dev/stdout` does. Raises OSError for a directory.
     """
     try:
@@ -157,7 +157,7 @@ def inside(directory: Path, name: str) -> Path:
     path, real = directory / name, directory.resolve()
     found = path.resolve()
     if found != real / name or not found.is_relative_to(real):
-        raise OSError(errno.ELOOP, "it leads elsewhere, by a symbolic link", str(path))
+        raise OSError(errno.ELOOP, "a symbolic link leads out of the directory", str(path))
     return path
 
 
@@ -175,7 +175,7 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
         raise
     if not stat.S_ISREG(os.fstat(found).st_mode):
         os.close(found)
-        raise OSError(errno.EINVAL, "it is no file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return found
 
 

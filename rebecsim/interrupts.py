@@ -1,4 +1,4 @@
-"""Ctrl-C, taken note of."""
+"""Ctrl-C that waits for a good moment, or that Python must not lose."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 
 
 class Interrupt:
-    """Whether somebody has asked for the end."""
+    """Whether the user has pressed Ctrl-C."""
 
     seen = False
 
     def raise_if_seen(self) -> None:
-        """Raise KeyboardInterrupt if somebody has."""
+        """Raise KeyboardInterrupt if the user has."""
         if self.seen:
             raise KeyboardInterrupt
 
@@ -41,7 +41,7 @@ def remembering_interrupts() -> Iterator[Interrupt]:
     """Raise every Ctrl-C at once, as Python does, and remember that there was one.
 
     Python drops an exception that is raised while it frees an object, and a signal may well come
-    then. Who has long work to do asks now and then for what was dropped.
+    then. Long work asks now and then for such an interrupt.
     """
     interrupt = Interrupt()
 

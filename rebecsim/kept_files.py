@@ -1,10 +1,10 @@
-"""Files of the cache: what takes long to work out, kept between runs.
+"""Files of the cache, kept between runs and read only if this user wrote them.
 
-Compiled code, models laid out and the tables of the parser are kept so. Some of it is run when it
-is read, so a file counts only if nobody else can have written it: the directory of the cache, the
-folder in it and the file must be this user's own, and nobody else may write to them. Each begins
-with a mark of what it is and a checksum; a damaged one is as good as none. They are written under
-a temporary name and renamed, so that processes that make the same one do not disturb each other.
+They hold compiled code, prepared models and the tables of the parser. Reading some of them runs
+their code, so the directory of the cache, the folder in it and the file must belong to this user,
+and no other user may write to them. Each file begins with a mark of its type and a checksum; a
+damaged one is ignored. Files are written under a temporary name and renamed, so processes that
+write the same one do not disturb each other.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def distrust(path: Path) -> str:
     """
     found = path.stat()
     if not stat.S_ISDIR(found.st_mode):
-        return "it is no directory"
+        return "it is not a directory"
     return _distrust(found)
 
 

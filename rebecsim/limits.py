@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
+from rebecsim.files import open_plain
 
 
 class LimitError(UserError):
@@ -48,7 +49,7 @@ class Limit:
 
     @property
     def most(self) -> int:
-        """What holds now. Raises UserError for a variable that is no whole number above 0."""
+        """The limit in force. Raises UserError if the variable is not a whole number above 0."""
         text = "" if self.is_fixed else os.environ.get(self.variable, "")
         if not text:
             return self.default
@@ -76,6 +77,8 @@ LOG = Limit("log", 1 << 30, "bytes", "a log that is read line by line, unpacked"
 HEADER = Limit("header", 1 << 20, "bytes", "the comments of a log")
 XML = Limit("xml", 16 << 20, "bytes", "an XML file")
 SOURCE = Limit("source", 1 << 20, "bytes", "a model, a property file or a scenario")
+RECORD = Limit("record", 64 << 20, "bytes", "the record of a run, and its exact orders")
+REPORT = Limit("report", 1 << 20, "bytes", "the list of the files of a report")
 VALUES = Limit("values", 10_000_000, "values", "a JSON file")
 NESTING = Limit("nesting", 200, "levels", "brackets, elements or tables in each other", True)
 ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
@@ -88,21 +91,22 @@ FORMULA = Limit("formula", 10_000, "parts", "a formula with its definitions put 
 AUTOMATON = Limit("automaton", 100_000, "transitions", "the automaton of a formula")
 
 LIMITS = (
-    *(FILE, LOG, HEADER, XML, SOURCE, VALUES, NESTING, ROWS, JOBS, TASKS, NODES),
-    *(ELEMENTS, CHOICES, FORMULA, AUTOMATON),
+    *(FILE, LOG, HEADER, XML, SOURCE, RECORD, REPORT, VALUES, NESTING),
+    *(ROWS, JOBS, TASKS, NODES, ELEMENTS, CHOICES, FORMULA, AUTOMATON),
 )
 """All of them, in the order of the reference page."""
 
 
-def read_file(path: Path, limit: Limit = FILE, name: str = "") -> bytes:
+def read_file(path: Path, limit: Limit = FILE, name: str = "", plain: bool = False) -> bytes:
     """Read a file at once; errors call it by `name`.
 
-    Raises LimitError, having read no more than the limit; OSError when the file cannot be read.
+    With `plain` it may be a stranger's: no symbolic link, device or FIFO is opened. Raises
+    LimitError, having read no more than the limit; OSError when the file cannot be read.
     """
-    with path.open("rb") as file:
+    with os.fdopen(open_plain(path), "rb") if plain else path.open("rb") as file:
         content = file.read(limit.most + 1)
+        size = max(os.fstat(file.fileno()).st_size, len(content))
     if len(content) > limit.most:
-        size = max(path.stat().st_size, len(content))
         raise limit.exceeded(name or path, f"{size:,}", size)
     return content
 
@@ -129,12 +133,17 @@ def _depth(content: bytes) -> int:
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
-def read_json(path: Path, hook: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> Any:
-    """Read a file of JSON in UTF-8; `hook` may change each object of it.
+def read_json(
+    path: Path,
+    hook: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None,
+    limit: Limit = FILE,
+    plain: bool = False,
+) -> Any:
+    """Read a file of JSON in UTF-8, as `read_file` does; `hook` may change each object of it.
 
-    Raises LimitError; ValueError for what is no JSON; OSError when the file cannot be read.
+    Raises LimitError; ValueError for text that is not JSON; OSError when it cannot be read.
     """
-    return parsed_json(read_file(path), path, hook)
+    return parsed_json(read_file(path, limit, plain=plain), path, hook)
 
 
 def parsed_json(

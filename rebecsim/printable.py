@@ -1,4 +1,4 @@
-"""Text of others on a terminal: it is shown, and does nothing."""
+"""Make the text of others safe to print on a terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Processes that this one starts: they import the rebecsim that this one has imported.
+"""Start Python processes that import the same rebecsim as this one.
 
-Python looks for modules in the working directory first when it starts a process. There may be a
-`statistics.py` of the user's, or the sources of another rebecsim than the one that runs.
+A new Python process looks for modules in the working directory first. That may hold the user's own
+`statistics.py`, or the sources of another rebecsim.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Consent to run Python files that the user has not named, but a file that the user has named.
+"""Consent to run Python files that a file of the user names.
 
-A model in Python is executed. Whoever gives its name to a command or a function wants that. A
-scenario or a suite of models may come from somebody else and name a program that lies beside it:
-then the user is asked first, and is told which files would be run.
+A model in Python is executed. Users who name one in a command or a call agree to that. A scenario
+or a suite of models may come from somebody else and name a program: then users must agree first,
+and see which files would be run.
 """
 
 from __future__ import annotations

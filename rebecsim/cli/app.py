@@ -1,4 +1,4 @@
-"""What the commands share: the application, how they print, options that several have."""
+"""Parts that all commands share: the application, printing, common options."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def error_console() -> Console:
 def consent_of(trust: bool) -> Consent:
     """Give what decides about Python files that an input names: `--trust`, or the user's answer.
 
-    Nobody is asked where input or standard error is no terminal.
+    The user is asked only if input and standard error are terminals.
     """
 
     def ask(origin: str, programs: tuple[Path, ...]) -> None:

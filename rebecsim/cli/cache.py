@@ -1,4 +1,4 @@
-"""The command about compiled code: cache."""
+"""The command `cache`: show or delete compiled code."""
 
 from __future__ import annotations
 

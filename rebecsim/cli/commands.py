@@ -1,4 +1,4 @@
-"""The application: which commands there are; the one that is asked for is imported, no other."""
+"""The table of commands; only the one that is asked for is imported."""
 
 from __future__ import annotations
 

@@ -61,7 +61,8 @@ def ending_of(error: Exception) -> ProgramEnd:
         if found is not None:
             return found
     if isinstance(error, MemoryError):
-        return ProgramEnd("the memory is used up", ExitCode.UNDECIDED)
+        text = "the memory is used up; try fewer workers or a smaller run"
+        return ProgramEnd(text, ExitCode.UNDECIDED)
     return _of_other(error)
 
 
@@ -96,7 +97,7 @@ def _of_os_error(error: OSError) -> ProgramEnd | None:
             text = f"standard output: {error.strerror}"
         else:
             place = Path(error.filename)
-            text = f"{place}: {error.strerror}; it is not written. Make room in {place.parent}"
+            text = f"{place}: {error.strerror}; it was not written. Make room in {place.parent}"
         return ProgramEnd(text, ExitCode.NOT_WRITTEN)
     if error.filename is None:
         return None

@@ -1,4 +1,4 @@
-"""The command for editors: lsp."""
+"""The command `lsp`, for editors."""
 
 from __future__ import annotations
 

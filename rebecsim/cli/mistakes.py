@@ -1,4 +1,4 @@
-"""What is said of a mistake of this program: all that whoever mends it needs to know."""
+"""The report of an internal error, with all that a maintainer needs to fix it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _kept(text: str) -> Path | None:
 
 
 def _folder() -> Path:
-    """Give the folder for these files. Raises OSError if there is no home for it."""
+    """Give the folder for these files. Raises OSError without a home directory."""
     cache = cache_directory()
     if cache is None:
         raise FileNotFoundError

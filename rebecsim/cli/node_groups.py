@@ -1,4 +1,4 @@
-"""Nodes as they are given in one option: `120:processors=2,memory=1048576`."""
+"""Groups of nodes as an option gives them: `120:processors=2,memory=1048576`."""
 
 from __future__ import annotations
 

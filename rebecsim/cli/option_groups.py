@@ -1,4 +1,4 @@
-"""Options that belong together as one dataclass, which a command takes in place of each of them."""
+"""Dataclasses of options: a command takes one in place of several options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of Hadoop's schedulers among the options of a command, and the nodes they are for."""
+"""Options for the files of Hadoop's schedulers and for the nodes of the cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rebecsim.studies.scenarios.scenario_files import ScenarioText
 
 NODES = "80:memory=64000,cores=16"
-"""How nodes are given, to show who has given them otherwise."""
+"""The form of an option for nodes, for messages."""
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST = 50
@@ -75,18 +75,18 @@ class ComparedFiles(QueueOptions):
         if not schedulers:
             if self.nodes or self.topology:
                 raise UserError(
-                    "--nodes and --topology are for --queues FILE; scenarios say theirs"
+                    "--nodes and --topology are for --queues FILE; scenarios name their own"
                 )
             return None
         if trace.endswith(".toml"):
             raise UserError(
-                f"{trace}: --queues compares files on a trace of jobs (.json, or .tsv of SWIM); "
-                "a scenario names its files itself, in schedulers"
+                f"{trace}: with --queues, give a trace of jobs (.json, or .tsv of SWIM); "
+                "a scenario names its own queue files under `schedulers`"
             )
         if not Path(trace).is_file():
-            raise UserError(f"{trace}: there is no such file; with --queues it is a trace of jobs")
+            raise UserError(f"{trace}: there is no such file; with --queues, give a trace of jobs")
         if not self.nodes and self.topology is None:
-            raise UserError(f"say which nodes there are: --nodes {NODES}, or --topology FILE")
+            raise UserError(f"give the nodes of the cluster: --nodes {NODES}, or --topology FILE")
         cluster: dict[str, Any] = {"nodes": [alike_nodes(text) for text in self.nodes or ()]}
         if self.topology is not None:
             cluster["topology"] = str(self.topology)

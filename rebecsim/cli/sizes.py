@@ -1,7 +1,8 @@
-"""Large runs: said before they begin, shown while they last, ended at a limit of memory."""
+"""Announce large runs, show their progress, and end them at the limit of memory."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import complain, say
+from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -42,15 +44,8 @@ class SizeOptions:
     ] = None
 
 
-ANY_SIZE = SizeOptions()
-"""Runs are made, however large they are."""
-
-
 class Watch:
-    """Says on standard error how far runs are, and interrupts them at a limit of memory.
-
-    `shown` is whether something else shows how far they are. It counts as a bar does.
-    """
+    """Says on standard error how far runs are, and interrupts them at a limit of memory."""
 
     def __init__(self, first: float, most: int | None = None) -> None:
         self._first = first
@@ -59,12 +54,12 @@ class Watch:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._total = self._finished = 0
-        self.shown = False
+        self._is_quiet = False
         self._is_over = False
         self._heeded = threading.Event()
 
     def heeds(self) -> bool:
-        """Tell whether the limit was reached, which an interrupt is for then; there is no other."""
+        """Whether an interrupt is due to the limit of memory; the watch then sends no more."""
         self._heeded.set()
         return self._is_over
 
@@ -86,16 +81,25 @@ class Watch:
             self._ended.set()
             self._thread.join()
 
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Say nothing while the block shows itself how far runs are."""
+        self._is_quiet = True
+        try:
+            yield
+        finally:
+            self._is_quiet = False
+
     def _watch(self) -> None:
         later = (each for each in _NEXT if each > self._first)
         for due in chain((self._first,), later, (_MINUTE * minute for minute in count(1))):
             if not self._wait(due):
                 return
-            if not self.shown:
+            if not self._is_quiet:
                 complain(self._progress())
 
     def _wait(self, due: float) -> bool:
-        """Wait until so many seconds have passed; whether there is still something to watch."""
+        """Wait until so many seconds have passed; give whether to go on watching."""
         while (left := self._begun + due - time.monotonic()) > 0:
             if self._ended.wait(left if self._most is None else min(left, _LOOK)):
                 return False
@@ -105,7 +109,7 @@ class Watch:
         return True
 
     def _interrupt(self) -> None:
-        """Interrupt until that is heeded: Python drops what is raised while it frees an object."""
+        """Interrupt until it is heeded: Python drops exceptions raised while it frees objects."""
         self._is_over = True
         while not self._heeded.is_set():
             _interrupt()
@@ -139,21 +143,28 @@ def _interrupt() -> None:
 
 
 @contextmanager
-def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> Iterator[Watch]:
+def sized(
+    size: Size | None, options: SizeOptions = SizeOptions(), runs: int = 1
+) -> Iterator[Watch]:
     """Say how large runs are if they are large, and show how far they are while the block works.
 
-    Raises LimitError for runs that are too large. Exits before that with `--dry-run`, and after it
-    with exit code 3 if the limit of memory ended it; a block that has something to show then
-    catches KeyboardInterrupt and asks `heeds`. `size` None is not known.
+    `size` is None where it is not known. With `--dry-run`, the program ends before the block. At
+    the limit of memory it ends with exit code 3; a block that has something to show then catches
+    KeyboardInterrupt and asks `heeds`.
+
+    Raises LimitError for runs that are too large, and UserError for a limit of memory where the
+    system does not tell how much is used.
     """
     if options.dry_run:
-        say(f"{runs:,} runs; how large they are is not known" if size is None else size.text)
+        say(f"{runs:,} runs; their size is not known" if size is None else size.text)
         raise typer.Exit
     if size is not None:
         size.require_bounded()
     is_large = size is not None and size.is_large
     if is_large and size is not None:
         complain(size.text)
+    if options.max_memory is not None:
+        _require_measurable()
     watch = Watch(_FIRST if is_large else _UNANNOUNCED, options.max_memory)
     with _heeding_interrupts(options), watch.watching():
         try:
@@ -161,13 +172,19 @@ def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> 
         except KeyboardInterrupt:
             if not watch.heeds():
                 raise
-            complain(over(options))
+            complain(f"the limit of memory was reached (--max-memory {options.max_memory})")
             raise typer.Exit(ExitCode.UNDECIDED) from None
 
 
-def over(options: SizeOptions) -> str:
-    """Say that a limit of memory was reached."""
-    return f"the limit of memory was reached (--max-memory {options.max_memory})"
+def _require_measurable() -> None:
+    """Raise UserError where memory cannot be measured; say so if only that of workers cannot."""
+    from rebecsim.exploration.limits import resident_bytes
+
+    unknown = "--max-memory: this system does not tell how much memory"
+    if resident_bytes() is None:
+        raise UserError(f"{unknown} is used; leave the option out")
+    if resident_bytes(os.getpid()) is None:
+        complain(f"{unknown} other processes use, so that of workers is not counted")
 
 
 @contextmanager

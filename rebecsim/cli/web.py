@@ -1,4 +1,4 @@
-"""The command that opens the browser: web."""
+"""The command `web`: serve the pages and open a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook or a program calls: `import rebecsim as rs`, then `rs.load`, `rs.simulate`, ...
+"""The functions of `import rebecsim as rs`, and their results.
 
 `load` and `loads` read a model and give it as `LoadedModel`. `simulate` runs it once, `explore`
 tries all orders of its messages, `races` says which of them matter, `exact` what they come to at

@@ -1,4 +1,4 @@
-"""Comparisons of policies, or of whatever a scenario compares."""
+"""Comparisons of the policies, or other variants, of a scenario."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def compare(
             `if __name__ == "__main__":`, because every process reads it anew.
         dask: the address of a Dask scheduler that has the workers, as "tcp://host:8786", or "local"
             for so many `workers` on this machine, for which the same holds.
-        engine: "python", "native", or "auto" for what is faster.
+        engine: "python", "native", or "auto" for the faster one.
         progress: whether to say how large the runs are before more than a minute of them, and
             to show how far they are, in a terminal or a notebook.
         trust: whether a model in Python may be run that the file of the scenario names; one that
@@ -167,6 +167,10 @@ def compare(
     scenario that is wrong, or needs `trust`, or a directory that holds other results, and
     `concurrent.futures.BrokenExecutor` when workers or their scheduler are killed, after which
     `resume` goes on. What a user should know and need not act on is a warning.
+
+    >>> found = rs.compare("for_edf", replications=2, orders=False, progress=False)
+    >>> found.summary.policies
+    ('EDF', 'FIFO', 'MDF', 'PRIORITY')
     """
     loaded = _loaded(scenario, changes.pop("sweep", None) or {}, trust)
     exact = orders == "exact"
@@ -187,6 +191,9 @@ def size(
     `text` of the answer says it in a line; `seconds` are of wall time. The parameters are those of
     `compare`. None if that is not known, as of a kind from a plug-in that does not say it. Raises
     UserError for a scenario that is wrong.
+
+    >>> rs.size("for_edf", replications=10).runs
+    960
     """
     plan = _loaded(scenario, changes.pop("sweep", None) or {}, trust).plan(**changes)
     return comparison_size(plan, orders, workers)
@@ -222,12 +229,14 @@ class Running:
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
+    how_large = comparison_size(plan, how.orders, how.workers)
+    if how_large is not None:
+        how_large.require_bounded()
+        if how_large.is_large:
+            how.tell(how_large.text)
     plan.prepare(How(how.engine, how.trace), _warn)
     if how.exact:
         plan.study.require_exact(plan)
-    how_large = comparison_size(plan, how.orders, how.workers)
-    if how_large is not None and how_large.is_large:
-        how.tell(how_large.text)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:

@@ -107,11 +107,16 @@ def estimate(
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
+
+    >>> sold = "ann.tickets == 2"
+    >>> found = rs.estimate("ticket_service.rebeca", until=12, reach=sold, error=0.05)
+    >>> found[sold]
+    Proportion(hits=543, runs=680, low=0.756..., high=0.836...)
     """
     loaded = as_loaded(model)
     quantities = quantities_of((), (), texts(reach), goes_wrong)
     if not quantities:
-        raise UserError("nothing is asked for: give what is reached, or goes_wrong")
+        raise UserError("no event was given: give `reach`, or `goes_wrong=True`")
     source = loaded.source(workers)
     questions = [
         ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities
@@ -181,6 +186,10 @@ def rare(
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
+
+    >>> splits = dict(split="ann.tickets", at=[1, 2], reach="ann.tickets == 2")
+    >>> rs.rare("ticket_service.rebeca", until=12, **splits, repeat=5, per_level=50)
+    <EstimatedRare reached: ann.tickets == 2: 0.788>
     """
     loaded = as_loaded(model)
     quantity = quantities_of((), (), () if reach is None else (reach,), reach is None)[0]

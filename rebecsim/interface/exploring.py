@@ -1,4 +1,4 @@
-"""All that a model can do."""
+"""Exploration: all states of a model, and the verdict."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Explored(Shown):
 
     @property
     def verdict(self) -> str:
-        """What is said of the model: "satisfied", "undecided", or what is violated."""
+        """The verdict: "satisfied", "undecided", or the kind of violation."""
         return self.result.verdict
 
     @property
@@ -160,18 +160,22 @@ def explore(
         invariants: what must hold in every state, such as "ann.tickets < 2".
         property: the path of a property file; its `Assertion` sections are checked.
         ignore: variables, `rebec.variable`, that are left out of the state.
-        checks: what is looked for besides; everything unless given.
+        checks: the violations to look for; all kinds unless given.
         limits: where to stop; after a minute, with a warning, unless given. `rs.Limits()` sets
             no limit.
         strategy: which state is looked at next; the earliest found unless given.
         stop_at: whether to stop at the first violation, or to find "all".
         reduce: whether states that differ by equal rebecs are one, or, with "order", whether most
             orders that make no difference are left out; or "both".
-        engine: "python", "native", or "auto" for what is faster.
+        engine: "python", "native", or "auto" for the faster one.
         strict: run all message servers of a model in Python again to see that they do the same.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server that does not end.
+
+    >>> found = rs.explore("ticket_service.rebeca", invariants="ann.tickets < 2")
+    >>> found.verdict
+    'property violated'
     """
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)
@@ -219,7 +223,9 @@ def ask(
     wanted = checks or Checks()
     absolute = limits is not None and limits.horizon is not None
     if loaded.model.core and (tts or absolute):
-        raise UserError(f"{loaded.name}: is Core Rebeca, which has no time: no `tts`, no horizon")
+        raise UserError(
+            f"{loaded.name}: is Core Rebeca, which has no time; leave out `tts` and the horizon"
+        )
     if wanted.properties is not None:
         raise UserError("checks.properties: give the path of the file as `property`")
     return Question(

@@ -1,4 +1,4 @@
-"""Models to work with: from files, from text, or as they are."""
+"""Loading models: from files, from text, or from objects in memory."""
 
 from __future__ import annotations
 
@@ -114,6 +114,9 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
 
     With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
     `.rebeca` file, UserError for a file that holds no model.
+
+    >>> rs.load("ticket_service.rebeca")
+    <LoadedModel ticket_service: 3 rebecs>
     """
     file = Path(path)
     model, checked = load_checked(file, "core" if core else "timed")
@@ -124,6 +127,10 @@ def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:
     """Read a model from Rebeca text; `name` is what the model is called.
 
     Raises RebecaError for errors in the text.
+
+    >>> text = "reactiveclass A(1) { A() { self.go(); } msgsrv go() {} } main { A a():(); }"
+    >>> rs.loads(text, "small")
+    <LoadedModel small: 1 rebecs>
     """
     file = f"{name}.rebeca"
     checked = check_source(text, file, "core" if core else "timed")

@@ -1,4 +1,4 @@
-"""Results that were stored before."""
+"""Opening stored results."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ def open(directory: str | Path) -> Comparison:
 
     Gives ManyRuns for the runs of one model. Raises UserError where there are no results, or they
     are damaged, incomplete, or of a plug-in's kind while the plug-in is not loaded.
+
+    >>> kept = rs.run("ticket_service.rebeca", runs=20, until=12, out="kept", progress=False)
+    >>> rs.open("kept")
+    <ManyRuns ticket_service: 20 runs>
     """
     stored = open_run(Path(directory))
     plan = plan_of_run(stored)

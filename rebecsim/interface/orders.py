@@ -105,6 +105,10 @@ def exact(
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
+
+    >>> found = rs.exact("ticket_service.rebeca", until=12, reach="ann.tickets == 2")
+    >>> found["ann.tickets == 2"]
+    {'minimum': 0.671875, 'expected': 0.80078125, 'maximum': 0.921875}
     """
     loaded = as_loaded(model)
     found = exact_orders(

@@ -121,12 +121,15 @@ def races(
         property: the path of a property file; its `Assertion` sections are checked.
         ignore: variables, `rebec.variable`, that are left out of the state.
         observe: what can be seen from outside, `rebec.variable`, or `rebec` for its messages.
-        checks: what is looked for besides; everything unless given.
+        checks: the violations to look for; all kinds unless given.
         limits: where to stop; after a minute, with a warning, unless given.
         most_followed: pairs of states that are followed to see what comes of two orders.
         strict: run all message servers of a model in Python again to see that they do the same.
 
     Raises UserError or RebecaError for what does not fit the model.
+
+    >>> rs.races("ticket_service.rebeca")
+    <FoundRaces ticket_service: 0 of 3 harmful>
     """
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)

@@ -64,6 +64,9 @@ def run(
             more.
 
     Raises UserError, naming the argument, for what does not fit the model.
+
+    >>> rs.run("ticket_service.rebeca", runs=20, until=12, observe="office.left", progress=False)
+    <ManyRuns ticket_service: 20 runs>
     """
     loaded = as_loaded(model)
     given = {name: _listed(values) for name, values in (sweep or {}).items()}

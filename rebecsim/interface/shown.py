@@ -1,4 +1,4 @@
-"""Results that show themselves: with `rich`, in a terminal, and in a notebook."""
+"""Base classes of results that show themselves in a terminal or a notebook."""
 
 from __future__ import annotations
 

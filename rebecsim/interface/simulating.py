@@ -159,6 +159,9 @@ def simulate(
 
     Raises RebecaError or UserError for a model that cannot be read or does not end, and
     ModelCodeError for an exception that the code of a model raises.
+
+    >>> rs.simulate("ticket_service.rebeca", until=12, seed=1)
+    <Simulated ticket_service: time limit, 15 messages>
     """
     loaded = as_loaded(model)
     most = _STEPS if steps is None and (until is None or loaded.model.core) else steps

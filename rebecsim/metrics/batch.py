@@ -68,7 +68,7 @@ class BatchMetrics:
 
 @dataclass(frozen=True, slots=True)
 class FairnessMetrics:
-    """How much later jobs started than if nobody had come after them.
+    """How much later jobs started than without later submissions.
 
     Attributes:
         late: share of the jobs that started after their fair start, 0 to 1.
@@ -121,11 +121,11 @@ def batch_metrics(
         only: the jobs that count, as a mask or as indices; all jobs if not given. The makespan is
             that of the whole schedule all the same.
 
-    Raises ValueError if there is no job, or one that ran for no time.
+    Raises ValueError without jobs, or for one with run time 0.
     """
     chosen = schedule if only is None else schedule.select(only)
     if not len(chosen):
-        raise ValueError("metrics of no job")
+        raise ValueError("a schedule without jobs has no metrics")
     responses, slowdowns = response(chosen), slowdown(chosen)
     area = (chosen.workload.processors * chosen.duration).astype(np.float64)
     makespan = int(schedule.end.max() - schedule.workload.submit.min())
@@ -166,7 +166,7 @@ def batch_metrics_by(
 
 def _positive(duration: NDArray[np.int64]) -> NDArray[np.int64]:
     if (duration < 1).any():
-        raise ValueError("the slowdown of a job that ran for no time is not defined")
+        raise ValueError("the slowdown of a job with run time 0 is undefined")
     return duration
 
 

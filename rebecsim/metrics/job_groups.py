@@ -1,4 +1,4 @@
-"""Jobs that belong together: bags of tasks and workflows."""
+"""Groups of jobs with one expected end: bags of tasks and workflows."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def workflows_of(workload: Workload) -> Integers:
     before = [place.get(number) for number in workload.preceding.tolist()]
     if not any(each is not None for each in before):
         raise WorkloadError(
-            "no job of the log has a preceding job (field 17), so that there are no workflows; "
-            "expect an end per job or per bag"
+            "no job of the log has a preceding job (field 17), so there are no workflows; "
+            "group jobs singly or by bag"
         )
     root = list(range(len(before)))
 

@@ -1,4 +1,4 @@
-"""What a metric is: a mean of counters, or a ratio of two sums of counters, written as data."""
+"""Metrics as data: a mean of counters, or a ratio of two sums of counters."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Metric:
         """
         if self.advantage:
             return self.advantage.format(better=better, worse=worse, amount=amount)
-        unit = "" if self.is_share else f" {self.unit}"
+        unit = "" if self.is_share or not self.unit else f" {self.unit}"
         how = "higher" if self.better == "neither" else self.better
         return f"{self.title}: {how} with {better} than with {worse} by {amount}{unit}"
 

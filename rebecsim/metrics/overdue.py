@@ -1,4 +1,4 @@
-"""The heat map of users against time: how many jobs of each user were overdue when.
+"""The heat map of overdue jobs, by user and time.
 
 Toth and Klusacek (JSSPP 2014), section 3.3, figures 4 and 7. A violated job is overdue from the
 latest start that would have met its expected end until it starts. The paper counts jobs by the

@@ -1,4 +1,4 @@
-"""Quantities that change at moments and stay between them: usage, queue length, overdue jobs."""
+"""Step functions of time, such as usage, queue length and overdue jobs."""
 
 from __future__ import annotations
 

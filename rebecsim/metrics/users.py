@@ -1,4 +1,4 @@
-"""User-aware metrics: how often and by how much users' expectations were disappointed.
+"""User-aware metrics: how often, and by how much, jobs end later than users expect.
 
 Toth and Klusacek (JSSPP 2014), section 3.3, on the expected end times of `expected_end`.
 """

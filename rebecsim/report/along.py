@@ -1,4 +1,4 @@
-"""Figures along what was swept: charts over a key, and what changes with its value.
+"""Figures along a swept key: charts, and differences between its values.
 
 All values of a key see the same random numbers, so that its values are compared run by run, as
 policies are.

@@ -174,7 +174,7 @@ def _listed(texts: Sequence[str], last: str = " and ", between: str = ", ") -> s
 
 
 def _leaders(answer: Answer, places: _Places, compared: Compared) -> str:
-    """Who has the best figure where."""
+    """The policies with the best figure, by condition."""
     metric, champions = answer.metric, answer.champions
     if champions:
         text = _best(metric, champions, compared) + places.all_of

@@ -1,4 +1,4 @@
-"""Where values lie, as tables for the terminal."""
+"""Tables of distributions for the terminal, and durations as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def duration_text(seconds: float) -> str:
         return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE}m"
     if whole >= _MINUTE:
         return f"{whole // _MINUTE}m {whole % _MINUTE}s"
-    return f"{seconds:.1f}s" if seconds != whole else f"{whole}s"
+    return f"{round(seconds, 1):g}s"
 
 
 def distribution_table(distributions: Sequence[Distribution]) -> Table:

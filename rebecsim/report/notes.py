@@ -1,4 +1,4 @@
-"""The sentences below a table: what the figures mean and where they mislead."""
+"""Notes below a table: what its figures mean, and where they mislead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How estimates are written: digits, signs and units, the same in every table."""
+"""Estimates as text: the same digits, signs and units in every table."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def shown_figures(summary: Summary) -> list[list[ShownFigure]]:
 def best_rows(summary: Summary, column: int) -> frozenset[str]:
     """Policies with the best value of a metric; several when their shown values are equal.
 
-    Nobody is best when no two policies can be told apart, or no value is better than another; nor
+    No policy is best when no two can be told apart, or no value is better than another; nor
     a policy that has not earned it.
     """
     metric = summary.metrics[column]

@@ -1,4 +1,4 @@
-"""What is the policy and what is the race: figures by message order, as text."""
+"""Sentences and tables on how the order of messages changes the figures."""
 
 from __future__ import annotations
 

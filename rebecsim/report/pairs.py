@@ -1,4 +1,4 @@
-"""Plain sentences on the differences between policies, and on what more runs would show."""
+"""Sentences on differences between policies, and on the runs needed to show them."""
 
 from __future__ import annotations
 

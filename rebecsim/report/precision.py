@@ -1,4 +1,4 @@
-"""Whether a comparison is as precise as was asked for, in sentences."""
+"""Sentences on whether a comparison reached the precision that was asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report is made from."""
+"""The input of a report: results, and how they were made."""
 
 from __future__ import annotations
 

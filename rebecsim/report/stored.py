@@ -1,4 +1,4 @@
-"""Stored runs in the terminal: their list, answers to queries, differences of two."""
+"""Stored runs in the terminal: lists, answers to queries, differences."""
 
 from __future__ import annotations
 

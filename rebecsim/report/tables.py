@@ -130,11 +130,10 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     """
     first, answer = report.metrics[0], report.answer
     table = [text_table(answer_table(answer, report.axis))] if answer.varies else []
-    parts = [_Part(0, [Text(answer_text(report))])]
-    if table:
-        parts.append(_Part(1, table, answer_notes(answer, report.compared)))
-    else:
-        parts.append(_Part(9, [], answer_notes(answer, report.compared)))
+    parts = [
+        _Part(0, [Text(answer_text(report))]),
+        _Part(1, table, answer_notes(answer, report.compared)),
+    ]
     for number, (condition, each) in enumerate(report.comparisons.items()):
         title = ": ".join(filter(None, (report.title, str(condition))))
         parts.append(_summary_part(each, title, 5 if number else 2))
@@ -185,10 +184,11 @@ def _order_parts(report: ReportInput) -> Iterator[_Part]:
 
 def _of_the_best(differences: Sequence[PairDifference], summary: Summary) -> list[PairDifference]:
     """Give the differences to the policies that have the best figure; all if there are few."""
+    if len(differences) <= _MOST_PAIRS:
+        return list(differences)
     marked = zip(summary.policies, shown_figures(summary)[0], strict=True)
     best = {policy for policy, shown in marked if shown.is_best}
-    found = [pair for pair in differences if best.intersection((pair.first, pair.second))]
-    return found if len(differences) > _MOST_PAIRS else list(differences)
+    return [pair for pair in differences if best.intersection((pair.first, pair.second))]
 
 
 def _spaced(parts: Sequence[_Part]) -> list[RenderableType]:

@@ -1,4 +1,4 @@
-"""The templates of pages."""
+"""Templates of HTML pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a report to a directory."""
+"""Write a report to a directory."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rebecsim.errors import UserError
-from rebecsim.files import inside, read_plain, write_atomically
-from rebecsim.limits import LimitError, parsed_json
+from rebecsim.files import inside, write_atomically
+from rebecsim.limits import REPORT, LimitError, read_json
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData, charts_along
@@ -20,11 +19,9 @@ from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.running.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
-from rebecsim.studies.storage.run_directory import LISTED, RECORD, named
+from rebecsim.studies.storage.run_directory import LISTED, require_reportable
 
 _CHART_DOTS_PER_INCH = 200
-_MOST_BYTES = 2**20
-"""Of the list of the files of a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +54,15 @@ def write_report(
     Args:
         report: what to report.
         out_dir: directory for the files; made when it does not exist.
-        executor: who draws the pictures while this thread does the rest; None: nobody else.
+        executor: draws the pictures while this thread does the rest; None: this thread draws.
 
     Raises:
         OSError: when the directory cannot be made or written, or a file in it is a symbolic link.
-        UserError: when the directory holds something, and neither a run nor a report.
+        ResultsError: when the directory holds other files, and neither a run nor a report.
         ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
             `order_envelopes`).
     """
+    require_reportable(out_dir)
     charts = _charts(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
@@ -82,10 +80,9 @@ def write_report(
     }
     files |= {name: text.encode() for name, text in texts.items()}
     files["report.html"] = page.encode()
-    _require_report(out_dir)
     places = {inside(out_dir, name): content for name, content in files.items()}
     listed = inside(out_dir, LISTED)
-    (out_dir / "charts").mkdir(parents=True, exist_ok=True)
+    inside(out_dir, "charts").mkdir(parents=True, exist_ok=True)
     for place, content in places.items():
         write_atomically(place, content)
     _remove_left(out_dir, listed, files)
@@ -129,23 +126,11 @@ def _rendered(what: Picture | partial[Picture]) -> dict[str, bytes]:
     return render_figure(picture.draw, dots_per_inch=picture.dots_per_inch)
 
 
-def _require_report(out_dir: Path) -> None:
-    """Raise UserError if a directory holds something, and neither a run nor a report."""
-    with suppress(FileNotFoundError):
-        found = {path.name for path in out_dir.iterdir()}
-        names = {name for name in found if name == LISTED or not name.startswith(".")}
-        if names and not names & {RECORD, LISTED}:
-            raise UserError(
-                f"{out_dir}: holds neither a run nor a report, but {named(sorted(names))}; choose "
-                "a new or an empty directory"
-            )
-
-
 def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:
     """Remove what an earlier report has written and this one has not; list what there is now."""
     before: object = []
     with suppress(FileNotFoundError, ValueError, LimitError):
-        before = parsed_json(read_plain(listed, _MOST_BYTES), listed)
+        before = read_json(listed, limit=REPORT, plain=True)
     known = {path.relative_to(out_dir).as_posix() for path in (out_dir / "charts").glob("*.???")}
     known |= {path.name for path in out_dir.glob("*.csv")}
     for name in known - files.keys():  # so that nothing else is ever removed

@@ -1,4 +1,4 @@
-"""What a scenario comes to: its cells, and what becomes of them."""
+"""Plans: the cells of a scenario, and how to prepare and run them."""
 
 from __future__ import annotations
 

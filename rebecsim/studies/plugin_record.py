@@ -1,4 +1,4 @@
-"""Which plug-ins were loaded, as plans and runs note it."""
+"""The record of a loaded plug-in, for plans and runs."""
 
 from __future__ import annotations
 

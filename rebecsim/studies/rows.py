@@ -1,4 +1,4 @@
-"""What runs give: plain columns, which travel from worker processes to the one that writes."""
+"""Results of replications as plain columns, which workers send back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind adds to reports: sections of tables, sentences and pictures, written as data."""
+"""Sections that a kind adds to reports: tables, sentences and pictures, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large runs are before they are made: jobs, tasks, time and memory, estimated."""
+"""Estimates of how large runs are: jobs, tasks, time and memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ LARGE = 60.0
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
 
-_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_UNITS = ((1, "second", 60), (60, "minute", 60), (3_600, "hour", 24))
+"""Seconds of a unit, its name, and how many make up the next one."""
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Size:
 
 def duration(seconds: float) -> str:
     """Say how long something takes, roughly."""
-    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if seconds >= unit:
-            return counted(round(seconds / unit), name)
-    return counted(max(1, round(seconds)), "second")
+    for unit, name, most in _UNITS:
+        if (number := round(seconds / unit)) < most:
+            return counted(max(1, number), name)
+    return counted(round(seconds / _DAY), "day")

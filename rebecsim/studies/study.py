@@ -150,7 +150,7 @@ class Study(ABC):
 
     @abstractmethod
     def run(self, cell: PlannedCell, replications: range) -> Rows:
-        """Run some replications of a cell: the same ones give the same rows, whoever runs them."""
+        """Run some replications of a cell: the same ones give the same rows in every process."""
 
     @abstractmethod
     def measures(self, scenario: Any) -> tuple[Metric, ...]:

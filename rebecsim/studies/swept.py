@@ -1,4 +1,4 @@
-"""From a scenario whose keys are swept to cells: the values are coordinates of all kinds alike."""
+"""Cells of a scenario with swept keys, whose values become coordinates."""
 
 from __future__ import annotations
 

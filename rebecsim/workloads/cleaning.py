@@ -1,4 +1,4 @@
-"""Cleaning: which rows of a log are jobs that a scheduler can be given.
+"""Cleaning: which rows of a log are usable jobs.
 
 A row that breaks a rule is skipped and counted under the rule's reason; a row that breaks several
 counts under the first. The rules are one table, `RULES`, in the order in which they are asked.
@@ -71,7 +71,7 @@ class Rule:
 
     Attributes:
         reason: its name in counts.
-        meaning: what such a row is, and why it is no job here.
+        meaning: what such a row is, and why it is not a usable job.
         breaks: gives the rows that break the rule.
         applies: whether the rule is asked at all.
     """

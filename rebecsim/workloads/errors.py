@@ -1,4 +1,4 @@
-"""What is wrong with a workload file."""
+"""The error for a workload file that cannot be used."""
 
 from __future__ import annotations
 

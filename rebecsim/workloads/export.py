@@ -1,4 +1,4 @@
-"""Workloads for other programs: CSV and Parquet, a column per field and a row per job."""
+"""Export workloads as CSV or Parquet: a column per field, a row per job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workload files: plain or compressed, read in bounded pieces, written whole or not at all."""
+"""Workload files: plain or compressed, read in bounded pieces, written whole."""
 
 from __future__ import annotations
 
@@ -125,11 +125,11 @@ def _piece(path: Path, line: int, file: _Readable) -> bytes:
         return file.read(_BLOCK)
     except EOFError:
         raise WorkloadError.at(
-            path, line, "about here the compressed data are cut off; fetch the file again"
+            path, line, "the compressed data are cut off about here; fetch the file again"
         ) from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise WorkloadError.at(
-            path, line, f"about here the compressed data are damaged ({error})"
+            path, line, f"the compressed data are damaged about here ({error})"
         ) from None
 
 
@@ -140,5 +140,5 @@ def _require_short_lines(path: Path, first: int, text: bytes, longest: int) -> N
     for number, each in enumerate(text.split(b"\n"), start=first):
         if len(each) > longest:
             raise WorkloadError.at(
-                path, number, f"a line of more than {longest:,} bytes; this is no workload log"
+                path, number, f"a line of more than {longest:,} bytes; this is not a workload log"
             )

@@ -1,4 +1,4 @@
-"""Jobs as columns: what a workload is in memory.
+"""Workloads in memory: jobs as columns.
 
 A workload of a million jobs is a dozen and a half arrays, not a million objects. The columns are
 those of the Standard Workload Format (Chapin et al., "Benchmarks and Standards for the Evaluation
@@ -52,7 +52,7 @@ class Workload:
         preceding: job that had to end before this one was submitted.
         think_time: seconds between that end and this submission.
         header: comments of the log by their name; values of a repeated name are lines.
-        skipped: rows of the log that are no jobs here, by the reason.
+        skipped: rows of the log that are not jobs here, by reason.
     """
 
     job: Integers

@@ -1,4 +1,4 @@
-"""Logs of batch machines in any format, and the names of their users and queues."""
+"""Logs of batch machines in any format, with the names of users and queues."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _number(wanted: int | str, column: Named, names: dict[str, int]) -> int:
         return names[wanted]
     if re.fullmatch(r"-?\d{1,15}", wanted):
         return int(wanted)
-    known = _some(names) if names else "it has numbers only"
+    known = _some(names) if names else "it has only numbers"
     raise WorkloadError(f"the log has no {column} called {wanted!r}; {known}")
 
 

@@ -88,7 +88,7 @@ def generate(
     machine of one processor, for fewer than two jobs, no user, or a load that is not above 0.
     """
     if processors < 2 or jobs < 2 or users < 1:
-        raise WorkloadError("the model needs two processors, two jobs and a user at least")
+        raise WorkloadError("the model needs at least 2 processors, 2 jobs and 1 user")
     root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     arriving, sizing, running, owning = (np.random.default_rng(each) for each in root.spawn(4))
     sizes = _sizes(sizing, jobs, processors, model)

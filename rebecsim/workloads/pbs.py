@@ -50,7 +50,7 @@ def read_pbs(
     from which times are counted. Rows are cleaned by the rules of `cleaning`; jobs are always
     sorted, as records come in the order of ends.
 
-    Raises WorkloadError, with file and line, for a line that is no record, for a value that is none
+    Raises WorkloadError, with file and line, for a line that is not a record, for a wrong value
     of its field, and for a log without a single job. Raises LimitError for too large a file or too
     many jobs; OSError when the file cannot be read.
     """
@@ -66,7 +66,7 @@ def read_pbs(
                     raise WorkloadError.at(
                         path,
                         line,
-                        "no record of an accounting log; one is "
+                        "not a record of an accounting log, which is "
                         "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
                     )
                 if found[1] == "E":
@@ -119,7 +119,7 @@ def _job(
                 return int(value)
         except ValueError:
             pass
-        problem = f"{key} has a value that it cannot have: {fields[key][:40]!r}"
+        problem = f"{key} has an impossible value: {fields[key][:40]!r}"
         raise WorkloadError.at(path, line, problem)
 
     number = re.match(r"(\d{1,15})(\[\d*\])?(?!\d)", identifier)

@@ -2,9 +2,9 @@
 
 After N. Zakay and D. G. Feitelson, "Workload resampling for performance evaluation of parallel job
 schedulers" (Concurrency and Computation 26(12), 2014): a user of the result does what one of the
-log's did, some whole weeks earlier or later. What a user's jobs have to do with each other, the
-daily and the weekly cycle stay; which users meet is new. The authors treat users of a few weeks
-and of the whole log differently; here all are moved around the log's weeks as on a ring.
+log's did, some whole weeks earlier or later. The dependencies between a user's jobs and the
+daily and weekly cycles stay; the users who are active together change. The authors treat users of
+a few weeks and of the whole log differently; here all move around the log's weeks as on a ring.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def resample(
         raise WorkloadError("the log does not name the users of all its jobs")
     count = len(names) if users is None else users
     if count < 1:
-        raise WorkloadError(f"{count} users; there should be one at least")
+        raise WorkloadError(f"{count} users: at least 1 is needed")
     root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     rng = np.random.default_rng(root)
     begin = log.submit[0]

@@ -1,7 +1,7 @@
-"""XML as configuration files have it: elements with their lines, and nothing that reaches further.
+"""Read XML configuration files: elements with their lines, without entities.
 
-Entities other than those of XML itself are refused, whether they stand in the file or elsewhere,
-and so are XIncludes: what is read is what stands in the file.
+XIncludes are refused, and so are entities other than those of XML itself. So everything that is
+read is in the file itself.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Element:
 def read_xml(path: Path, name: str = "") -> Element:
     """Read a file and give its outermost element; errors call the file by `name`.
 
-    Raises XmlError, with file and line, for what is no XML and for entities; LimitError for too
-    large a file and elements nested too deep. Raises OSError when the file cannot be read.
+    Raises XmlError, with file and line, for text that is not XML and for entities; LimitError for
+    too large a file and elements nested too deep. Raises OSError when the file cannot be read.
     """
     file = name or str(path)
     return _Reader(file).read(read_file(path, XML, file))
@@ -98,7 +98,7 @@ class _Reader:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         space, _, name = tag.rpartition(" ")
         if space == _XINCLUDE:
-            self._refuse("other files are not included; put what it says here")
+            self._refuse("other files are not included; copy the content here")
         if len(self._open) >= NESTING.default:
             NESTING.require(len(self._open) + 1, f"{self._file}:{self._parser.CurrentLineNumber}")
         element = Element(name, self._parser.CurrentLineNumber, self._file, attributes)
@@ -117,11 +117,11 @@ class _Reader:
 
     def _entity(self, name: str, *_: object) -> NoReturn:
         self._refuse(
-            f"the entity {name} is declared; entities are refused, write what it stands for"
+            f"the entity {name} is declared; entities are refused, so write its text instead"
         )
 
     def _external(self, *_: object) -> NoReturn:
-        self._refuse("an entity of another file; entities are refused")
+        self._refuse("an entity of another file is used; entities are refused")
 
     def _skipped(self, name: str, *_: object) -> NoReturn:
         self._refuse(f"the entity {name} is not known")

@@ -1,4 +1,4 @@
-"""When the jobs of a workload ran: what a scheduler produces and a metric reads."""
+"""Schedules: when each job of a workload ran. Schedulers make them, metrics read them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Schedule:
             less where a job was killed at its time limit.
         policy: name of the policy, for tables and pictures.
         fair_start: when each would have begun if no job had been submitted after it, seconds; None
-            where nobody has looked.
+            where it was not looked for.
     """
 
     workload: Workload

@@ -1,4 +1,4 @@
-"""What a workload is like, in numbers."""
+"""Figures that describe a workload."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WorkloadSummary:
 
     Attributes:
         jobs: how many.
-        skipped: rows of the log that are no jobs, by reason.
+        skipped: rows of the log that are not jobs, by reason.
         capacity: processors of the machine.
         users, groups, queues, executables: how many different ones; 0 if unknown.
         span: seconds from the first to the last submission.

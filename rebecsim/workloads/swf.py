@@ -1,8 +1,8 @@
 """The Standard Workload Format: reader and writer.
 
 A file has comments, `; Key: value`, and one row of 18 numbers per job; -1 is unknown. Rows are
-parsed by the megabyte with numpy; only a piece in which something is wrong is gone through line
-by line, to say which.
+parsed by the megabyte with numpy; only a piece with a mistake is read line by line, to name the
+line.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def read_swf(
 
     A job takes the processors that it requested, or those that it was allocated where the request
     is unknown; the other way round with `rules.size`. The machine has `processors`; without it
-    MaxProcs of the header, or MaxNodes. Rows that are no jobs are skipped and counted in `skipped`,
-    by the rules of `cleaning`.
+    MaxProcs of the header, or MaxNodes. Rows that are not jobs are skipped and counted in
+    `skipped`, by the rules of `cleaning`.
 
     Raises WorkloadError, with file and line, for a file that is not in the format: another number
     of fields, text in place of a number, a fraction where seconds or counts stand, a line without

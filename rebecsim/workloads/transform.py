@@ -1,7 +1,6 @@
-"""Slicing and scaling: another workload made of the jobs of one.
+"""Slice and scale workloads.
 
-A log is changed as little as the question allows: jobs keep their numbers, users and sizes, and
-their order.
+The log changes as little as possible: jobs keep their numbers, users, sizes and order.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def with_load(workload: Workload, load: float) -> Workload:
     """
     present = offered_load(workload)
     if present == float("inf"):
-        raise WorkloadError("all jobs are submitted at once; no other load can be made of that")
+        raise WorkloadError("all jobs are submitted at once, so their load cannot be changed")
     if not 0 < load < float("inf"):
         raise WorkloadError(f"the offered load should be above 0, not {load:g}")
     return scale_load(workload, load / present)

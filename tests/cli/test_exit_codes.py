@@ -182,7 +182,7 @@ def test_a_full_disk_names_the_directory(run, monkeypatch, number):
     code, _, complaint = run("cache")
     assert code == ExitCode.NOT_WRITTEN
     assert complaint.startswith(
-        f"kept/run.json: {os.strerror(number)}; it is not written. Make room in kept"
+        f"kept/run.json: {os.strerror(number)}; it was not written. Make room in kept"
     )
 
 

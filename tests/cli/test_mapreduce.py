@@ -28,7 +28,7 @@ def test_runs_are_shown_and_kept(run: Run, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "say which jobs there are"),
+        ((), "give jobs: a trace"),
         (("--jobs", "one:maps=two"), "maps should be a whole number, not 'two'"),
         (("--jobs", "one:count=2"), "with maps at least"),
         (("--jobs", "one:maps=2,colour=red"), "'colour=red' is none of these"),

@@ -42,11 +42,11 @@ def test_without_files_it_is_a_scenario_that_is_compared() -> None:
 @pytest.mark.parametrize(
     ("files", "nodes", "trace", "problem"),
     [
-        (["queues.xml"], [], "jobs.json", "say which nodes there are"),
+        (["queues.xml"], [], "jobs.json", "give the nodes of the cluster"),
         (["queues.xml"], ["3"], "jobs.json", "--nodes 3: write it as 80:"),
         (["none.xml"], ["3:memory=1,cores=1"], "jobs.json", "none.xml: there is no such file"),
-        (["queues.xml"], ["3:memory=1,cores=1"], "none.json", "it is a trace of jobs"),
-        (["queues.xml"], ["3:memory=1,cores=1"], "x.toml", "a scenario names its files itself"),
+        (["queues.xml"], ["3:memory=1,cores=1"], "none.json", "give a trace of jobs"),
+        (["queues.xml"], ["3:memory=1,cores=1"], "x.toml", "a scenario names its own queue files"),
         ([], ["3:memory=1,cores=1"], "jobs.json", "are for --queues"),
     ],
 )

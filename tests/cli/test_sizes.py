@@ -205,6 +205,9 @@ def test_sizes_are_put_together() -> None:
     [
         (0.1, "1 second"),
         (59.0, "59 seconds"),
+        (59.6, "1 minute"),
+        (3_590, "1 hour"),
+        (86_000, "1 day"),
         (90, "2 minutes"),
         (7_200, "2 hours"),
         (1e6, "12 days"),
@@ -241,8 +244,7 @@ def test_progress_counts_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_nothing_is_said_beside_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
     watch = Watch(first=0.0)
-    watch.shown = True
-    with watch.watching():
+    with watch.quiet(), watch.watching():
         time.sleep(0.1)
     assert capsys.readouterr().err == ""
 
@@ -278,6 +280,26 @@ def test_what_was_found_until_then_is_shown(
     assert "load factor 0.5" in done.stdout
     assert "load factor 2.0" not in done.stdout
     assert run(*scenario, "--resume").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [((), "memory is used; leave the option out"), ((None,), "so that of workers is not counted")],
+    ids=["nowhere", "of this process"],
+)
+def test_a_limit_of_memory_that_cannot_be_measured_is_said(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: tuple[None, ...], says: str
+) -> None:
+    monkeypatch.setattr(
+        "rebecsim.exploration.limits.resident_bytes",
+        lambda process=None: 1 if process in known else None,
+    )
+    words = ("compare", "for_edf", "--replications", 1, "--no-orders", "--workers", 1)
+    done = run(*words, "--out", tmp_path / "out", "--max-memory", 5000)
+    assert "--max-memory: this system does not tell how much memory" in done.stderr
+    assert says in done.stderr
+    assert done.returncode == (0 if known else 2)
+    assert (tmp_path / "out").exists() == bool(known)
 
 
 def test_without_a_limit_nothing_is_ended() -> None:

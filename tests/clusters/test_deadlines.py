@@ -71,6 +71,8 @@ def test_an_advantage_is_said_in_the_words_of_the_metric() -> None:
         plain.says_advantage("MDF", "MLF", "2.0")
         == "Checkpoints: lower with MDF than with MLF by 2.0 checkpoints per run"
     )
+    bare = Metric("b", "Load", "", "lower", {"a": 1})
+    assert bare.says_advantage("MDF", "MLF", "1.8") == "Load: lower with MDF than with MLF by 1.8"
     share = Metric("s", "Success", "jobs", "higher", {"a": 1}, {"a": 1, "b": 1})
     assert (
         share.says_advantage("MDF", "{worse}", "2.0 percentage points")

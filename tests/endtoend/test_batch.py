@@ -109,7 +109,7 @@ def test_planted_faults_are_found(
         (["batch", "log.swf", "--nodes", "2:processors=2,memory=1"], "and does not fit on the"),
         (["batch", "log.swf", "--placement", "best-fit"], "--placement is about nodes"),
         (["batch", "log.swf", "--error", "1", "--estimates", "exact"], "leave out --estimates"),
-        (["validate", "log.swf"], "log.swf: no job has a wait, so that this is a log"),
+        (["validate", "log.swf"], "log.swf: no job has a wait, so this is a log"),
     ],
 )
 def test_mistakes_are_explained_and_nothing_is_written(

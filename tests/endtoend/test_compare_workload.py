@@ -147,4 +147,4 @@ def test_workers_know_the_policies_of_plugins(run: Run, folder: Path) -> None:
     assert "WIDEST" in done.stdout
     without = run("report", "a", cwd=folder)
     assert without.returncode == 2
-    assert "with that plug-in only" in without.stderr
+    assert "needs that plug-in to be resumed" in without.stderr

@@ -44,7 +44,7 @@ def test_a_trace_is_known_by_what_it_begins_with(run, tmp_path):
         assert shown.stdout.splitlines()[1:] == expected.stdout.splitlines()[1:]
     refused = run("slice", "jobs.trace", "--out", "cut.swf")
     assert refused.returncode == 2
-    assert "jobs.trace: jobs of containers, which `workload info`" in refused.stderr
+    assert "jobs.trace: holds jobs of containers; use `workload info`" in refused.stderr
 
 
 def test_the_same_seed_gives_the_same_trace(run, tmp_path):
@@ -117,7 +117,7 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
     assert ["1", "not", "said", "not", "said", "not", "said", "not", "said"] in cells
     assert any(row[:5] == ["1", "4,000", "8", "4,000", "8"] and "g" in row for row in cells)
     refused = run("info", "n.json", "--block", "3")
-    assert (refused.returncode, "--block: n.json has nodes" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--block: for traces of SWIM" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
         (("generate", "--out", "x.swf", "--tasks", "constant:1"), "--tasks: give --sls for jobs"),
         (("generate", "--sls", "--out", "x.swf"), "x.swf: the name of a trace should end with"),
         (("generate", "--sls", "--out", "no/x.json"), "no/x.json: there is no directory no"),
-        (("generate", "--sls", "--out", "x.json", "--users", "3"), "--users: about logs in SWF"),
+        (("generate", "--sls", "--out", "x.json", "--users", "3"), "--users: for logs in SWF only"),
         (("generate", "--sls", "--out", "x.json", "--like", "a.swf"), "--like a.swf: with --sls"),
         (
             ("generate", "--sls", "--out", "x.json", "--memory", "unifrom:1-2"),
@@ -136,17 +136,23 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
             ("generate", "--sls", "--out", "x.json", "--memory", "constant:150"),
             "memory constant:150-150: from 100 MB on, in steps of 100 MB",
         ),
-        (("info", "t.json", "--chart", "x.png"), "--chart: about logs in SWF"),
-        (("info", "t.json", "--block", "3"), "--block: t.json has tasks"),
-        (("info", "t.json", "--startup", "0"), "--startup: t.json has tasks"),
-        (("info", "log.swf", "--task-memory", "3"), "--task-memory: about jobs of containers"),
+        (("info", "t.json", "--chart", "x.png"), "--chart: for logs in SWF only"),
+        (("info", "t.json", "--block", "3"), "--block: for traces of SWIM"),
+        (("info", "t.json", "--startup", "0"), "--startup: for traces of SWIM"),
+        (("info", "log.swf", "--task-memory", "3"), "--task-memory: for jobs of containers only"),
         (("convert", "t.json", "--out", "x.csv"), "x.csv: the name of a trace should end with"),
         (("convert", "t.json", "--out", "x.json"), "t.json:1: job_0: waits for itself"),
-        (("slice", "t.json", "--out", "x.swf"), "t.json: jobs of containers, which `workload info"),
-        (("metrics", "t.json"), "t.json: jobs of containers, which `workload info`"),
+        (
+            ("slice", "t.json", "--out", "x.swf"),
+            "t.json: holds jobs of containers; use `workload info",
+        ),
+        (("metrics", "t.json"), "t.json: holds jobs of containers; use `workload info`"),
         (("nodes", "--nodes", "3:memory=x", "--out", "x.json"), "write it as 80:memory=64000,co"),
         (("nodes", "--nodes", "3:mem=5", "--out", "x.json"), "no mem; did you mean memory?"),
-        (("nodes", "--nodes", "3:cores=0", "--out", "x.json"), "a node 1 MB and 1 core"),
+        (
+            ("nodes", "--nodes", "3:cores=0", "--out", "x.json"),
+            "each with at least 1 MB and 1 core",
+        ),
         (("nodes", "--nodes", "9999999999", "--out", "x.json"), "REBECSIM_MAX_NODES=9999999999"),
         (("nodes", "--nodes", "3", "--racks", "4", "--out", "x.json"), "3 nodes in 4 racks"),
     ],

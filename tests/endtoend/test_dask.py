@@ -276,8 +276,8 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
     if (place / "held/run.json").exists():
         assert done.returncode == 75
         assert without_progress(done.stderr)[1:] == [
-            f"the Dask scheduler {own.address} does not answer any more; what is finished is "
-            "kept: held: go on with --resume"
+            f"the Dask scheduler {own.address} no longer answers; finished cells are kept: "
+            "held: go on with --resume"
         ]
     else:  # it was killed before it had answered
         assert done.returncode in (2, 75), done.stderr

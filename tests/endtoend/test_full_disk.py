@@ -79,7 +79,7 @@ def test_what_cannot_be_written_is_not_there(name, here, monkeypatch, capsys):
         with files_of_at_most(100):
             assert ended(monkeypatch, command) == ExitCode.NOT_WRITTEN
         complaint = capsys.readouterr().err.splitlines()[-1]
-        assert complaint.startswith(f"{out}: File too large; it is not written.")
+        assert complaint.startswith(f"{out}: File too large; it was not written.")
         assert sorted(here.iterdir()) == before
         assert earlier is None or out.read_bytes() == earlier
 

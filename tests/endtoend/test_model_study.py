@@ -140,7 +140,7 @@ def test_a_model_in_python_cannot_be_generated_and_is_not_run(tmp_path, capsys):
         (["--observe", "first=desk.served == "], "unexpected the end of the file"),
         (["--env", "SERVCE=1"], "--env SERVCE: there is no env constant of this name; did you"),
         (["--env", "SERVICE"], "--env SERVICE: write it as NAME=VALUE"),
-        (["--env", "SERVICE=x"], "'x' is no number, true or false"),
+        (["--env", "SERVICE=x"], "'x' is not a number, true or false"),
         (["--env", "SERVICE=1", "--env", "SERVICE=2"], "SERVICE was given before"),
         (["--every", "3"], "--every follows variables over time; give one with --observe"),
         (["--save", "x.json"], "is for a single run; leave it out"),

@@ -169,7 +169,7 @@ def test_two_runs_are_compared(read):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["runs", "nowhere"], ["nowhere", "is no directory"]),
+        (["runs", "nowhere"], ["nowhere", "is not a directory"]),
         (["runs", "empty"], ["empty: there are no runs", "--out"]),
         (["query", "select 1", "empty"], ["empty: there are no runs"]),
         (["query", "selec 1"], ["query: ", "syntax error"]),

@@ -82,6 +82,7 @@ def test_a_workflow_is_drawn_as_png_too(run: Run, tmp_path: Path) -> None:
     ("words", "says"),
     [
         ("--deadline 3", "needs a --manager"),
+        ("--dry-run", "needs a --manager"),
         ("--manager EDF --deadline 3 --multiplier 2", "cannot be given with --deadline"),
         ("--manager NOBODY", "no resource manager is called 'NOBODY'"),
         ("--manager EDF --gantt chart.pdf", "should be named .png or .svg"),

@@ -78,7 +78,7 @@ def test_workers_and_resuming_leave_the_bytes_as_they_are(run: Run, folder: Path
     [
         (SCENARIO, TRACE.replace("3000", "9000"), "jobs.json:1: job_0, task 1 asks for 9000 MB"),
         (SCENARIO, TRACE[:-20], "jobs.json:"),
-        (SCENARIO, "", "nothing in the file"),
+        (SCENARIO, "", "the file is empty"),
         (SCENARIO.replace('"GREEDY"', '"PEEK"').replace("STEP", "NULL"), TRACE, "PEEK has to know"),
         (
             SCENARIO.replace('trace = "jobs.json"', 'trace = "jobs.json"\nfirst = 1'),
@@ -128,7 +128,7 @@ def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "say which nodes there are: --nodes 80:memory=64000,cores=16, or --topology FILE"),
+        ([], "give the nodes of the cluster: --nodes 80:memory=64000,cores=16, or --topology FILE"),
         (["--nodes", "2:memory=4000"], "--nodes 2:memory=4000: write it as 80:memory=64000"),
         ([*CLUSTER, "--scheduler", "REGULA"], "did you mean REGULAR?"),
         ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),
@@ -246,7 +246,7 @@ def test_long_names_of_dss_are_those_of_its_short_ones(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["regular", "step"], "a penalty and its IB go together"),
+        (["regular", "step"], "give a penalty with its IB"),
         (["reglar"], "no YARN scheduler is called 'REGLAR'; did you mean REGULAR?"),
         (["smartg", "stair", "1.5"], "there is no penalty 'stair'"),
         (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 2 or as"),

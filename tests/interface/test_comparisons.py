@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
+from rebecsim.limits import LimitError
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.studies.storage.query import QueryError
 from tests.endtoend.test_cli import SCENARIO
@@ -28,6 +30,14 @@ def test_how_large_it_is_is_known_before(run, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("24 runs, each of up to 99 time units: estimated ")
     rs.compare("for_edf", replications=1, orders=False, progress=False)
     assert capsys.readouterr().out == ""
+
+
+def test_runs_of_too_many_tasks_are_refused_before_anything_is_prepared(monkeypatch, tmp_path):
+    monkeypatch.setattr(Plan, "prepare", lambda *_: pytest.fail("it was prepared"))
+    monkeypatch.setenv("REBECSIM_MAX_TASKS", "100")
+    with pytest.raises(LimitError, match=r"tasks; the limit is 100 for a run"):
+        rs.compare("fifo_or_fair", out=tmp_path / "out", replications=1, progress=False)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("without_charts")

@@ -11,6 +11,8 @@ from rebecsim.report.distributions import duration_text
         (0, "0s"),
         (35, "35s"),
         (1.5, "1.5s"),
+        (0.96, "1s"),
+        (0.04, "0s"),
         (59.9, "1m 0s"),
         (848, "14m 8s"),
         (8879, "2h 27m"),

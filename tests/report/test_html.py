@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 
@@ -107,6 +108,15 @@ def test_the_page_compares_policies_and_orders(full_report) -> None:
     assert len(set(ids)) == len(ids)
     labels = [a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a]
     assert set(labels) <= set(ids)
+
+
+def test_exact_figures_have_no_intervals_in_their_heading(make_report) -> None:
+    drawn = make_report()
+    assert "All conditions together, with 95 % intervals" in page_of(drawn).text
+    exact = make_report([replace(each, is_random=False) for each in drawn.moments])
+    said = page_of(exact).text
+    assert "All conditions together" in said
+    assert "All conditions together, with" not in said
 
 
 def test_a_plain_report_has_no_empty_sections(make_report) -> None:

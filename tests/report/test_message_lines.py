@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from io import StringIO
 from types import SimpleNamespace
 from typing import Any
@@ -72,25 +71,3 @@ def test_the_bar_of_a_comparison_fits_into_80_columns(name: str) -> None:
     assert any(
         "4000/1234567 cells 0:00:00" in line and line.startswith(name[:20]) for line in shown
     )
-
-
-def test_a_pipe_gets_a_line_at_intervals_and_a_short_run_none() -> None:
-    run: Any = SimpleNamespace(
-        plan=SimpleNamespace(
-            scenario=SimpleNamespace(name="deadlines_generic"),
-            study=SimpleNamespace(counted="runs"),
-        )
-    )
-    for every, is_written in ((0.01, True), (60.0, False)):
-        console = Console(width=80, stderr=True, force_terminal=False)
-        console.file = written = StringIO()
-        with progress_bar([run], console, every=every) as bar:
-            bar.start(1200)
-            bar.advance(40)
-            deadline = time.monotonic() + 5
-            while is_written and "40 of" not in written.getvalue():
-                assert time.monotonic() < deadline
-                time.sleep(0.005)
-        lines = written.getvalue().splitlines()
-        assert ("deadlines_generic: 40 of 1,200 runs, 0 min" in lines) == is_written
-        assert bool(lines) == is_written

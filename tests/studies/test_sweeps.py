@@ -212,24 +212,24 @@ def test_tables_of_toml_are_parts_of_keys(tmp_path: Path) -> None:
         ("stages", {"workload.multiplier": [2, 0]}, "must be at least 1, found 0"),
         ("stages", {"resources.count": [2.5]}, "must be a whole number, found 2.5"),
         ("stages", {"workload.map_reduce.maps": [2]}, "there is no [workload.map_reduce]"),
-        ("stages", {"workload.jobs.x": [2]}, "workload.jobs is no table"),
+        ("stages", {"workload.jobs.x": [2]}, "workload.jobs is not a table"),
         ("stages", {"workload.rate": []}, "must be a list of values, or { from = 1"),
-        ("stages", {"workload.rate": [1, 1]}, "1 stands there twice; remove one"),
-        ("stages", {"workload.rate[": [1]}, "is no key; write it as in workload.rate"),
-        ("stages", {"policies": [["EDF"]]}, "compared already; give them in policies"),
-        ("stages", {"policies[0]": ["EDF"]}, "compared already; give them in policies"),
-        ("stages", {"seed": [1, 2]}, "is one for the whole comparison"),
+        ("stages", {"workload.rate": [1, 1]}, "1 is listed twice; remove one"),
+        ("stages", {"workload.rate[": [1]}, "is not a key; write it as in workload.rate"),
+        ("stages", {"policies": [["EDF"]]}, "value by value already; list its values in policies"),
+        ("stages", {"policies[0]": ["EDF"]}, "value by value already; list its values in policies"),
+        ("stages", {"seed": [1, 2]}, "holds for the whole comparison"),
         ("stages", {"resources.slots": [None]}, "give one of slots"),
         ("stages", {"warm_up": ["mser6"]}, "warm_up"),
         ("dispatch", {"arrivals.count": [1]}, "arrivals is a list; name one of its entries"),
         ("dispatch", {"arrivals[1].count": [1]}, "arrivals has 1 entries, counted from 0"),
         ("dispatch", {"arrivals[0].cont": [1]}, "did you mean arrivals[0].count?"),
-        ("dispatch", {"app_masters": [[1], [2]]}, "give them in app_masters"),
+        ("dispatch", {"app_masters": [[1], [2]]}, "list its values in app_masters"),
         ("dispatch", {"speeds": [[1.0], [2.0]]}, "sweep"),
         ("mapreduce", {"variants[0].name": ["a", "b"]}, "changes what is compared"),
         ("mapreduce", {"variants[0].scheduler": ["FIF"]}, "FIF"),
         ("model", {"untill": [1]}, "there is no env constant of this name"),
-        ("model", {"model": ["a.rebeca"]}, "is one for the whole comparison"),
+        ("model", {"model": ["a.rebeca"]}, "holds for the whole comparison"),
     ],
 )
 def test_what_cannot_be_swept_is_said(
@@ -299,16 +299,18 @@ def test_files_of_all_values_are_there_and_in_the_record(tmp_path: Path) -> None
 def test_a_run_that_is_gone_on_with_has_the_same_sweep(tmp_path: Path) -> None:
     found = rs.compare(scenario("stages", replications=2), out=tmp_path / "a", progress=False)
     more = {"replications": 3, "resume": True, "progress": False}
-    again = rs.compare(scenario("stages"), tmp_path / "a", **more)
+    again = rs.compare(scenario("stages"), out=tmp_path / "a", **more)
     assert (found.report.moments[0].replications, again.report.moments[0].replications) == (2, 3)
     with pytest.raises(UserError, match="holds a run of another scenario"):
-        rs.compare(scenario("stages", sweep={"workload.multiplier": [2]}), tmp_path / "a", **more)
+        rs.compare(
+            scenario("stages", sweep={"workload.multiplier": [2]}), out=tmp_path / "a", **more
+        )
 
 
 def test_python_and_the_command_line_sweep_alike(tmp_path: Path, run: Any) -> None:
     values = scenario("stages", sweep={})
     swept = {"workload.multiplier": [2, 10]}
-    found = rs.compare(values, tmp_path / "python", sweep=swept, progress=False)
+    found = rs.compare(values, out=tmp_path / "python", sweep=swept, progress=False)
     path = tmp_path / "swept.toml"
     path.write_text(
         'kind = "stages"\nname = "swept"\nreplications = 3\npolicies = ["WFBB_PD_SL_TSP1", "EDF"]\n'

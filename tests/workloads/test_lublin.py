@@ -110,5 +110,5 @@ def test_users_have_zipf_shares():
 
 @pytest.mark.parametrize(("jobs", "processors", "users"), [(1, 4, 1), (9, 1, 1), (9, 4, 0)])
 def test_too_little_to_draw_from(jobs, processors, users):
-    with pytest.raises(WorkloadError, match="two processors, two jobs and a user"):
+    with pytest.raises(WorkloadError, match="2 processors, 2 jobs and 1 user"):
         generate(jobs, processors, seed=1, users=users)

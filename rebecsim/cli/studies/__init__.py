@@ -1,1 +1,1 @@
-"""Commands about studies: compare, reproduce, and what is done with their results."""
+"""Commands about studies: compare, reproduce, and those that read stored results."""

@@ -1,4 +1,4 @@
-"""Commands about comparisons: scenarios and compare."""
+"""The commands `scenarios` and `compare`."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def compare(
     from rebecsim.studies.scenarios.sweeps import read_sweep
 
     if out is None and not making.dry_run:
-        raise typer.BadParameter("say where results go", param_hint="--out")
+        raise typer.BadParameter("give a directory for the results", param_hint="--out")
     engine = making.engine
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()
@@ -255,7 +255,7 @@ def compare(
         order=changes.order,
     )
     how_large = comparison_size(plan, orders.orders, count)
-    # Whoever simulates, this process has time for what it needs afterwards.
+    # While workers simulate, this process imports modules that it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:
         # What is wrong shows before anything is written.
@@ -363,12 +363,10 @@ def show_written(written: WrittenReport, *more: Path) -> None:
 
 
 @contextmanager
-def showing_runs(
-    advice: str, runs: Sequence[PlannedRun], watch: Watch | None = None
-) -> Iterator[Bar]:
-    """Show a progress bar while the block works, or where nobody sees one, lines now and then.
+def showing_runs(advice: str, runs: Sequence[PlannedRun], watch: Watch) -> Iterator[Bar]:
+    """Show a progress bar in a terminal while the block works; elsewhere the `watch` writes lines.
 
-    When it is interrupted, say how to go on. The `watch` is one that watches already.
+    When the block is interrupted, say how to go on.
     """
     from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -377,15 +375,12 @@ def showing_runs(
 
     try:
         if error_console().is_terminal:
-            with progress_bar(runs, error_console()) as bar, _quiet(watch):
+            with progress_bar(runs, error_console()) as bar, watch.quiet():
                 yield bar
-        elif watch is not None:
-            yield watch
         else:
-            with sized(None) as own:
-                yield own
+            yield watch
     except KeyboardInterrupt:
-        if watch is not None and watch.heeds():
+        if watch.heeds():
             raise
         complain(f"interrupted; finished cells are in {advice}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -393,15 +388,3 @@ def showing_runs(
         raise WorkerKilledError(advice) from error
     except BrokenExecutor as error:
         raise WorkerKilledError(advice, str(error)) from error
-
-
-@contextmanager
-def _quiet(watch: Watch | None) -> Iterator[None]:
-    """Let a watch say nothing while a bar is shown."""
-    if watch is not None:
-        watch.shown = True
-    try:
-        yield
-    finally:
-        if watch is not None:
-            watch.shown = False

@@ -1,4 +1,4 @@
-"""Many runs of one model: the long form of `simulate`, and the short form of a study."""
+"""`simulate --runs`: many runs of one model, as a study."""
 
 from __future__ import annotations
 

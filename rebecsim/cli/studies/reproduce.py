@@ -1,4 +1,4 @@
-"""The command that runs published experiments again: reproduce."""
+"""The command `reproduce`: run published experiments again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
 from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
@@ -74,7 +74,7 @@ def reproduce(
             help="deadlines: these parts only, of factors,facebook,wfbb,edf,errors,closed.",
         ),
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
 ) -> None:
     """Run published experiments; compare with the printed figures.
 

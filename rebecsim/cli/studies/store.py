@@ -138,7 +138,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
 
 
 def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
-    """The runs below a directory, and what is wrong with those that cannot be opened."""
+    """The runs below a directory, and why some cannot be opened."""
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.studies import ResultsError
     from rebecsim.studies.storage.store import find_runs

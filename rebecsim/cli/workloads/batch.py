@@ -1,4 +1,4 @@
-"""Commands about batch schedulers: batch, validate."""
+"""The commands `batch` and `validate`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -55,7 +55,7 @@ class MachineOptions:
                 raise UserError("--placement is about nodes; give them with --nodes")
             return None if self.processors is None else Pool(self.processors)
         if self.processors is not None:
-            raise UserError("a machine has --processors or --nodes, not both")
+            raise UserError("give --processors or --nodes, not both")
         return machine_of(*map(_node_group, self.nodes), placement=self.placement)
 
 
@@ -130,7 +130,7 @@ def batch(
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run a job log through a batch scheduler."""
@@ -242,7 +242,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     workload = told(path, read_log(path, processors=processors, rules=rules))
     known = workload.wait != UNKNOWN
     if not known.any():
-        raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
+        raise UserError(f"{path}: no job has a wait, so this is a log, not a schedule")
     if not known.all():
         complain(f"{path}: {counted(int((~known).sum()), 'job')} without a wait left out")
     order = np.lexsort((workload.job, workload.submit))

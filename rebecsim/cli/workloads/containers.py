@@ -1,4 +1,4 @@
-"""Traces of container jobs for the workload commands: looked at, written anew, and drawn."""
+"""The `workload` commands for traces of container jobs."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def show_containers(path: Path, options: SwimOptions) -> None:
     from rebecsim.workloads import is_sls_topology, read_sls_topology, summarise_containers
 
     if not path.name.endswith(_SWIM) and is_sls_topology(path):
-        refuse(f"{path} has nodes; these make tasks of a trace of SWIM, .tsv", **vars(options))
+        refuse(f"for traces of SWIM (.tsv) only, and {path} holds nodes", **vars(options))
         console().print(topology_view(str(path), read_sls_topology(path)))
         return
     jobs, facts = _read(path, options)
@@ -210,7 +210,7 @@ def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], lis
         swim = read_swim(path, options.rule())
         moved = (("map input", swim.map_input), ("shuffle", swim.shuffle), ("output", swim.output))
         return swim.jobs, [(name, f"{total / 2**30:,.1f} GB") for name, total in moved]
-    refuse(f"{path} has tasks; these make tasks of a trace of SWIM, .tsv", **vars(options))
+    refuse(f"for traces of SWIM (.tsv) only, and {path} holds tasks", **vars(options))
     sls = read_sls_trace(path)
     nodes = sum(len(rack.nodes) for rack in sls.racks)
     if not nodes:

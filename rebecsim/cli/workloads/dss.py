@@ -1,4 +1,4 @@
-"""The command `dss`: the arguments, the options and the files of the simulator DSS."""
+"""The command `dss`: arguments, options and files as in the simulator DSS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import say
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Assigning:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorOptions:
-    """What is not as schedulers believe."""
+    """Errors in what schedulers believe."""
 
     duration_error: Annotated[int | None, typer.Option(min=0, help="Percent.")] = None
     duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
@@ -143,7 +143,7 @@ class Output:
         int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one sample.")
     ] = 0
     occupancy_stats_file: Annotated[
-        Path | None, typer.Option(help="Where they are written; needed with an interval.")
+        Path | None, typer.Option(help="File for these samples; needed with an interval.")
     ] = None
     out: Annotated[
         Path | None,
@@ -160,7 +160,7 @@ def dss(
     assigning: Assigning = Assigning(),
     errors: ErrorOptions = ErrorOptions(),
     output: Output = Output(),
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
 ) -> None:
     """Run a trace as the simulator DSS does, byte for byte."""
     from rebecsim.clusters.yarn import run_cluster
@@ -231,7 +231,7 @@ def _elasticity(given: Arguments, assigning: Assigning, errors: ErrorOptions) ->
     from rebecsim.clusters.yarn import Elasticity, penalty_named
 
     if (given.penalty is None) != (given.ib is None):
-        raise UserError("a penalty and its IB go together, as in: step 1.5")
+        raise UserError("give a penalty with its IB, as in: step 1.5")
     return Elasticity(
         penalty=None if given.penalty is None else penalty_named(given.penalty, given.ib or 1.0),
         elastic_percent=assigning.ep,

@@ -1,4 +1,4 @@
-"""What commands about logs share: options, and how logs are read."""
+"""Options and reading of logs, for the commands that take a log."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def require_log(path: Path) -> None:
     """Raise UserError for jobs of containers."""
     if holds_containers(path):
         raise UserError(
-            f"{path}: jobs of containers, which `workload info`, `workload convert` and `yarn` read"
+            f"{path}: holds jobs of containers; use `workload info`, `workload convert` or `yarn`"
         )
 
 

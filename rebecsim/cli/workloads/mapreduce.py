@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ class JobOptions:
         if self.jobs:
             found["jobs"] = [_group(text) for text in self.jobs]
         if not found:
-            raise UserError(
-                f"say which jobs there are: a trace, --mix separated, or --jobs {_JOBS}"
-            )
+            raise UserError(f"give jobs: a trace, --mix separated, or --jobs {_JOBS}")
         return found
 
 
@@ -63,16 +61,16 @@ class JobOptions:
 class ClusterOptions:
     """The nodes of the cluster."""
 
-    nodes: Annotated[int, typer.Option(min=1, help="How many run tasks.")] = 30
-    racks: Annotated[int, typer.Option(min=1, help="Over which they are dealt.")] = 1
-    map_slots: Annotated[int, typer.Option(min=1, help="Of a node.")] = 4
-    reduce_slots: Annotated[int, typer.Option(min=0, help="Of a node.")] = 4
-    cores: Annotated[int, typer.Option(min=1, help="Of a node.")] = 8
-    disks: Annotated[int, typer.Option(min=1, help="Of a node.")] = 1
-    disk_read: Annotated[float, typer.Option(min=0.001, help="Of a disk, MiB/s.")] = 280.0
-    disk_write: Annotated[float, typer.Option(min=0.001, help="The same.")] = 75.0
-    link: Annotated[float, typer.Option(min=0.001, help="Of a node, Gbit/s.")] = 1.0
-    replication: Annotated[int, typer.Option(min=1, help="Of blocks of the inputs.")] = 3
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes that run tasks.")] = 30
+    racks: Annotated[int, typer.Option(min=1, help="Racks of these nodes.")] = 1
+    map_slots: Annotated[int, typer.Option(min=1, help="Map slots of a node.")] = 4
+    reduce_slots: Annotated[int, typer.Option(min=0, help="Reduce slots of a node.")] = 4
+    cores: Annotated[int, typer.Option(min=1, help="Cores of a node.")] = 8
+    disks: Annotated[int, typer.Option(min=1, help="Disks of a node.")] = 1
+    disk_read: Annotated[float, typer.Option(min=0.001, help="A disk reads, MiB/s.")] = 280.0
+    disk_write: Annotated[float, typer.Option(min=0.001, help="A disk writes, MiB/s.")] = 75.0
+    link: Annotated[float, typer.Option(min=0.001, help="Link of a node, Gbit/s.")] = 1.0
+    replication: Annotated[int, typer.Option(min=1, help="Copies of each input block.")] = 3
 
 
 @app.command()
@@ -90,15 +88,15 @@ def mapreduce(
     ] = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Of CAPACITY without a file; repeatable."),
+        typer.Option(metavar="KEY=VALUE", help="Setting of CAPACITY without a file; repeatable."),
     ] = None,
     of: JobOptions = JobOptions(),
     on: ClusterOptions = ClusterOptions(),
-    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 2015,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 2015,
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run jobs on the map and reduce slots of Hadoop 1."""

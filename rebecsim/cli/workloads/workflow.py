@@ -1,4 +1,4 @@
-"""The command `workflow`: what a workflow of a file is, how it looks, who keeps its deadline."""
+"""The command `workflow`: describe, draw and run a workflow with a deadline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineOptions:
-    """By when the workflow should have ended."""
+    """The deadline of the workflow."""
 
     deadline: Annotated[
-        float | None, typer.Option(min=0.001, help="By when it should have ended, s.")
+        float | None, typer.Option(min=0.001, help="Deadline of the workflow, s.")
     ] = None
     multiplier: Annotated[
         float | None,
-        typer.Option(
-            min=1, show_default="2", help="Instead: so many times what it takes alone on them."
-        ),
+        typer.Option(min=1, show_default="2", help="Deadline as a multiple of its run time alone."),
     ] = None
 
 
@@ -40,8 +38,8 @@ class DeadlineOptions:
 class ResourceOptions:
     """What the workflow runs on."""
 
-    resources: Annotated[int, typer.Option(min=1, max=10**5, help="How many there are.")] = 10
-    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Tasks at a time of each.")] = 2
+    resources: Annotated[int, typer.Option(min=1, max=10**5, help="Number of resources.")] = 10
+    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Slots of each resource.")] = 2
 
 
 @app.command()
@@ -61,9 +59,10 @@ def workflow(
     by: DeadlineOptions = DeadlineOptions(),
     on: ResourceOptions = ResourceOptions(),
     gantt: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw who ran what when, .svg or .png.")
+        Path | None,
+        typer.Option(dir_okay=False, help="Draw a Gantt chart, .svg or .png."),
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Describe, draw and run a workflow that has a deadline."""
@@ -76,10 +75,11 @@ def workflow(
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
-    _require_sense(manager, by, gantt)
+    _require_sense(manager, by, gantt, limits)
     makers = _makers(manager or [])
     tasks = read_workflow(file)
-    with sized(Size.of([(max(len(makers), 1), size_of_tasks(1, len(tasks)))]), limits):
+    size = Size.of([(len(makers), size_of_tasks(1, len(tasks)))]) if makers else None
+    with sized(size, limits):
         shape = WorkflowShape(tasks)
         if draw is not None:
             require_drawing(shape, file.name, draw)
@@ -93,15 +93,22 @@ def workflow(
             _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
 
 
-def _require_sense(manager: list[str] | None, by: DeadlineOptions, gantt: Path | None) -> None:
+def _require_sense(
+    manager: list[str] | None, by: DeadlineOptions, gantt: Path | None, limits: SizeOptions
+) -> None:
     """Raise BadParameter, or UserError, for options that mean nothing."""
     from rebecsim.report.charts.figures import require_picture_name
 
     if by.deadline is not None and by.multiplier is not None:
         raise typer.BadParameter("cannot be given with --deadline", param_hint="--multiplier")
-    given = {"--deadline": by.deadline, "--multiplier": by.multiplier, "--gantt": gantt}
+    given = {
+        "--deadline": by.deadline,
+        "--multiplier": by.multiplier,
+        "--gantt": gantt,
+        "--dry-run": limits.dry_run,
+    }
     for name, value in given.items():
-        if value is not None and not manager:
+        if value and not manager:
             raise typer.BadParameter("needs a --manager that runs it", param_hint=name)
     if gantt is not None:
         require("--gantt", "matplotlib", "pyarrow")
@@ -149,7 +156,7 @@ def _run(
 def _deadline(
     tasks: tuple[StageTask, ...], resources: tuple[StageResource, ...], by: DeadlineOptions
 ) -> int:
-    """Give by when a workflow should have ended (ms). Raises UserError for one in no time."""
+    """Give the deadline of a workflow (ms). Raises UserError for one of 0 ms."""
     from rebecsim.clusters.stages.job import SECOND, StageJob
     from rebecsim.clusters.stages.workloads.stream import with_deadline
 

@@ -1,4 +1,4 @@
-"""Commands about workloads of real machines: workload info, generate, slice, convert, metrics."""
+"""The commands `workload info`, `generate`, `slice`, `convert` and `metrics`."""
 
 from __future__ import annotations
 
@@ -266,10 +266,10 @@ def slice_(
     until: Annotated[
         int | None, typer.Option(min=1, help="Jobs submitted before this second.")
     ] = None,
-    first: Annotated[int | None, typer.Option(min=1, help="At most so many jobs.")] = None,
+    first: Annotated[int | None, typer.Option(min=1, help="Most jobs to keep.")] = None,
     chosen: ChosenOptions = ChosenOptions(),
     load_factor: Annotated[
-        float | None, typer.Option(help="Submit jobs so many times as fast.")
+        float | None, typer.Option(help="Submit jobs faster by this factor.")
     ] = None,
     load: Load = None,
     processors: Processors = None,
@@ -344,7 +344,7 @@ def metrics(
     from rebecsim.report.charts.figures import require_picture_name
 
     if not shares.share and (boxes or heatmap or shares != ShareOptions()):
-        raise UserError("--boxes, --heatmap and what is about expected ends need --share")
+        raise UserError("--boxes, --heatmap and options of expected ends need --share")
     for picture in filter(None, (boxes, heatmap)):
         require_picture_name(picture)
     read = [_read_schedule(path, processors) for path in schedules]
@@ -355,8 +355,8 @@ def metrics(
         _show_user_aware(read, views, expected, shares.title(), by, boxes, heatmap)
 
 
-_OF_SWF = "about logs in SWF, and these are jobs of containers"
-_OF_SWIM = "about jobs of containers, and this is a log"
+_OF_SWF = "for logs in SWF only, and these are jobs of containers"
+_OF_SWIM = "for jobs of containers only, and this is a log"
 
 
 def _show_classical(
@@ -441,7 +441,7 @@ def _view(schedule: Schedule, options: ChosenOptions) -> NDArray[np.bool_]:
             chosen &= np.isin(column, numbers[name])
         chosen &= ~np.isin(column, numbers[f"without_{name}"])
     if not chosen.any():
-        raise UserError(f"{schedule.policy}: no job of these users and queues")
+        raise UserError(f"{schedule.policy}: no job is of these users and queues")
     return chosen
 
 

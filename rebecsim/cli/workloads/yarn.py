@@ -12,7 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def yarn(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    limits: SizeOptions = ANY_SIZE,
+    limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""

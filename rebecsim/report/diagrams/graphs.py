@@ -1,4 +1,4 @@
-"""Drawings of graphs: who knows whom in a model, and small state spaces."""
+"""Drawings of graphs: the topology of a model, and small state spaces."""
 
 from __future__ import annotations
 

@@ -414,7 +414,7 @@ def _violation_band(layout: _Layout, wrong: int) -> list[str]:
 
 
 def _loop(layout: _Layout, path: Path, left_out: int) -> list[str]:
-    """Draw a bracket beside the steps that are gone round for ever."""
+    """Draw a bracket beside the steps that repeat for ever."""
     if path.loop is None:
         return []
     y = layout.bottom + 2.0

@@ -1,1 +1,1 @@
-"""What one model can do, and what it has done, as text."""
+"""Explorations and runs of one model, as text."""

@@ -1,4 +1,4 @@
-"""Probabilities from random runs, for people to read."""
+"""Estimated probabilities as text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The comparison with the reference on a suite of models: its manifest, and what comes out."""
+"""Comparison of verdicts and state counts with those of a conformance suite."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.exploration.states.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
+from rebecsim.limits import read_json
 from rebecsim.printable import clipped
 from rebecsim.trust import Consent, refuse_programs, require_consent
 
@@ -79,15 +79,13 @@ def compare_suite(
 
 
 def _entries(manifest: Path) -> list[dict[str, Any]]:
-    """Read the models of a suite. Raises UserError, naming the entry, for what is none."""
+    """Read the models of a suite. Raises UserError, naming the entry, for a wrong one."""
     try:
-        entries = json.loads(manifest.read_text("utf-8"))["models"]
+        entries = read_json(manifest)["models"]
     except OSError as error:
         raise UserError(f"{manifest}: {error.strerror}") from error
-    except RecursionError as error:
-        raise UserError(f"{manifest}: lists and objects are nested too deep") from error
     except (ValueError, LookupError, TypeError) as error:
-        raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
+        raise UserError(f"{manifest}: is not the manifest of a suite: {error}") from error
     if not isinstance(entries, list):
         raise UserError(f"{manifest}: `models` should be a list")
     for place, entry in enumerate(entries):

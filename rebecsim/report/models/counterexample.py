@@ -1,4 +1,4 @@
-"""Results of explorations for people to read."""
+"""Results of explorations as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cures of races as text and as plain values: what was tried, what came of it, what is changed."""
+"""Cures of races, as text and as JSON values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def cure_lines(cures: Cures, races: Races) -> Iterator[str]:
         yield from _change(each, cures, shown, number, races)
     if cures.is_interrupted:
         yield ""
-        yield "interrupted; what was not tried is undecided"
+        yield "interrupted; cures that were not tried are undecided"
     if not cures.of_races:
         yield ""
         yield "no race to cure: none matters"

@@ -1,4 +1,4 @@
-"""What all orders of messages come to, for people to read."""
+"""Best, worst and mean over all message orders, as text."""
 
 from __future__ import annotations
 

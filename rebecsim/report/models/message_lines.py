@@ -1,4 +1,4 @@
-"""Lines of a table whose rows come one by one: messages as they are served."""
+"""Tables that are printed row by row: messages as they are served."""
 
 from __future__ import annotations
 

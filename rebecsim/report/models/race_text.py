@@ -1,4 +1,4 @@
-"""Races as text: those that matter with the two orders side by side, the others in one line."""
+"""Races as text: those that matter in both orders, the others in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a model for people to read."""
+"""One run of a model, as text."""
 
 from __future__ import annotations
 

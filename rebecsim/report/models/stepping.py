@@ -1,4 +1,4 @@
-"""Where a run is that somebody steers, and what may happen next, in words."""
+"""The state of a stepped run and its possible next steps, as text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Running plans: on this machine and on others, until figures are as precise as asked for."""
+"""Running plans: here or on other machines, until figures are precise enough."""

@@ -1,6 +1,6 @@
-"""A whole comparison: the runs of a plan, and those beside it.
+"""A whole comparison: the runs of a plan, and its cells in other message orders.
 
-Beside it are the same cells in other message orders, to see what is the race.
+The other orders show whether a figure is due to the policy or to a race.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Dask as who runs the cells: worker processes of a cluster, on this machine or on others.
+"""The executor that runs cells on Dask: workers on this machine or on others.
 
-A task is sent pickled, and with it, once to every worker, its luggage: the versions that it is
-meant for, the files that it reads, and what is to be done first. So no file system is shared, and
-neither the scheduler nor a worker needs more than an installed rebecsim. What a worker lost is done
-again elsewhere; results come back to this process, which alone writes them.
+A task is sent pickled. Each worker gets its luggage once: the expected versions, the files that
+tasks read, and the preparations. So no file system is shared, and the scheduler and the workers
+need only an installed rebecsim. Tasks of a lost worker run again elsewhere. Results come back to
+this process, which alone writes them.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ def require_same_versions(
                 raise UserError(f"{place} has no {package}; install {package} {version} there")
             if _compared(package, found) != _compared(package, version):
                 raise UserError(
-                    f"{place} has {package} {found}, and this program {version}; results would not "
-                    "be those of one machine: install the same versions on both"
+                    f"{place} has {package} {found}, and this program {version}; results might "
+                    "differ, so install the same version on both"
                 )
 
 
@@ -235,7 +235,7 @@ class DaskExecutor:
         return error
 
     def _lost(self) -> ClusterLostError:
-        return ClusterLostError(f"the Dask scheduler {self._address} does not answer any more")
+        return ClusterLostError(f"the Dask scheduler {self._address} no longer answers")
 
 
 def worker_threads(client: Client) -> Mapping[str, int]:

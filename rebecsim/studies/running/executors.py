@@ -1,8 +1,7 @@
-"""Who runs the cells of a comparison: this process, or worker processes.
+"""Executors, which run the cells of a comparison: here, or in worker processes.
 
-An `Executor` is told tasks and gives their results; whoever writes them is somebody else. So
-another one, on other machines, needs the methods of the protocol and nothing more: see
-`rebecsim.studies.running.dask_executor`.
+An `Executor` takes tasks and gives their results; it writes no files. So an executor on other
+machines needs only the methods of the protocol: see `rebecsim.studies.running.dask_executor`.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ class WorkerPool(ProcessPoolExecutor):
                 future = super().submit(function, *args, **kwargs)
             self._watch_all_processes()
         except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
-            raise BrokenProcessPool("no worker process can be started any more") from error
+            raise BrokenProcessPool("no more worker processes can be started") from error
         if broken := getattr(self, "_broken", False):  # since, and the task may be forgotten
             raise BrokenProcessPool(broken)
         return future

@@ -1,4 +1,4 @@
-"""Runs whose number is found on the way: more of them until the figures are precise enough."""
+"""Sequential runs: more replications until the figures are precise enough."""
 
 from __future__ import annotations
 

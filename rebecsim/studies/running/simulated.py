@@ -1,4 +1,4 @@
-"""Replications of a generated model, as rows: what worker processes run of such cells.
+"""Replications of a generated model as rows, computed by worker processes.
 
 It needs nothing of scenarios and kinds, so that workers start at once.
 """

@@ -1,4 +1,4 @@
-"""What kinds have in common whose replications are simulations of models."""
+"""The base class of kinds whose replications simulate a model."""
 
 from __future__ import annotations
 

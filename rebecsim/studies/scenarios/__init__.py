@@ -1,1 +1,1 @@
-"""Scenario files: what all have, how they are read, and what is wrong with one."""
+"""Scenario files: common fields, reading, and errors."""

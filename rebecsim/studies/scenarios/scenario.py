@@ -1,4 +1,4 @@
-"""Scenarios: what the scenario files of all kinds have, and how one is validated."""
+"""The fields that scenarios of all kinds share, and their validation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class StudyScenario(Table):
     """What scenarios of all kinds have. A kind adds `kind`, its policies and its own keys."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset()
-    """Keys that are no settings for people to read."""
+    """Keys that are not settings."""
 
     fixed: ClassVar[frozenset[str]] = frozenset()
     """Keys of the kind that cannot be swept: what is compared, and how that is shown."""
@@ -168,7 +168,7 @@ _FIXED = frozenset(
 """Keys that no scenario can sweep; those of lists are compared already."""
 
 _MOST_SAID = 10
-"""Combinations of which it is said what is wrong with them."""
+"""Most combinations whose errors are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ def without_duplicates(entries: Entries) -> Entries:
     for place, entry in enumerate(entries):
         if (first := entries.index(entry)) < place:
             shown = getattr(entry, "label", None) or repr(entry)
-            text = f"{shown} stands there twice (first as entry {first}); remove one"
+            text = f"{shown} is listed twice (first as entry {first}); remove one"
             raise entry_error("duplicate", place, text)
     return entries
 

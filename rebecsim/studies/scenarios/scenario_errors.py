@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, said in words: file, line, field, and what to do about it."""
+"""Errors of scenarios in words: file, line, field, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenario files as text: where they are, and what they say."""
+"""Scenario files: finding them, and reading their text."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def builtin_scenarios() -> tuple[str, ...]:
 def read_scenario_text(source: str | Path) -> ScenarioText:
     """Read a scenario: a built-in one by its name, or a TOML file by its path.
 
-    Raises ScenarioError when there is none, or when it is no TOML.
+    Raises ScenarioError for a missing file, or one that is not TOML.
     """
     origin = str(source)
     folder = Path(source).parent
@@ -68,7 +68,7 @@ def read_scenario_text(source: str | Path) -> ScenarioText:
 def scenario_text(origin: str, text: str, folder: Path) -> ScenarioText:
     """Read a scenario from a text, not validated.
 
-    Raises ScenarioError when it is no TOML, LimitError for keys of too many parts.
+    Raises ScenarioError for text that is not TOML, LimitError for keys of too many parts.
     """
     NESTING.require(_most_parts(text), origin)
     return ScenarioText(origin, _parsed(origin, text), key_lines(text), folder)

@@ -1,4 +1,4 @@
-"""Sweeps: the values that keys of a scenario take in turn, and what each of them comes to.
+"""Sweeps: keys of a scenario that take several values in turn.
 
 The table `[sweep]` of a scenario names keys of the same file, as in `workload.rate` or
 `arrivals[0].count`, with lists or ranges of values. Each combination of values is a setting: the
@@ -87,7 +87,7 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
         if isinstance(value, float) and not math.isfinite(value):
             raise _bad(name, f"must hold finite numbers, found {value!r}")
         if any(value == other and type(value) is type(other) for other in given[:place]):
-            raise _bad(name, f"{value!r} stands there twice; remove one")
+            raise _bad(name, f"{value!r} is listed twice; remove one")
     return tuple(given)
 
 
@@ -102,9 +102,9 @@ def _range(name: str, given: Mapping[str, Any]) -> Iterator[int | float]:
     first, last, step = given["from"], given["to"], given.get("step", 1)
     numbers = (first, last, step)
     if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
-        raise _bad(name, "from, to and step are numbers")
+        raise _bad(name, "from, to and step must be numbers")
     if not all(map(math.isfinite, numbers)) or step <= 0 or last < first:
-        raise _bad(name, "a range goes up from `from` to `to`, by a step above 0")
+        raise _bad(name, "a range needs `from` up to `to`, and a step above 0")
     count = math.floor((last - first) / step * (1 + 1e-12)) + 1
     if count > MAX_COMBINATIONS:
         raise _bad(
@@ -154,7 +154,7 @@ def read_sweep(
         found[name.strip()] = _read_values(values)
         for value in found[name.strip()] if numbers_only else ():
             if not isinstance(value, int | float):
-                raise UserError(f"{option} {text}: {value!r} is no number, true or false")
+                raise UserError(f"{option} {text}: {value!r} is not a number, true or false")
     return found
 
 
@@ -263,7 +263,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
     """
     steps = _steps(key)
     if not steps:
-        raise SweepError(key, "is no key; write it as in workload.rate or arrivals[0].count")
+        raise SweepError(key, "is not a key; write it as in workload.rate or arrivals[0].count")
     at: Any = scenario
     field: FieldInfo | None = None
     for place, step in enumerate(steps):
@@ -312,8 +312,8 @@ def _is_in_table(path: FieldPath) -> bool:
 
 def _fixed(key: str, value: object) -> str:
     if isinstance(value, tuple) and value:
-        return f"is a list whose values are compared already; give them in {key.partition('[')[0]}"
-    return "is one for the whole comparison and cannot be swept"
+        return f"is compared value by value already; list its values in {key.partition('[')[0]}"
+    return "holds for the whole comparison and cannot be swept"
 
 
 def _no_table(path: FieldPath, value: object) -> str:
@@ -322,7 +322,7 @@ def _no_table(path: FieldPath, value: object) -> str:
         return f"there is no [{name}] in this scenario; add it"
     if isinstance(value, tuple):
         return f"{name} is a list; name one of its entries, as in {name}[0]"
-    return f"{name} is no table, so it has no keys"
+    return f"{name} is not a table, so it has no keys"
 
 
 def _unknown(
@@ -344,7 +344,7 @@ def _unknown(
 
 
 def known_keys(table: BaseModel, before: FieldPath = ()) -> Iterator[str]:
-    """Give the keys of a scenario that are no tables, as a sweep names them."""
+    """Give the keys of a scenario that are not tables, as a sweep names them."""
     for name in type(table).model_fields:
         value = getattr(table, name)
         path = (*before, name)

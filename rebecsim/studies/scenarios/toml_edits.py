@@ -1,4 +1,4 @@
-"""Changing one value of a TOML text, and leaving the rest as somebody wrote it."""
+"""Change one value of a TOML text; the rest stays as it was written."""
 
 from __future__ import annotations
 

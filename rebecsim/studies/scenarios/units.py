@@ -1,4 +1,4 @@
-"""The units of what scenarios hold: each stands at its field, and pages and messages show it.
+"""Units of the fields of scenarios, which pages and messages show.
 
 A field has one as `Field(json_schema_extra=unit("MB"))`, so it is a part of the schema.
 """

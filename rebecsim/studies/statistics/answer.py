@@ -1,4 +1,4 @@
-"""What a comparison answers: who has the best figure where, and which differences are shown.
+"""The answer of a comparison: the best policies, and which leads are significant.
 
 The answer is about the first measure. Pairs are tested for all conditions together (Holm, see
 `differences`), so that the chance of any false claim in the whole answer is at most one less the
@@ -69,7 +69,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Who has the best figure under each condition.
+    """The policies with the best figure under each condition.
 
     Attributes:
         metric: the figure.
@@ -98,7 +98,7 @@ class Answer:
 
     @property
     def varies(self) -> bool:
-        """Whether it depends on the condition who leads, or what is shown of the lead."""
+        """Whether the leaders, or the significance of their lead, depend on the condition."""
         return len({(each.leaders, each.behind) for each in self.standings}) > 1
 
 
@@ -110,7 +110,7 @@ def answer_of(
     level: float = 0.95,
     baseline: str | None = None,
 ) -> Answer:
-    """Find who leads under each condition, and what is shown of it.
+    """Find the leaders under each condition, and which leads are significant.
 
     Args:
         metric: the figure.

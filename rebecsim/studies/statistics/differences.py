@@ -1,4 +1,4 @@
-"""Differences between policies, from the same runs of both, and which of them are shown.
+"""Differences between policies in the same runs, and which are significant.
 
 Under common random numbers the two runs of a pair move together, so their difference varies less
 than either. The variance of a difference of means is that of the runs' differences; that of a

@@ -1,4 +1,4 @@
-"""What is kept of the runs of one cell: exact sums and sums of products of its counters.
+"""Moments of a cell: exact sums and sums of products of its counters.
 
 These suffice for every mean, ratio and interval, take a few hundred bytes however many runs there
 are, and merge without rounding.

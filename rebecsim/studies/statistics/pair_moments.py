@@ -1,4 +1,4 @@
-"""What is kept of runs in pairs: moments across the counters of several policies.
+"""Moments of paired runs, across the counters of several policies.
 
 Replication r of a workload on a cluster size has the same random numbers under every policy
 (common random numbers), so the runs of the policies are compared run by run. Sums of products

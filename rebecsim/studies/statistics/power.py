@@ -1,4 +1,4 @@
-"""How many runs a comparison needs, and what the runs at hand could have shown.
+"""The runs that a comparison needs, and the differences that its runs could detect.
 
 A two-sided test at significance level a shows a difference d with probability p (its power) when
 

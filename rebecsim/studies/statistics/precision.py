@@ -1,4 +1,4 @@
-"""How many runs: going on until the figures are as precise as was asked for.
+"""How many runs to make: more, until the figures are as precise as asked for.
 
 After each batch the half-width of the interval of one metric, pooled over cells, is compared with
 the target for every policy; the worst one decides. The number of runs at which this is looked at
@@ -177,7 +177,7 @@ def read_amount(text: str, metric: Metric | None) -> tuple[float, str]:
         raise UserError(f"--precision {text!r}: must be more than 0 and less than 100")
     if unit == "pp" and metric is not None and not metric.is_share:
         raise UserError(
-            f"--precision {text!r}: {metric.title} is no share, so it has no percentage points; "
+            f"--precision {text!r}: {metric.title} is not a share, so it has no percentage points; "
             f"write {text.strip().removesuffix('pp').strip()}% for a share of the estimate"
         )
     return amount, unit

@@ -1,4 +1,4 @@
-"""Probabilities from runs that show an event or not: exact intervals, and when to stop.
+"""Probabilities of an event from independent runs: intervals, and when to stop.
 
 An interval that is looked at again and again while runs are added covers the truth less often than
 it says. So the numbers of runs at which it is looked at are laid down before, K of them, and at

@@ -1,4 +1,4 @@
-"""What can be said of events that are rare: when an interval is not to be relied on, and a bound.
+"""Rare events: when an interval is unreliable, and a bound for what was never seen.
 
 Student's interval covers the truth less often than it says where the mean of the runs is skewed.
 A mean of counts is skewed by up to twice its standard error divided by itself (once for Poisson

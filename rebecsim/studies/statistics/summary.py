@@ -1,4 +1,4 @@
-"""The tables of a comparison: every policy pooled, and every policy at each place of the axis."""
+"""The tables of a comparison: policies pooled, and at each place of the axis."""
 
 from __future__ import annotations
 
@@ -158,10 +158,10 @@ def as_lines(moments: Sequence[CellMoments], coordinates: Sequence[str]) -> list
 
 
 def place_of(cell: Cell, axis: str) -> float:
-    """Give where a cell is on the axis. Raises TypeError for a coordinate that is no number."""
+    """Give where a cell is on the axis. Raises TypeError for a coordinate that is not a number."""
     place = cell[axis]
     if isinstance(place, str):
-        raise TypeError(f"{cell}: {axis} is no number, so it cannot be an axis")
+        raise TypeError(f"{cell}: {axis} is not a number, so it cannot be an axis")
     return place
 
 

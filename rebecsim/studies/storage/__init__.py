@@ -1,1 +1,1 @@
-"""Results on disk: run directories, and what is read of them, SQL among it."""
+"""Results on disk: run directories, their records, and SQL over them."""

@@ -1,4 +1,4 @@
-"""Tables at once: pyarrow without pandas, which it imports where it is installed."""
+"""Use pyarrow without pandas, which takes long to import."""
 
 from __future__ import annotations
 

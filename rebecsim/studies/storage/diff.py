@@ -1,4 +1,4 @@
-"""Two runs side by side: which settings differ, and what that does to every cell."""
+"""Differences of two runs: their settings, and the figures of every cell."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rebecsim.studies.study import PlannedCell
 _FOLLOWING = frozenset(
     {"started", "format", "apart", "axis", "baseline", "measures", "columns", "tables", "cells"}
 )
-"""Entries of a record that are no settings."""
+"""Entries of a record that are not settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def compare_runs(
     shared = [each for each in first.contents.measures if each in second.contents.measures]
     if not shared:
         raise ResultsError(
-            f"{first.name} and {second.name}: they are of different kinds, whose figures are "
-            "different ones"
+            f"{first.name} and {second.name}: these runs are of different kinds, so they have no "
+            "figure in common"
         )
     ours = dict(zip(_cells(first), first.results.moments(first.cells), strict=True))
     theirs = dict(zip(_cells(second), second.results.moments(second.cells), strict=True))

@@ -1,9 +1,9 @@
 """One writer at a time in a results directory.
 
-The lock is `flock` on `.lock`: the operating system drops it when its process ends in whichever
-way, so there is nothing to clean up after a kill. The file stays, because removing it would let two
-processes lock two different files of that name. It says who locked the directory last: process,
-host, command and time, each as text that may be a stranger's.
+The lock is `flock` on `.lock`. The operating system releases it when its process ends, so a killed
+process leaves nothing to clean up. The file stays, because removing it would let two processes lock
+two different files of that name. It holds the process, host, command and time of the last lock;
+readers treat them as text of a stranger.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def exclusive(directory: Path, warn: Callable[[str], None] = _log.debug) -> Iter
     if sys.platform == "win32":
         yield
         return
-    with _opened(directory) as file:
+    with _opened(directory, os.O_RDWR | os.O_CREAT) as file:
         try:
             is_mine = any(_locked(file, wait) for wait in (0, *[_PAUSE] * _TRIES))
         except OSError as error:
@@ -83,37 +83,32 @@ def exclusive(directory: Path, warn: Callable[[str], None] = _log.debug) -> Iter
         yield
 
 
-def _opened(directory: Path) -> IO[str]:
-    opened = open_plain(directory / _LOCK, os.O_RDWR | os.O_CREAT)
-    return os.fdopen(opened, "r+", encoding="utf-8", errors="replace")
+def _opened(directory: Path, flags: int = os.O_RDONLY) -> IO[str]:
+    mode = "r+" if flags & os.O_RDWR else "r"
+    opened = open_plain(directory / _LOCK, flags)
+    return os.fdopen(opened, mode, encoding="utf-8", errors="replace")
 
 
 def _require_own(path: Path, file: IO[str]) -> None:
     """Raise ResultsError unless a file is for locks, and has no other name."""
     text = file.read(_LONGEST).strip("\0")  # which a file may hold after a loss of power
     if os.fstat(file.fileno()).st_nlink > 1 or (text and not _WRITER.fullmatch(text)):
-        raise ResultsError(
-            f"{path}: is no lock file of rebecsim, and is left as it is; move it elsewhere"
-        )
+        raise ResultsError(f"{path}: this is not a lock file of rebecsim; move it elsewhere")
 
 
 def _sign(file: IO[str]) -> None:
-    """Say in a lock file who has it."""
+    """Say in a lock file who has it, whole or not at all. Raises OSError."""
     command = printable(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]).replace("\n", " "))
     since = datetime.now(UTC).isoformat(timespec="seconds")
-    text = (
+    signature = (
         f"process {os.getpid()} on {platform.node()}\n"
         f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
-    )
-    file.seek(0)
+    ).encode(errors="replace")
+    # Without the buffer of the file, which would write its rest again when it is closed.
     os.ftruncate(file.fileno(), 0)
-    try:
-        # By a buffer of its own: `file` would try again, when it is closed, to write the rest.
-        with open(file.fileno(), "w", encoding="utf-8", errors="replace", closefd=False) as writing:
-            writing.write(text)
-    except OSError:  # nothing rather than a part, which would not be known for one of ours
-        os.ftruncate(file.fileno(), 0)
-        raise
+    if os.pwrite(file.fileno(), signature, 0) < len(signature):
+        os.ftruncate(file.fileno(), 0)  # a part would not be recognised as ours
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _said_of(file: IO[str]) -> str:
@@ -128,7 +123,7 @@ def _said_of(file: IO[str]) -> str:
 
 
 def _locked(file: IO[str], wait: float) -> bool:
-    """Lock a file for this process alone, if nobody else has it."""
+    """Lock a file for this process alone, unless another process has it."""
     time.sleep(wait)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,7 +137,7 @@ def is_being_written(directory: Path) -> bool:
     if sys.platform == "win32":
         return False
     try:
-        with os.fdopen(open_plain(directory / _LOCK), encoding="utf-8") as file:
+        with _opened(directory) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -154,7 +149,7 @@ def is_being_written(directory: Path) -> bool:
 def last_writer(directory: Path) -> int | None:
     """Give the process of this machine that has locked a directory last, if that is known."""
     try:
-        with os.fdopen(open_plain(directory / _LOCK), encoding="utf-8", errors="replace") as file:
+        with _opened(directory) as file:
             found = _WRITER.fullmatch(file.read(_LONGEST))
     except OSError:
         return None

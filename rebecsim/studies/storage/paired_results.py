@@ -1,4 +1,4 @@
-"""From the parts on disk to paired moments, in bounded memory."""
+"""Paired moments from the parts on disk, in bounded memory."""
 
 from __future__ import annotations
 

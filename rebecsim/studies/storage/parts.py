@@ -221,7 +221,7 @@ def footer_fault(path: Path, columns: ColumnsOfFile | None) -> str | None:
             found, about = parquet.schema_arrow, parquet.metadata
             groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except UnicodeDecodeError:
-        return "the names of its columns are no text"
+        return "the names of its columns are not text"
     except pa.ArrowException as error:
         return _sentence(error)
     if any(group.num_rows > _ROWS_PER_GROUP for group in groups):

@@ -34,7 +34,7 @@ VIEWS = MappingProxyType(
         "the second",
     }
 )
-"""The views that there always are, and what is in them."""
+"""The views that every run has, and their rows."""
 
 _SANDBOX = (
     "SET temp_directory = ''",
@@ -48,7 +48,7 @@ _READING = frozenset({"SELECT", "EXPLAIN"})  # SELECT includes DESCRIBE, SHOW an
 _ROWS_AT_A_TIME = 1_000
 
 Warn = Callable[[str], None]
-"""Told, in a line of text, what is left out of an answer."""
+"""Called with a line of text for each part that an answer leaves out."""
 
 _log = logging.getLogger(__name__)
 
@@ -163,4 +163,4 @@ def _require_reading(sql: str) -> None:
     if len(statements) != 1:
         raise QueryError(f"query: there are {len(statements)} statements; give one SELECT")
     if (kind := statements[0].type.name) not in _READING:
-        raise QueryError(f"query: {kind} is not for this store, which is only read; use SELECT")
+        raise QueryError(f"query: {kind} is refused, because a query only reads; use SELECT")

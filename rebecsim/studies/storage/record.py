@@ -1,8 +1,8 @@
-"""The record of a run, `run.json`: what was run, by which versions, since when.
+"""The record of a run, `run.json`: scenario, versions, start, and its columns.
 
 Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
-results without the kind of the scenario or its plug-in: cells, columns and measures. A reader takes
-keys that it does not know for what they are: later additions.
+results without the kind of the scenario or its plug-in: cells, columns and measures. Readers ignore
+unknown keys, which later versions may have added.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rebecsim.files import read_plain, write_atomically
-from rebecsim.limits import LimitError, parsed_json
+from rebecsim.files import write_atomically
+from rebecsim.limits import RECORD, LimitError, read_json
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.plan import Plan
@@ -31,9 +31,6 @@ from rebecsim.studies.study import PlannedCell
 
 FORMAT = 3
 _READABLE = (1, 2, 3)
-MOST_BYTES = 2**26
-"""Of a record: some 100,000 cells."""
-
 _PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
 
 
@@ -129,8 +126,8 @@ class Contents:
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
-        self.level: float = record.get("level", 0.95)
-        self.caution: str = record.get("caution", "")  # runs of earlier versions have none
+        self.level: float = record["level"]
+        self.caution: str = record["caution"]
 
 
 def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:
@@ -158,22 +155,27 @@ def read_record(path: Path) -> dict[str, Any]:
     Raises ResultsError when there is none, or it is damaged or of a later format.
     """
     try:
-        record = parsed_json(read_plain(path, MOST_BYTES), path.name)
+        record = read_json(path, limit=RECORD, plain=True)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ResultsError(
             f"{path.parent}: there is no run here; `rebecsim runs DIRECTORY` lists those below one"
         ) from error
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, LimitError) as error:
+    except LimitError as error:
+        raise ResultsError(str(error)) from error
+    except ValueError as error:
         raise ResultsError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict) or record.get("format") not in _READABLE:
         raise ResultsError(
-            f"{path}: is not of format {_READABLE[0]} to {FORMAT}, which this version of rebecsim "
-            "reads"
+            f"{path}: is not of format {_READABLE[0]} to {FORMAT}; a newer version of rebecsim may "
+            "read it"
         )
+    # What records of earlier versions do not say.
     record.setdefault("started", None)
     record.setdefault("engines", [])
+    record.setdefault("level", 0.95)
+    record.setdefault("caution", "")
     if fault := fault_of(record, described=record["format"] == FORMAT):
         raise ResultsError(
             f"{path}: is damaged: {fault}; put back what was written, or run the comparison again"
@@ -186,7 +188,7 @@ def recorded_scenario(
 ) -> StudyScenario:
     """Rebuild the scenario of a record; fields that came later have their defaults.
 
-    Raises ResultsError, with the path, when it is no valid scenario.
+    Raises ResultsError, with the path, when it is not a valid scenario.
     """
     try:
         return model.model_validate_json(json.dumps(record["scenario"]))
@@ -194,8 +196,8 @@ def recorded_scenario(
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "scenario"
         raise ResultsError(
-            f"{path}: holds no valid scenario: {place}: {first['msg']}; a run "
-            "that was made with a plug-in can be gone on with and reported with that plug-in only"
+            f"{path}: holds no valid scenario: {place}: {first['msg']}; a run that was made with a "
+            "plug-in needs that plug-in to be resumed and reported"
         ) from error
 
 
@@ -210,8 +212,8 @@ def require_same_results(path: Path, record: Mapping[str, Any], plan: Plan) -> N
             theirs = record["versions"]["rebecsim"]
             raise ResultsError(
                 f"{path}: its {what} are not those of its scenario in this version; it was made by "
-                f"another one (it says {theirs}), or changed: `rebecsim runs`, `query` and `diff` "
-                "read it, for anything else run the comparison again in another directory"
+                f"another one (it says {theirs}), or changed. `rebecsim runs`, `query` and `diff` "
+                "read it; to resume or report, run the comparison again in another directory"
             )
 
 
@@ -231,9 +233,8 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
     for name, digest in plan.fingerprints().items():
         if record.get(name) != digest:
             raise ResultsError(
-                f"{path.parent}: the {name.removesuffix('_blake2b')} is not the one that this run "
-                "was begun with, its checksum is another; put that one back, or choose another "
-                "directory"
+                f"{path.parent}: the {name.removesuffix('_blake2b')} has changed since this run "
+                "began (its checksum differs); restore it, or choose another directory"
             )
     before: Any = recorded_scenario(path, record, type(plan.scenario))
     wanted = plan.scenario.replications

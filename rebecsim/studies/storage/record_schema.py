@@ -1,7 +1,7 @@
-"""What a record may hold: types, sizes and finite numbers, looked at before any of it is used.
+"""Validation of a record before it is used: types, sizes and finite numbers.
 
-A record may come from somebody else, so whatever reads one can rely on this. Keys that it does not
-know are those of later versions, and are left alone.
+A record may come from somebody else, so every reader relies on this check. Unknown keys pass:
+later versions may have added them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,9 @@ _RESERVED = frozenset(
 """Names of other folders of a run, and of other views of SQL."""
 
 
-def _of_a_file(name: str) -> str:
-    if name.startswith("."):
-        raise ValueError("is no name of a file")
-    return name
-
-
 def _of_a_table(name: str) -> str:
     if name.casefold() in _RESERVED:
-        raise ValueError("is the name of something else in a run")
+        raise ValueError("is a reserved name")
     return name
 
 
@@ -47,7 +41,7 @@ def _a_time(text: str) -> str:
     try:
         datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"is no time: {text!r}") from error
+        raise ValueError(f"is not a time: {text!r}") from error
     return text
 
 
@@ -76,7 +70,7 @@ def _a_number(value: object) -> object:
 
 def _a_weight(value: object) -> object:
     if not _is_number(value) or not abs(value) <= _LARGEST_WEIGHT:  # type: ignore[arg-type]
-        raise ValueError("must be a number of some size")
+        raise ValueError(f"must be a number between {-_LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}")
     return value
 
 
@@ -91,9 +85,7 @@ _Word = Annotated[int, Field(ge=0, lt=2**64)]
 _Number = Annotated[Any, AfterValidator(_a_number)]
 _Text = Annotated[str, StringConstraints(max_length=10_000)]
 _Value = Annotated[Any, AfterValidator(_a_value)]
-_FileName = Annotated[
-    str, StringConstraints(pattern=r"^[\w.+=@~-]{1,200}$"), AfterValidator(_of_a_file)
-]
+_FileName = Annotated[str, StringConstraints(pattern=r"^[\w+=@~-][\w.+=@~-]{0,199}$")]
 _TableName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$"), AfterValidator(_of_a_table)
 ]
@@ -172,12 +164,12 @@ class _Described(_Begun):
     apart: Annotated[list[_Coordinate], Field(max_length=100)]
     axis: _Name | None
     baseline: _Name | None
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    caution: _Text = ""
+    level: Annotated[float, Field(gt=0, lt=1)]
+    caution: _Text
     measures: Annotated[list[_Measure], Field(max_length=1_000)]
     columns: _Columns
     tables: Annotated[dict[_TableName, _Columns], Field(max_length=100)]
-    cells: Annotated[list[_Cell], Field(max_length=1_000_000)]
+    cells: list[_Cell]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -7,8 +7,8 @@
     OUT/.lock                held by the process that is writing
 
 Files are written under a temporary name, their checksums are written, then they are renamed, the
-part last. So a part that is there is whole and has its checksum, and whatever was killed left
-nothing but temporary files, which the next writer removes.
+part last. So a part that exists is whole and has its checksum. A killed process leaves only
+temporary files, which the next writer removes.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Results:
         fault = footer_fault(path, columns)
         if recorded not in (None, digest):
             # The reason why it cannot be read says more than that it differs.
-            return fault or "it is not what was written (checksum)"
+            return fault or "its checksum differs from the one recorded"
         if fault is None and path == self.part(cell):
             if not part_rows(path):
                 return "it holds no replications"

@@ -1,4 +1,4 @@
-"""What is wrong with a results directory."""
+"""The error for a results directory that cannot be used."""
 
 from __future__ import annotations
 

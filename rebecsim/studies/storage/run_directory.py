@@ -1,4 +1,4 @@
-"""Run directories: making one, being the only writer of one, and opening a stranger's.
+"""Run directories: make one, be its only writer, and open one of somebody else.
 
 A run directory may have been sent by somebody else, so nothing in it is followed: it is opened only
 if it holds no symbolic link, device or FIFO. The directory itself may be named by a link.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ def require_plain(directory: Path) -> None:
                     what = "a symbolic link" if entry.is_symlink() else "neither file nor folder"
                     raise ResultsError(
                         f"{entry.path}: is {what}, so the run is not opened: a run directory "
-                        "holds its own files only; remove it, or put there what it stands for"
+                        "holds only its own files; remove it, or put a copy of the file there"
                     )
 
 
@@ -75,24 +75,29 @@ def writing(directory: Path, warn: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
+def require_reportable(directory: Path) -> None:
+    """Raise ResultsError unless a directory is new, empty, or has a run or a report in it."""
+    _require_known(directory, RECORD, LISTED)
+
+
 def _require_empty(directory: Path) -> None:
-    found = sorted(_contents(directory))
-    if RECORD in found:
+    if os.path.lexists(directory / RECORD):
         raise ResultsError(
             f"{directory}: holds the results of a run already; "
             "go on with it by --resume, or choose another directory"
         )
-    if found:
+    _require_known(directory)
+
+
+def _require_known(directory: Path, *known: str) -> None:
+    """Raise ResultsError for a directory with files, none of which is one of the `known`."""
+    found = sorted(_contents(directory))
+    if found and not set(known) & set(found):
+        more = len(found) - _MOST_NAMED
+        names = ", ".join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         raise ResultsError(
-            f"{directory}: is no run of rebecsim and is not empty, it holds {named(found)}; choose "
-            "a new or an empty directory"
+            f"{directory}: this directory holds other files ({names}); choose a new or an empty one"
         )
-
-
-def named(found: Sequence[str]) -> str:
-    """Name the first of some files, and say how many more there are."""
-    more = len(found) - _MOST_NAMED
-    return ", ".join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _contents(directory: Path) -> Iterator[str]:

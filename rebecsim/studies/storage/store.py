@@ -1,7 +1,7 @@
-"""The runs below a directory.
+"""The runs below a directory: find them, and read their records.
 
-A run is a directory with `run.json` and `parts/`, as `Results` makes it, however deep it lies. Its
-name is the path from the directory that was searched.
+A run is a directory with `run.json` and `parts/`, as `Results` makes it, at any depth. Its name is
+its path from the directory that was searched.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def find_runs(root: Path) -> Iterator[tuple[str, Path]]:
     as `root` is. Raises ResultsError when `root` is no directory.
     """
     if not root.is_dir():
-        raise ResultsError(f"{root}: is no directory; name one that holds runs")
+        raise ResultsError(f"{root}: is not a directory; name one that holds runs")
     for folder, subfolders, files in os.walk(root):
         path = Path(folder)
         is_run = RECORD in files and "parts" in subfolders

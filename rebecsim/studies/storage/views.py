@@ -1,7 +1,7 @@
-"""What SQL is answered from: the tables over some stored runs.
+"""The views that SQL queries read: tables over stored runs.
 
-Cells of different kinds have different coordinates and columns; a view has all of them, and what a
-run does not have is null in its rows.
+Cells of different kinds have different coordinates and columns. A view has all of them; where a run
+lacks one, its rows hold null.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fields of an object of a trace: of the right type, or an error that names them."""
+"""Fields of an object of a trace: of the right type, or an error that names them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Fields:
         return WorkloadError.at(self.path, self.line, f"{self.what}: {problem}")
 
     def require_known(self, known: Iterable[str]) -> None:
-        """Raise WorkloadError for a field that nobody would look at."""
+        """Raise WorkloadError for a field that is not read."""
         names = tuple(known)
         for key in self.values:
             if key not in names:
@@ -57,7 +57,7 @@ class Fields:
         """Give the one of some keys that is there, the first if none is; both would be one."""
         given = [key for key in keys if key in self.values]
         if len(given) > 1:
-            raise self.wrong(f"{' and '.join(map(repr, given))} are the same; give one of them")
+            raise self.wrong(f"{' and '.join(map(repr, given))} mean the same; give one of them")
         return given[0] if given else keys[0]
 
     def get(self, key: str) -> Any:

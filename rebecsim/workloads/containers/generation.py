@@ -86,7 +86,7 @@ class TraceModel:
         if self.jobs < 1:
             raise WorkloadError(f"a trace of {self.jobs} jobs")
         if self.tasks.low < 1:
-            raise WorkloadError(f"tasks {self.tasks}: a job has 1 task at least")
+            raise WorkloadError(f"tasks {self.tasks}: a job needs at least 1 task")
         if self.memory.low < _MEMORY_STEP or self.memory.low % 100 or self.memory.high % 100:
             raise WorkloadError(f"memory {self.memory}: from 100 MB on, in steps of 100 MB")
 

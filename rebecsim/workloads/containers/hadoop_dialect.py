@@ -99,7 +99,7 @@ def job_text(job: ContainerJob, head: Mapping[str, Any]) -> str:
     Raises WorkloadError for what this dialect cannot say.
     """
     if not job.classes:
-        raise WorkloadError(f"{job.name}: Hadoop's jobs have a task at least")
+        raise WorkloadError(f"{job.name}: a job of Hadoop needs at least 1 task")
     tasks = [_task(job, place, task) for place, task in enumerate(job.classes, start=1)]
     return json.dumps({**head, "job.tasks": tasks}, indent=2) + "\n"
 
@@ -108,7 +108,7 @@ def _task(job: ContainerJob, place: int, task: TaskClass) -> dict[str, object]:
     if task.penalty is not None:
         raise WorkloadError(f"{job.name}, task {place}: Hadoop's traces have no penalties")
     if task.duration < 1:
-        raise WorkloadError(f"{job.name}, task {place}: Hadoop's tasks run for 1 ms at least")
+        raise WorkloadError(f"{job.name}, task {place}: a task of Hadoop runs for at least 1 ms")
     return dict(_items(task))
 
 

@@ -1,4 +1,4 @@
-"""Jobs that run in containers, as traces of YARN clusters have them."""
+"""Container jobs, as traces of YARN clusters have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values that follow each other in a file without commas, as traces of YARN have them."""
+"""Read JSON values that follow each other without commas, as in YARN traces."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
     The file is plain or gzip. Texts in single quotes and keys in none are read as if they stood in
     double ones, as DSS reads them.
 
-    Raises WorkloadError, with file and line, for what is no JSON, also where it ends in the middle,
-    for a value that is no object, a key that an object has twice, and a file without an object.
+    Raises WorkloadError, with file and line, for text that is not JSON or ends in the middle,
+    for a value that is not an object, a key that an object has twice, and a file without an object.
     Raises LimitError for too large a file, too many values or brackets too deep; OSError when the
     file cannot be read.
     """
@@ -65,7 +65,7 @@ def _objects(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
             raise WorkloadError.at(path, line, f"should be an object in braces, not {shown}")
         found.append((line, value))
     if not found:
-        raise WorkloadError(f"{path}: nothing in the file")
+        raise WorkloadError(f"{path}: the file is empty")
     return found
 
 
@@ -83,7 +83,7 @@ def _text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise WorkloadError.at(path, line, f"no text in UTF-8, at byte {error.start}") from None
+        raise WorkloadError.at(path, line, f"not UTF-8 text, at byte {error.start}") from None
 
 
 class _Values:
@@ -126,7 +126,7 @@ class _Values:
                 f"the file ends in the middle of the array that begins in line {begun}",
             )
         shown = self._text[self._position]
-        return self._at(self._here(), f"no JSON: {expected} should stand here, not {shown!r}")
+        return self._at(self._here(), f"not JSON: expected {expected}, found {shown!r}")
 
     def _at(self, line: int, problem: str) -> WorkloadError:
         return WorkloadError.at(self._path, line, problem)
@@ -161,7 +161,7 @@ def _problem(text: str, error: json.JSONDecodeError, begun: int) -> str:
     rest = text[error.pos :].strip()
     if not rest or (error.msg.startswith("Unterminated string") and '"' not in rest[1:]):
         return f"the file ends in the middle of the object that begins in line {begun}"
-    return f"no JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}"
+    return f"not JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}"
 
 
 class _TwiceError(ValueError):
@@ -190,4 +190,4 @@ def _repeated(pairs: list[tuple[str, Any]]) -> str:
 
 
 def _no_number(text: str) -> None:
-    raise _NoNumberError(f"{text} is no number of JSON")
+    raise _NoNumberError(f"{text} is not a JSON number")

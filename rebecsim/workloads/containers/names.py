@@ -1,4 +1,4 @@
-"""Names of jobs, and the numbers that they have by them."""
+"""Names of jobs, and the numbers in them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ _UNKNOWN = -1
 def read_history(path: Path) -> tuple[HistoryJob, ...]:
     """Read the jobs of a trace, plain or gzip, that have maps, in its order.
 
-    Raises WorkloadError, with file, line, job and task, for an object that is no job of Rumen, a
+    Raises WorkloadError, with file, line, job and task, for an object that is not a job of Rumen, a
     job without any time, and a task as `jobs_of` does; OSError when the file cannot be read.
     """
     objects = [
@@ -77,7 +77,7 @@ def read_history(path: Path) -> tuple[HistoryJob, ...]:
     ]
     for fields in objects:
         if not is_rumen(fields):
-            raise fields.wrong("no job of Rumen, which has a 'jobID' and 'mapTasks'")
+            raise fields.wrong("not a job of Rumen, which has 'jobID' and 'mapTasks'")
     named = [fields.named(fields.text("jobID")) for fields in objects]
     numbers_of(named)  # refuses a job that stands twice
     origin = min(fields.whole("submitTime", 0) for fields in named)

@@ -98,7 +98,7 @@ def _racks(fields: Fields) -> tuple[Rack, ...]:
     count = fields.whole("num.racks", 1, default=1)
     NODES.require(nodes, f"{fields.path}:{fields.line}")
     if count > nodes:
-        raise fields.wrong(f"{nodes:,} nodes in {count:,} racks; a rack has a node at least")
+        raise fields.wrong(f"{nodes:,} nodes in {count:,} racks; a rack needs at least 1 node")
     return tuple(
         Rack(f"rack{rack}", tuple(RackNode(f"node{node}") for node in range(rack, nodes, count)))
         for rack in range(count)
@@ -141,13 +141,13 @@ def _require_no_circle(
 
 def _require_sls(fields: Fields) -> None:
     if rumen.is_rumen(fields):
-        raise fields.wrong("a job of Rumen among those of SLS; give it in a file of its own")
+        raise fields.wrong("this is a job of Rumen among those of SLS; move it to its own file")
     if "rack" in fields.values:
-        raise fields.wrong("a rack of a topology, and no job")
+        raise fields.wrong("this is a rack of a topology, not a job")
     if "workloads" in fields.values:
         raise fields.wrong(
-            "this says how Hadoop should make jobs (SYNTH), and has none; "
-            "`workload generate --sls` makes them"
+            "this tells Hadoop how to generate jobs (SYNTH) and holds none; "
+            "generate jobs with `workload generate --sls`"
         )
 
 
@@ -201,7 +201,7 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
     if isinstance(fields.values.get("job.start.ms"), str):
         after = numbers.get(waits_for := fields.text("job.start.ms"))
         if after is None:
-            hint = "; a time stands in no quotes" if waits_for.isdecimal() else ""
+            hint = "; write a time without quotes" if waits_for.isdecimal() else ""
             raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace{hint}")
     else:
         start = fields.whole("job.start.ms", 0, default=None if _is_dss(fields) else 0)

@@ -1,4 +1,4 @@
-"""What a trace of container jobs is like, in numbers."""
+"""Figures that describe a trace of container jobs."""
 
 from __future__ import annotations
 

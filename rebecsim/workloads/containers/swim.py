@@ -153,7 +153,7 @@ def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
         if len(jobs) > most:
             raise JOBS.exceeded(f"{path}:{line}", f"more than {most:,}")
     if not jobs:
-        raise WorkloadError(f"{path}: nothing in the file")
+        raise WorkloadError(f"{path}: the file is empty")
     return tuple(jobs.values())
 
 

@@ -61,15 +61,15 @@ def read_sls_topology(path: Path) -> tuple[Rack, ...]:
     for number, (line, values) in enumerate(json_objects(path), start=1):
         fields = Fields(values, path, line, f"object {number}")
         if "job.tasks" in values:
-            raise fields.wrong("a job of a trace, and no rack")
+            raise fields.wrong("this is a job of a trace, not a rack")
         rack = _rack(fields.named(f"rack {fields.text('rack')}"))
         if rack.name in names:
-            raise fields.wrong(f"another rack is called {rack.name}, too")
+            raise fields.wrong(f"another rack is called {rack.name}; give each its own name")
         names.add(rack.name)
         for node in rack.nodes:
             if node.name in seen:
                 raise fields.named(f"rack {rack.name}").wrong(
-                    f"another node is called {node.name}, too"
+                    f"another node is called {node.name}; give each its own name"
                 )
             seen.add(node.name)
         racks.append(rack)
@@ -149,7 +149,7 @@ class AlikeNodes:
     def __post_init__(self) -> None:
         given = (self.count, self.memory, self.cores)
         if any(number is not None and number < 1 for number in given):
-            raise WorkloadError("a group has 1 node at least, and a node 1 MB and 1 core")
+            raise WorkloadError("a group needs at least 1 node, each with at least 1 MB and 1 core")
         NODES.require(self.count)
 
 
@@ -166,7 +166,7 @@ def racks_of(groups: Sequence[AlikeNodes], racks: int = 1) -> tuple[Rack, ...]:
         for number, kind in enumerate(kinds, start=1)
     ]
     if not 1 <= racks <= len(nodes):
-        raise WorkloadError(f"{len(nodes)} nodes in {racks} racks; a rack has a node at least")
+        raise WorkloadError(f"{len(nodes)} nodes in {racks} racks; a rack needs at least 1 node")
     if racks == 1:
         return (Rack("default-rack", tuple(nodes)),)
     ends = [len(nodes) * rack // racks for rack in range(racks + 1)]

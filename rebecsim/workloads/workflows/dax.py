@@ -12,8 +12,8 @@ from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, con
 def read_dax(path: Path) -> tuple[WorkflowTask, ...]:
     """Read the jobs of a DAX of version 2 or 3; what files they use is not looked at.
 
-    Raises XmlError and WorkloadError, with file and line, for what is no DAX, a job without an
-    identifier or a runtime, and what `connected` refuses; OSError when the file cannot be read.
+    Raises XmlError and WorkloadError, with file and line, for text that is not a DAX, a job without
+    an identifier or a runtime, and what `connected` refuses; OSError when the file cannot be read.
     """
     root = read_xml(path)
     if root.tag != "adag":
@@ -41,7 +41,7 @@ def _job(path: Path, job: Element, parents: dict[str, dict[str, str]]) -> TaskEl
     try:
         seconds = float(text)
     except ValueError:
-        problem = f"<job> {identifier}: runtime={text!r} is no number of seconds"
+        problem = f"<job> {identifier}: runtime={text!r} is not a number of seconds"
         raise WorkloadError.at(path, job.line, problem) from None
     name = job.attributes.get("name", identifier)
     where = f"{path}:{job.line}"

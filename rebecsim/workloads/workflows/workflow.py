@@ -59,7 +59,7 @@ def connected(elements: Sequence[TaskElement]) -> tuple[WorkflowTask, ...]:
     places: dict[str, int] = {}
     for place, each in enumerate(elements):
         if each.identifier in places:
-            raise WorkloadError(f"{each.where}: there is a task {each.identifier} already")
+            raise WorkloadError(f"{each.where}: another task is called {each.identifier}")
         if not 0 <= each.seconds <= LONGEST_TASK:
             raise WorkloadError(
                 f"{each.where}: task {each.identifier} runs for {each.seconds:g} s; give 0 or "
@@ -70,7 +70,7 @@ def connected(elements: Sequence[TaskElement]) -> tuple[WorkflowTask, ...]:
         for parent, where in each.parents.items():
             if parent not in places:
                 raise WorkloadError(
-                    f"{where}: task {each.identifier} waits for {parent}, which is not there"
+                    f"{where}: task {each.identifier} waits for {parent}, which does not exist"
                 )
     tasks = tuple(
         WorkflowTask(

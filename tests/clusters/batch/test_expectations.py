@@ -142,7 +142,7 @@ def test_the_command_takes_shares_and_rules(run: Run, schedule: Path) -> None:
         (("--share", "=2"), "--share =2: give processors"),
         (("--share", "bob=2"), "fcfs.swf: user 1 has no share"),
         (("--share", "2", "--share", "zoe=2"), "no user called 'zoe'; known are alice, bob, carol"),
-        (("--end-per", "bag"), "what is about expected ends need --share"),
+        (("--end-per", "bag"), "options of expected ends need --share"),
         (("--share", "2", "--end-per", "workflow"), "no job of the log has a preceding job"),
         (("--user", "zoe"), "no user called 'zoe'"),
     ],

@@ -189,7 +189,7 @@ def test_another_log_or_scenario_is_refused_on_resume(tmp_path):
     with pytest.raises(ResultsError, match="holds a run of another scenario"):
         Results.resume(results.directory, other)
     (tmp_path / "small.swf").write_text(LOG.replace(" 30 ", " 31 "))
-    with pytest.raises(ResultsError, match=r"the log is not the one that this run was begun with"):
+    with pytest.raises(ResultsError, match=r"the log has changed since this run began"):
         Results.resume(results.directory, plan)
     with pytest.raises(ResultsError, match="holds the results of a run already"):
         Results.create(results.directory, plan)

@@ -63,7 +63,7 @@ def test_a_scenario_can_be_rebuilt_from_what_is_recorded(tmp_path):
     ("old", "new", "message"),
     [
         ('"EASY"', '"EASI"', r"scenario.toml:3: policies\[1\]: .*'EASI'; did you mean EASY"),
-        ('"EASY"', '"FCFS"', r":3: policies\[1\]: 'FCFS' stands there twice"),
+        ('"EASY"', '"FCFS"', r":3: policies\[1\]: 'FCFS' is listed twice"),
         ('"FCFS", "EASY"', "", ":3: policies: is empty"),
         ("share", "shard", ":4: shard: unknown key; did you mean share"),
         ("share = 2", "share = 0", ":4: share: must be at least 1, found 0"),

@@ -429,7 +429,7 @@ def test_a_changed_model_is_noticed_and_the_old_one_can_still_be_reported(tmp_pa
     from rebecsim.clusters.scenarios import load
 
     changed = load(tmp_path / "scenario.toml").plan()
-    with pytest.raises(ResultsError, match="the model is not the one that this run was begun with"):
+    with pytest.raises(ResultsError, match="the model has changed since this run began"):
         Results.resume(results.directory, changed)
     (tmp_path / "queue.rebeca").unlink()
     again = plan_of_run(open_run(results.directory))

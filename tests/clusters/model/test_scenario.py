@@ -25,9 +25,9 @@ WRONG = [
     ("SERVICE = [1, 3]", "SERVICE = [1.5]", "8: sweep.SERVICE: 1.5 is no int value"),
     ("SERVICE = [1, 3]", "SERVICE = [true]", "true is no int value, which SERVICE takes"),
     ("SERVICE = [1, 3]", "SERVICE = []", "must be a list of values, or { from = 1"),
-    ("SERVICE = [1, 3]", "SERVICE = [1, 1]", "1 stands there twice; remove one"),
+    ("SERVICE = [1, 3]", "SERVICE = [1, 1]", "1 is listed twice; remove one"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1 }", "the range has no to; add it"),
-    ("SERVICE = [1, 3]", "SERVICE = { from = 3, to = 1 }", "a range goes up"),
+    ("SERVICE = [1, 3]", "SERVICE = { from = 3, to = 1 }", "a range needs `from` up to"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1, to = 2, by = 1 }", "not by"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1, to = 99999 }", "at most 10,000 are allowed"),
     (
@@ -50,7 +50,7 @@ WRONG = [
     ('value = "desk.served"', "", "observe[0]: give exactly one of value, served"),
     ('value = "desk.served"', 'served = "desk.serve"\nevery = 2', "every and changes are for a"),
     ('value = "desk.served"', 'value = "desk.served"\nevery = 2\nchanges = true', "not both"),
-    ('value = "desk.served"', 'waits = "desk.serve"', "stands there twice"),
+    ('value = "desk.served"', 'waits = "desk.serve"', "is listed twice"),
     (
         'value = "desk.served"',
         'value = "desk.served"\nname = "wait_desk_serve_sum"',

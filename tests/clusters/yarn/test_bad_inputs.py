@@ -27,8 +27,8 @@ def job(number: int = 0, start: object = 0, *, tasks: str | None = None) -> str:
 
 
 TRACES = {
-    "nothing": ("", "trace: nothing in the file"),
-    "an empty array": (" [ ]", "trace: nothing in the file"),
+    "nothing": ("", "trace: the file is empty"),
+    "an empty array": (" [ ]", "trace: the file is empty"),
     "the end in the middle of a job": (
         job() + '\n{"job.id": ',
         "trace:2: the file ends in the middle of the object that begins in line 2",
@@ -81,7 +81,7 @@ TRACES = {
 """Of each kind: the trace, and what is said about it."""
 
 TOPOLOGIES = {
-    "nothing": ("", "nodes: nothing in the file"),
+    "nothing": ("", "nodes: the file is empty"),
     "the end in the middle": (NODES[:-1], "nodes:1: the file ends in the middle of the object"),
     "no nodes": ('{"rack": "r", "nodes": []}', "nodes:1: rack r: no nodes"),
     "no cores": (
@@ -94,15 +94,15 @@ TOPOLOGIES = {
     ),
     "a name twice": (
         '{"rack": "r", "nodes": [{"node": "a"}, {"node": "a"}]}',
-        "nodes:1: rack r: another node is called a, too",
+        "nodes:1: rack r: another node is called a; give",
     ),
     "a name in two racks": (
         NODES + "\n" + NODES.replace('"r"', '"s"'),
-        "nodes:2: rack s: another node is called a, too",
+        "nodes:2: rack s: another node is called a; give",
     ),
     "a rack twice": (
         NODES + "\n" + NODES.replace('"a"', '"b"'),
-        "nodes:2: object 2: another rack is called r, too",
+        "nodes:2: object 2: another rack is called r; give",
     ),
 }
 """Of each kind: the topology, and what is said about it."""

@@ -122,7 +122,7 @@ def test_scenarios_know_all_penalties():
     ("before", "after", "message"),
     [
         ('"GREEDY"]', '"GREADY"]', "no YARN scheduler is called 'GREADY'; did you mean GREEDY?"),
-        ('"GREEDY"]', '"REGULAR"]', "'REGULAR' stands there twice"),
+        ('"GREEDY"]', '"REGULAR"]', "'REGULAR' is listed twice"),
         ('"small"', '"small"\nbaseline = "SRTF"', "baseline = 'SRTF' should be one of the"),
         ('"small"', '"small"\nreplications = 2', "nothing is random here"),
         ('"small"', '"small"\nmetrics = ["makspan"]', "no metric 'makspan'; did you mean"),

@@ -187,7 +187,7 @@ BAD = [
     ),
     (
         replaced('"FIFO"', '"EDF"'),
-        ["given.toml:3: policies[1]: 'EDF' stands there twice (first as entry 0); remove one"],
+        ["given.toml:3: policies[1]: 'EDF' is listed twice (first as entry 0); remove one"],
     ),
     # a pattern
     (
@@ -204,7 +204,7 @@ BAD = [
     ),
     (
         GOOD + '[[lengths]]\npattern = "linear"\nmultiplier = 2\n',
-        ["given.toml:17: lengths[2]: linear x2 stands there twice (first as entry 1); remove one"],
+        ["given.toml:17: lengths[2]: linear x2 is listed twice (first as entry 1); remove one"],
     ),
     (
         "ticks = 1000000\n" + replaced("multiplier = 2", "multiplier = 11"),

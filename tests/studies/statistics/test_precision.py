@@ -164,7 +164,7 @@ def test_targets_are_read_as_they_are_written() -> None:
         ("nan%", "write a share"),
         ("0%", "more than 0 and less than 100"),
         ("100%", "more than 0 and less than 100"),
-        ("1pp", "Mean is no share, .*; write 1% for"),
+        ("1pp", "Mean is not a share, .*; write 1% for"),
     ],
 )
 def test_bad_targets_are_explained(text, message) -> None:
@@ -189,7 +189,7 @@ def test_several_targets_are_read_by_names() -> None:
         ("1%,2%", "write several as in late=10%,turnaround=5%"),
         ("mean=1%,", "write several as in"),
         ("mean=", "write several as in"),
-        ("mean=1pp", "Mean is no share"),
+        ("mean=1pp", "Mean is not a share"),
         ("share=no", "write a share of the estimate"),
     ],
 )

@@ -12,6 +12,7 @@ from rebecsim.clusters.scenarios import open_run, plan_of_run, plan_scenario
 from rebecsim.report import write_report
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results, ResultsError
+from rebecsim.studies.storage.lock import exclusive
 from rebecsim.studies.storage.query import query
 from tests.plans import run_plan
 from tests.program import files_of_at_most
@@ -42,6 +43,12 @@ def contents(run):
 
 
 # --- full ----------------------------------------------------------------------------------------
+
+
+def test_a_lock_that_does_not_fit_is_left_empty(tmp_path):
+    with files_of_at_most(20), pytest.raises(OSError, match="No space left"), exclusive(tmp_path):
+        pass
+    assert (tmp_path / ".lock").read_bytes() == b""
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_run_may_be_the_root(make, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["missing", "file"])
 def test_a_root_must_be_a_directory(name, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match=f"{name}: is no directory"):
+    with pytest.raises(ResultsError, match=f"{name}: is not a directory"):
         list(find_runs(tmp_path / name))
 
 

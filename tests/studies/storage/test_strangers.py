@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import sys
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -114,11 +116,11 @@ def test_hidden_folders_are_no_part_of_a_run(sent):
 def test_a_lock_is_a_file_of_ours_alone(sent, tmp_path):
     (sent / ".lock").unlink()
     (sent / ".lock").hardlink_to(tmp_path / "victim")
-    with pytest.raises(ResultsError, match=r"\.lock: is no lock file of rebecsim"):
+    with pytest.raises(ResultsError, match=r"\.lock: this is not a lock file of rebecsim"):
         exclusive(sent).__enter__()
     (sent / ".lock").unlink()
     (sent / ".lock").write_text("notes of mine")
-    with pytest.raises(ResultsError, match=r"\.lock: is no lock file of rebecsim"):
+    with pytest.raises(ResultsError, match=r"\.lock: this is not a lock file of rebecsim"):
         exclusive(sent).__enter__()
     assert (sent / ".lock").read_text() == "notes of mine"
     assert (tmp_path / "victim").read_text() == "precious"
@@ -153,9 +155,9 @@ def test_a_directory_of_somebody_else_is_left_as_it_is(names, small, tmp_path):
         (mine / name).parent.mkdir(parents=True, exist_ok=True)
         (mine / name).write_text("mine")
     plan = plan_scenario(small)
-    shown = names[0].replace("measured.parquet", "")
+    said = f"other files ({names[0].replace('measured.parquet', '')}); choose a new or an"
     for make in (Results.create, Results.resume):
-        with pytest.raises(ResultsError, match=f"not empty, it holds {shown}; choose a new or an"):
+        with pytest.raises(ResultsError, match=re.escape(said)):
             make(mine, plan)
     assert [(mine / name).read_text() for name in names] == ["mine"] * len(names)
     assert sorted(path.name for path in mine.rglob("*") if path.is_file()) == [
@@ -170,13 +172,29 @@ def test_a_report_goes_where_there_is_nothing_or_an_earlier_one(sent, tmp_path):
         write_report(drawn, tmp_path / "new")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/table.csv").write_text("mine")
-    with pytest.raises(UserError, match=r"neither a run nor a report, but table\.csv; choose a"):
+    with pytest.raises(UserError, match=r"holds other files \(table\.csv\); choose a"):
         write_report(drawn, tmp_path / "mine")
     assert (tmp_path / "mine/table.csv").read_text() == "mine"
     link(tmp_path / "new/table.csv", tmp_path / "victim")
-    with pytest.raises(OSError, match="it leads elsewhere, by a symbolic link"):
+    with pytest.raises(OSError, match="a symbolic link leads out of the directory"):
         write_report(drawn, tmp_path / "new")
     assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_nothing_is_removed_where_the_folder_of_charts_leads(sent, tmp_path):
+    """A run without a chart has no file in `charts`, so only the folder itself shows the link."""
+    stored = open_run(sent)
+    drawn = replace(report_input(plan_of_run(stored), stored.results), axis=None, sections=())
+    write_report(drawn, tmp_path / "new")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/mine.svg").write_text("precious")
+    (tmp_path / "new/charts").rmdir()
+    (tmp_path / "new/charts").symlink_to(tmp_path / "elsewhere")
+    listed = tmp_path / "new/.report.json"
+    listed.write_text(json.dumps([*json.loads(listed.read_text()), "charts/mine.svg"]))
+    with pytest.raises(OSError, match="a symbolic link leads out of the directory"):
+        write_report(drawn, tmp_path / "new")
+    assert (tmp_path / "elsewhere/mine.svg").read_text() == "precious"
 
 
 # --- records -------------------------------------------------------------------------------------
@@ -208,21 +226,29 @@ FAULTS = {
     ),
     "a policy that is a list": (("cells", 3, "policy"), ["EDF"], "cells.3.policy: "),
     "a name that leads upwards": (("cells", 0, "name"), "../up", "cells.0.name: "),
-    "a hidden name": (("cells", 0, "name"), ".lock", "cells.0.name: is no name of a file"),
-    "a name of a folder": (("tables", "parts"), {"a": "int32"}, "is the name of something else"),
+    "a hidden name": (("cells", 0, "name"), ".lock", "cells.0.name: String should match"),
+    "a name of a folder": (("tables", "parts"), {"a": "int32"}, "is a reserved name"),
     "a number that is none": (("scenario", "epsilon"), float("nan"), "that is not finite"),
     "a number without end": (("cells", 0, "condition", "app_masters"), 1e999, "not finite"),
     "a number too large": (("scenario", "seed"), 2**63, "scenario.seed: "),
     "a yes for a number": (("cells", 0, "most"), True, "cells.0.most: "),
     "a type that nobody has": (("columns", "drops"), "timestamp[s]", "columns.drops: "),
     "a level of more than all": (("level",), 1.5, "level: "),
-    "a time before all times": (("started",), "0001-01-01T00:00:00+23:59", "started: is no time"),
+    "a time before all times": (
+        ("started",),
+        "0001-01-01T00:00:00+23:59",
+        "started: is not a time",
+    ),
     "a scenario that is a list": (("scenario", "name"), [], "scenario.name: "),
     "a measure of nothing": (("measures", 0, "numerator"), {}, "measures.0.numerator: "),
     "a key of a measure": (("measures", 0, "more"), 1, "measures.0.more: "),
     "a baseline that is not there": (("baseline",), "NONE", "there is no cell of 'NONE'"),
     "a cell twice": (("cells", 1, "name"), "edf_nondet0to2_nondet1to4_am1", "not all different"),
-    "a weight too large": (("measures", 0, "numerator", "queue_misses"), 1e300, "of some size"),
+    "a weight too large": (
+        ("measures", 0, "numerator", "queue_misses"),
+        1e300,
+        "between -1e+30 and 1e+30",
+    ),
     "a long text": (("caution",), "x" * 10_001, "caution: "),
     "nested": (("plugins",), json.loads("[" * 300 + "]" * 300), "levels; the limit is 200"),
 }
@@ -232,14 +258,14 @@ FAULTS = {
 def test_a_record_is_looked_at_before_it_is_used(name, sent):
     path, value, said = FAULTS[name]
     changed(sent, set_to(*path, value=value))
-    with pytest.raises(ResultsError, match=r"run\.json: (is damaged|cannot be read): ") as caught:
+    with pytest.raises(ResultsError, match=r"run\.json: (is damaged: |301 levels)") as caught:
         open_run(sent)
     assert said in str(caught.value)
 
 
 def test_a_large_record_is_not_read(sent, monkeypatch):
-    monkeypatch.setattr("rebecsim.studies.storage.record.MOST_BYTES", 1_000)
-    with pytest.raises(ResultsError, match="it is larger than 1,000 bytes"):
+    monkeypatch.setenv("REBECSIM_MAX_RECORD", "1000")
+    with pytest.raises(ResultsError, match=r"bytes; the limit is 1,000 .* REBECSIM_MAX_RECORD="):
         open_run(sent)
 
 

@@ -116,7 +116,7 @@ def test_traces_of_dss_are_made_again_byte_for_byte(
         (lambda: Spread.of("unifrom:1-2"), "'unifrom' is no shape; did you mean uniform?"),
         (lambda: Spread.of("uniform:9-2"), "uniform:9-2: should be from 0 on, and the smaller"),
         (lambda: TraceModel(jobs=0), "a trace of 0 jobs"),
-        (lambda: TraceModel(tasks=Spread.of("uniform:0-5")), "a job has 1 task at least"),
+        (lambda: TraceModel(tasks=Spread.of("uniform:0-5")), "a job needs at least 1 task"),
         (lambda: TraceModel(memory=Spread.of("uniform:0-500")), "from 100 MB on, in steps of"),
         (lambda: TraceModel(memory=Spread.of("uniform:150-500")), "from 100 MB on, in steps of"),
         (

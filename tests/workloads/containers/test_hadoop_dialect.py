@@ -169,7 +169,7 @@ def test_a_trace_may_be_compressed(tmp_path):
         ({**TASK, "container.memory-mb": -4}, "'container.memory-mb' should be a whole number"),
         (
             {**TASK, "container.memory": 4, "container.memory-mb": 4},
-            "'container.memory-mb' and 'container.memory' are the same; give one of them",
+            "'container.memory-mb' and 'container.memory' mean the same; give one of them",
         ),
         ({**TASK, "container.execution.type": "OPPORTUNISTIC"}, "should be GUARANTEED"),
         ({**TASK, "container.request.delay": 5}, "'container.request.delay' should be 0"),
@@ -198,9 +198,9 @@ def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, pro
         ([{"num.nodes": 0}, JOB], "1: object 1: 'num.nodes' should be a whole number from 1 on"),
         ([{"num.nodes": 1, "num.racks": 2}, JOB], "1: object 1: 1 nodes in 2 racks"),
         ([{"num.nodes": 1}], "1: object 1: no jobs follow"),
-        ([{"rack": "r", "nodes": []}], "1: object 1: a rack of a topology, and no job"),
-        ([{"num_jobs": 3, "workloads": []}], "1: object 1: this says how Hadoop should make jobs"),
-        ([JOB, {"jobID": "job_1_1"}], "2: object 2: a job of Rumen among those of SLS"),
+        ([{"rack": "r", "nodes": []}], "1: object 1: this is a rack of a topology, not a job"),
+        ([{"num_jobs": 3, "workloads": []}], "1: object 1: this tells Hadoop how to generate jobs"),
+        ([JOB, {"jobID": "job_1_1"}], "2: object 2: this is a job of Rumen among those"),
     ],
 )
 def test_what_is_wrong_with_a_trace_is_said(tmp_path, objects, problem):

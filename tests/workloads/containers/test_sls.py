@@ -79,7 +79,9 @@ def test_a_trace_that_is_cut_off_anywhere_is_refused_or_cut_between_jobs(tmp_pat
         assert text[:end].rstrip().endswith("}")
         assert [job.classes for job in jobs] == [job.classes for job in whole[: len(jobs)]]
         read += 1
-    assert all(re.match(rf"{re.escape(str(path))}:(\d+:| nothing)", each) for each in errors)
+    assert all(
+        re.match(rf"{re.escape(str(path))}:(\d+:| the file is empty)", each) for each in errors
+    )
     assert bool(read) == (name != "hadoop.json")  # which is an array
 
 
@@ -114,7 +116,7 @@ def test_no_job_is_lost_however_the_trace_is_laid_out(
         ({"job.start.ms": -1}, "job_4: 'job.start.ms' should be a whole number from 0 on, not -1"),
         ({"job.start.ms": True}, "job_4: 'job.start.ms' should be a whole number"),
         ({"job.start.ms": "job_7"}, "job_4: waits for job_7, which is not in the trace"),
-        ({"job.start.ms": "70"}, "waits for 70, which is not in the trace; a time stands in no"),
+        ({"job.start.ms": "70"}, "waits for 70, which is not in the trace; write a time without"),
         ({"job.start.ms": "job_4"}, "job_4: waits for itself"),
         ({"job.tasks": {}}, "job_4: 'job.tasks' should be a list of objects"),
     ],
@@ -183,16 +185,16 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", ": nothing in the file"),
-        ("[]", ": nothing in the file"),
+        ("", ": the file is empty"),
+        ("[]", ": the file is empty"),
         ("\n 7", ":2: should be an object in braces, not 7"),
         (
             '{"a": 1}\n{"b": 2',
             ":2: the file ends in the middle of the object that begins in line 2",
         ),
-        ('{"a": 1}\n{"b" 2}', ":2: no JSON: expecting ':' delimiter, column 6"),
+        ('{"a": 1}\n{"b" 2}', ":2: not JSON: expecting ':' delimiter, column 6"),
         ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' stands twice"),
-        ('{"a": NaN}', ":1: in the object from here, NaN is no number of JSON"),
+        ('{"a": NaN}', ":1: in the object from here, NaN is not a JSON number"),
         ('{"a": "b', ":1: the file ends in the middle of the object that begins in line 1"),
         ('[{"a": 1},\n 3]', ":2: should be an object in braces, not 3"),
         ('\n[{"a": 1}\n', ":3: the file ends in the middle of the array that begins in line 2"),
@@ -200,9 +202,9 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
         ("[", ":1: the file ends in the middle of the array that begins in line 1"),
         (
             '[{"a": 1}\n{"a": 2}]',
-            ":2: no JSON: a comma or the end of the array should stand here, not '{'",
+            ":2: not JSON: expected a comma or the end of the array, found '{'",
         ),
-        ('[{"a": 1},\n]', ":2: no JSON: another value of the array should stand here, not ']'"),
+        ('[{"a": 1},\n]', ":2: not JSON: expected another value of the array, found ']'"),
         ('{"a": ' + "9" * 5000 + "}", ":1: in the object from here, a number of too many digits"),
         ("[" * 3 + '{"a": 1}]]]', ':1: should be an object in braces, not [[{"a": 1}]]'),
     ],

@@ -71,7 +71,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, second, problem):
 
 
 def test_a_trace_without_jobs_and_a_rule_without_sense_are_refused(tmp_path):
-    with pytest.raises(WorkloadError, match="nothing in the file"):
+    with pytest.raises(WorkloadError, match="the file is empty"):
         read_swim(write(tmp_path))
     with pytest.raises(WorkloadError, match="block should be 1 at least, not 0"):
         SwimRule(block=0)

@@ -61,7 +61,7 @@ def rack(*nodes: object) -> dict[str, object]:
     ("rack", "problem"),
     [
         (rack(), "rack r: no nodes"),
-        (rack({"node": "a"}, {"node": "a"}), "rack r: another node is called a, too"),
+        (rack({"node": "a"}, {"node": "a"}), "rack r: another node is called a; give"),
         (rack({"name": "a"}), "rack r, node 1: 'name' is not understood"),
         (rack({"node": "a", "vcores": 0}), "node 1: 'vcores' should be a whole number from 1 on"),
         (rack({"node": "a", "memory-mb": -1}), "'memory-mb' should be a whole number from 1 on"),
@@ -69,7 +69,7 @@ def rack(*nodes: object) -> dict[str, object]:
         (rack({"node": "a", "labels": 3}), "'labels' should be a text, not 3"),
         (rack({"node": "a", "vcore": 3}), "'vcore' is not understood; did you mean vcores?"),
         ({"nodes": [{"node": "a"}]}, "object 1: no 'rack'"),
-        ({"job.tasks": []}, "object 1: a job of a trace, and no rack"),
+        ({"job.tasks": []}, "object 1: this is a job of a trace, not a rack"),
     ],
 )
 def test_what_is_wrong_with_a_topology_is_said(tmp_path, rack, problem):
@@ -82,7 +82,7 @@ def test_what_is_wrong_with_a_topology_is_said(tmp_path, rack, problem):
 
 def test_two_racks_of_one_name_are_refused(tmp_path):
     path = write(tmp_path, rack({"node": "a"}), rack({"node": "b"}))
-    with pytest.raises(WorkloadError, match=r":2: object 2: another rack is called r, too"):
+    with pytest.raises(WorkloadError, match=r":2: object 2: another rack is called r; give"):
         read_sls_topology(path)
 
 
@@ -101,7 +101,7 @@ def test_nodes_that_are_alike_need_no_file():
 
 @pytest.mark.parametrize("numbers", [(0,), (1, 0, 1), (1, 1, 0), (1, -5)])
 def test_no_nodes_and_nodes_of_nothing_are_refused(numbers):
-    with pytest.raises(WorkloadError, match="1 node at least, and a node 1 MB and 1 core"):
+    with pytest.raises(WorkloadError, match="at least 1 node, each with at least 1 MB and 1 core"):
         AlikeNodes(*numbers)
 
 

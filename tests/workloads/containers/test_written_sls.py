@@ -105,8 +105,8 @@ def test_jobs_of_other_names_have_those_that_dss_knows(tmp_path):
 @pytest.mark.parametrize(
     ("classes", "dialect", "problem"),
     [
-        ((), "hadoop", "job_1: Hadoop's jobs have a task at least"),
-        ((TaskClass("map", 1, 0, 100),), "hadoop", "job_1, task 1: Hadoop's tasks run for 1 ms"),
+        ((), "hadoop", "job_1: a job of Hadoop needs at least 1 task"),
+        ((TaskClass("map", 1, 0, 100),), "hadoop", "job_1, task 1: a task of Hadoop runs for"),
         (
             (TaskClass("map", 1, 1, 100, penalty="STEP", bump=2.0),),
             "hadoop",

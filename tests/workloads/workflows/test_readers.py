@@ -90,7 +90,11 @@ def test_older_instances_name_parents_by_their_names(tmp_path: Path) -> None:
             'runtime="1e308"',
             r"runs for 1e\+308 s; give 0 or more, at most 1,000,000",
         ),
-        ('runtime="20"', 'runtime="long"', r"flow.xml:4: <job> ID01: runtime='long' is no number"),
+        (
+            'runtime="20"',
+            'runtime="long"',
+            r"flow.xml:4: <job> ID01: runtime='long' is not a number",
+        ),
         ('runtime="20"', 'runtime="nan"', r"flow.xml:4: task ID01 runs for nan s"),
         (' runtime="20"', "", r"flow.xml:4: <job>: runtime is missing"),
         ('id="ID01"', 'id="ID00"', r"flow.xml:6: <child>: there is no job ID01"),
@@ -119,7 +123,7 @@ def test_what_is_wrong_with_a_dax_is_said(tmp_path: Path, old: str, new: str, me
 
 def test_two_jobs_of_one_name_are_refused(tmp_path: Path) -> None:
     twice = DAX.replace("  <child", '  <job id="ID00" runtime="1"/>\n  <child', 1)
-    with pytest.raises(UserError, match=r"flow.xml:6: there is a task ID00 already"):
+    with pytest.raises(UserError, match=r"flow.xml:6: another task is called ID00"):
         dax(tmp_path, twice)
 
 
@@ -143,7 +147,11 @@ def test_two_jobs_of_one_name_are_refused(tmp_path: Path) -> None:
         ),
         ('"runtimeInSeconds": 20', '"runtimeInSeconds": true', r"\[1\].runtimeInSeconds: should"),
         ('{"id": "c", "run', '{"id": "x", "run', r"tasks\[2\]: .* does not say how long c ran"),
-        ('"id": "b", "par', '"id": "a", "par', r"specification.tasks\[1\]: there is a task a alr"),
+        (
+            '"id": "b", "par',
+            '"id": "a", "par',
+            r"specification.tasks\[1\]: another task is",
+        ),
         ('"specification"', '"spec"', r"flow.json: workflow.jobs: should be a list"),
         ('"workflow"', '"flow"', r"flow.json: workflow: should be an object"),
         ("{", "", r"flow.json:1: this is not JSON"),

@@ -14,8 +14,8 @@ from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Count
 from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.exploration.orders.process import GOALS, Goal
-from rebecsim.files import read_plain, write_json, write_text
-from rebecsim.limits import LimitError, parsed_json
+from rebecsim.files import write_json, write_text
+from rebecsim.limits import RECORD, LimitError, read_json
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cell import Cell, Condition
@@ -30,7 +30,6 @@ from rebecsim.studies.study import PlannedCell
 
 _FILE = "exact.json"
 _FOLDER = "exact"
-_MOST_BYTES = 2**26
 _WIDE = 0.1
 _EXTREMES: Mapping[str, Extreme] = {"least": "minimum", "most": "maximum"}
 """Runs that are written: of the least and of the most deadline misses."""
@@ -147,7 +146,7 @@ def stored_exact(plan: Plan, results: Results) -> dict[Cell, ClusterValues]:
     """Read what was reckoned; nothing where nothing was. Raises ResultsError if it is damaged."""
     file = results.directory / _FILE
     try:
-        cells = parsed_json(read_plain(file, _MOST_BYTES), file)["cells"]
+        cells = read_json(file, limit=RECORD, plain=True)["cells"]
         return {each.cell: ClusterValues.from_json(cells[each.name]) for each in plan.cells}
     except FileNotFoundError:
         return {}

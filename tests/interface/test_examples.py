@@ -1,0 +1,28 @@
+"""Every function of `rebecsim` has an example in its docstring, and the example is right."""
+
+import doctest
+import inspect
+import shutil
+
+import pytest
+
+import rebecsim as rs
+from tests.docs.markdown import ROOT
+
+FUNCTIONS = [
+    name
+    for name in rs.__all__
+    if inspect.isfunction(getattr(rs, name))
+    and getattr(rs, name).__module__.startswith("rebecsim.interface.")
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_example_of_a_function_gives_what_it_shows(name, tmp_path, monkeypatch, capsys):
+    shutil.copy(ROOT / "models/ticket_service.rebeca", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(getattr(rs, name), name, globs={"rs": rs})
+    assert example.examples
+    ended = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+    assert ended.failed == 0, capsys.readouterr().out
