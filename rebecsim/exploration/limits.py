@@ -96,6 +96,8 @@ class Meter:
         self._limits = limits
         self._started = time.perf_counter()
         self.before = self.memory()
+        self.reached: Bound | None = None
+        """The bound that was exceeded first; it stays, also if memory is given back later."""
 
     @property
     def seconds(self) -> float:
@@ -129,13 +131,19 @@ class Meter:
 
         `growth` gives the bytes that tables will need before the next measurement.
         """
+        bound: Bound | None = None
         if self._limits.is_interrupted():
-            return "interrupt"
-        if self.seconds_left < 0:
-            return "seconds"
-        if self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):
-            return "memory"
-        return None
+            bound = "interrupt"
+        elif self.seconds_left < 0:
+            bound = "seconds"
+        elif self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):
+            bound = "memory"
+        self.reached = self.reached or bound
+        return bound
+
+    def is_over(self) -> bool:
+        """Whether a limit is exceeded."""
+        return self.exceeded() is not None
 
 
 def bytes_to_grow(tables: Iterable[Sized], coming: int) -> int:

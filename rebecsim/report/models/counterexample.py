@@ -71,8 +71,7 @@ def result_lines(result: Result) -> list[str]:
             f"The search stopped there, after {_effort(result)}; "
             f"{counted(result.frontier, 'state')} not expanded."
         )
-    if result.seen:
-        lines.append(f"Seen so far: {result.seen}.")
+    lines += _seen(result)
     lines += _to_try(result)
     lines += map(_property_line, formulas(result))
     if result.hidden_in_delays and not result.is_violation:
@@ -128,6 +127,17 @@ def _how_runs_end(result: Result) -> list[str]:
         return []
     text = f"{ends.text[0].upper()}{ends.text[1:]}."
     return [text, *_ends_hint(ends)]
+
+
+def _seen(result: Result) -> list[str]:
+    """Say what an unfinished search has covered."""
+    if result.depth is None:
+        return []
+    time = "" if result.time is None else f", time {result.time:,}"
+    return [
+        f"Seen so far: {counted(result.states, 'state')} and {_transitions(result.transitions)}; "
+        f"{counted(result.frontier, 'state')} left to expand; depth {result.depth:,}{time}."
+    ]
 
 
 def _to_try(result: Result) -> list[str]:

@@ -221,7 +221,8 @@ def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = explore(load("ticket3.rebeca")[1], engine="native")
     assert (found.verdict, found.bounds) == ("undecided", ("memory",))
     assert 1000 < found.states < 206_928
-    assert f"{found.states:,} states and " in found.seen
+    assert found.depth is not None
+    assert found.depth > 5
 
 
 @pytest.mark.parametrize("file", ["ticket1", "philosophers2", "nondet_in_loop", "now_in_statevar"])
