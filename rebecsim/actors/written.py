@@ -1,4 +1,4 @@
-"""Values, messages and choices as people read them, the same in all traces and pictures."""
+"""Write values, messages and choices for people, the same in all traces and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a model: checks, and the transition system that they are made of."""
+"""Pose a problem: the transition system of a model and what is checked in it."""
 
 from __future__ import annotations
 

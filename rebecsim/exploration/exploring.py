@@ -1,4 +1,4 @@
-"""Exploring a model: a transition system, checks, a strategy and limits in, a result out."""
+"""Explore a model: pose the problem, search, judge formulas, and put the result together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a search may go: states, seconds, memory, model time."""
+"""The limits of a search: states, seconds, memory, model time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Limits:
         if self.horizon is not None and self.horizon < 0:
             raise UserError(f"the horizon must be 0 or more, not {self.horizon}")
         if self.memory is not None and resident_bytes() is None:
-            raise UserError("a limit of memory needs a system that tells how much is used")
+            raise UserError("this system does not report memory use, so memory cannot be limited")
 
 
 def resident_bytes(process: int | None = None) -> int | None:

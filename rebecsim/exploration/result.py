@@ -1,4 +1,4 @@
-"""What came of an exploration."""
+"""The result of an exploration."""
 
 from __future__ import annotations
 

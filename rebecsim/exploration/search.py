@@ -1,4 +1,4 @@
-"""A search in progress: the states found so far, how each was reached, what was found wrong."""
+"""A search in progress: the states found, how each was reached, and what was found wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transitions of a compiled search, worked out again when it is over."""
+"""Work out the transitions of a compiled search again after it is over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strongly connected components, and what lies on cycles."""
+"""Strongly connected components, and the edges on cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where runs end: in states in which no message is left and no message server is under way."""
+"""Find the states in which runs end: no message is left and no message server is under way."""
 
 from __future__ import annotations
 

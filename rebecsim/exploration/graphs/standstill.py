@@ -1,4 +1,4 @@
-"""Cycles without time: what a timed model can do for ever at one moment.
+"""Find cycles without time (Zeno runs): a timed model can repeat them for ever at one moment.
 
 Such a cycle is legal (a Zeno run), but hardly ever meant: a simulation of it never gets any
 further. It is looked for in two steps. What goes on for ever without time is a cycle of messages,

@@ -1,4 +1,4 @@
-"""Finding the races of a model, and what comes of each."""
+"""Find the races of a model, and what each order leads to."""
 
 from __future__ import annotations
 

@@ -325,7 +325,10 @@ def test_a_receiver_that_may_be_of_another_class_gets_two_messages() -> None:
     )
     promised = "interface Enterable { msgsrv lock(int n); msgsrv enter(int n, int m); }"
     found = _anywhere(promised + source, "atomic-door.enter-and-lock")
-    assert (found.outcome, found.found) == ("n/a", ("c does not send one right behind the other",))
+    assert (found.outcome, found.found) == (
+        "n/a",
+        ("c does not send them one directly after the other",),
+    )
 
 
 def test_messages_that_nobody_has_sent() -> None:
