@@ -150,8 +150,8 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     assert json.loads(few.stdout)["probability"] == 0
     for options, text in (
         (("--at", "2"), "is for --split"),
-        (("--split", "ann.lap"), "must be given"),
-        (("--split", "ann.lap", "--at", "3", "--at", "3"), "each greater than the last"),
+        (("--split", "ann.lap"), "in increasing order"),
+        (("--split", "ann.lap", "--at", "3", "--at", "3"), "in increasing order"),
         (
             ("--split", "ann.lpa", "--at", "3"),
             "    ann.lpa\n    ^^^^^^^\nhint: did you mean `lap`?",
