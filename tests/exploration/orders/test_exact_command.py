@@ -42,7 +42,10 @@ def test_mistakes_name_what_is_wrong(run: Run) -> None:
             "expected a number, found boolean\n    ann.asking\n    ^^^^^^^^^^",
         ),
         (("--reach", "ann.tickets"), "condition"),
-        (("--goes-wrong", "--reward", "ann.tickets", "--save-min", "x.json"), "exactly one quantity"),
+        (
+            ("--goes-wrong", "--reward", "ann.tickets", "--save-min", "x.json"),
+            "exactly one quantity",
+        ),
     ):
         found = run("exact", TICKETS, "--until", "3", *options)
         assert found.returncode == ExitCode.BAD_INPUT
