@@ -1,4 +1,4 @@
-"""What rebecs are, in Python, and when they may act.
+"""Rebecs in Python, and when they may act.
 
 Writing a model: `Rebec`, `Interface`, `message_server`, `state_variable`, `known_rebec`, the kinds
 `Int`, `Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, `Timer` (`Since`, `STOPPED`,

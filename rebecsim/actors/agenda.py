@@ -1,4 +1,4 @@
-"""Which step is next: what `rebecsim.actors.semantics` and a scheduler say, without asking all.
+"""Find the next step as `rebecsim.actors.semantics` and a scheduler say, without asking all.
 
 The cost of a step grows neither with the rebecs that there are nor with those that are due. What
 is noted of a rebec is its *moment*, its next time and its urgency in one number, of which the

@@ -1,4 +1,4 @@
-"""What a rebec remembers is declared: message servers make no new attributes.
+"""Keep the attributes of a rebec declared: message servers make no new ones.
 
 An attribute that comes and goes would be state that nobody sees, and a known rebec that changes
 would be a network that is not that of main.

@@ -1,4 +1,4 @@
-"""The record of a run: every nondeterministic choice in it, so that it can be replayed."""
+"""The record of a run: every nondeterministic choice in it, to replay it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def read_record(path: Path, read: Callable[[object], Record]) -> Record:
 def _limit(until: object) -> int | None:
     if until is None or (type(until) is int and until >= 0):
         return until
-    raise ReplayError(f"`until`: {until!r} is no time, which is a whole number from 0 on")
+    raise ReplayError(f"`until`: must be a whole number, 0 or more, not {until!r}")
 
 
 def _choice(position: int, row: object) -> Choice:
@@ -86,4 +86,4 @@ def _choice(position: int, row: object) -> Choice:
             0 <= chosen < alternatives
         ):
             return Choice(kind, chosen, alternatives)
-    raise ReplayError(f"choice {position}: {row!r} is not [kind, chosen, alternatives]")
+    raise ReplayError(f"choice {position}: {row!r} must be [kind, chosen, alternatives]")

@@ -1,4 +1,4 @@
-"""What an exception in a message server or constructor means.
+"""Classify exceptions in message servers and constructors.
 
 Rebeca defines some: arithmetic without a result, an index outside its array, a message to null.
 They are failed assertions. Any other comes from the own code of a model in Python.

@@ -1,4 +1,4 @@
-"""Places in the text of a model that was written from Rebeca."""
+"""Find places in the Rebeca text from which a model was generated."""
 
 from __future__ import annotations
 

@@ -267,7 +267,7 @@ class Rebec:
 
 def no_time(what: str, value: object) -> NotWholeTimeError:
     """Make the error for a time that is no whole number; `what` has it."""
-    return NotWholeTimeError(f"{what}: time is a whole number of units, and not {value!r}")
+    return NotWholeTimeError(f"{what}: time must be a whole number of units, not {value!r}")
 
 
 def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str, MessageServer]:

@@ -1,4 +1,4 @@
-"""Refusing models in Python whose message servers are not functions of state and message."""
+"""Refuse models in Python whose message servers are not functions of state and message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedulers resolve nondeterminism: which enabled step is next, and the value of each choice."""
+"""Schedulers resolve nondeterminism: they pick the next step and the value of each choice."""
 
 from __future__ import annotations
 

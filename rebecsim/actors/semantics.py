@@ -1,4 +1,4 @@
-"""When a rebec may act, and what happens when it does: the one place where time rules live.
+"""The semantics of time: when a rebec may act, and what happens when it does.
 
 Simulation and exploration are two ways of walking `enabled` and `execute`: a scheduler picks one
 step, a search takes all. Time floats: each rebec has its own clock, which is ahead of the others

@@ -1,4 +1,4 @@
-"""What in the code of a model in Python makes it more than a function of state and message.
+"""Find code in a Python model that makes it more than a function of state and message.
 
 A message server should depend on the state variables of its rebec and on the message alone. Other
 things are looked for here without running anything, in the byte code of its class: chance, clocks,

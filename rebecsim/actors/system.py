@@ -1,4 +1,4 @@
-"""A model as a whole: which rebecs there are, who knows whom, and a system of them at work."""
+"""A model as a whole: its rebecs and their known rebecs, and a running system of them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Model:
         if missing:
             raise ModelError(
                 f"{instance.name}: {reactive_class.__name__} has no message server {missing[0]!r}, "
-                "which an interface of it promises"
+                "which one of its interfaces requires"
             )
 
     def start(self, choose: Choose | None = None) -> System:

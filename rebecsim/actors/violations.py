@@ -1,4 +1,4 @@
-"""What can go wrong in a run of a model, as opposed to an error in the model's text."""
+"""Violations: what can go wrong in a run, as opposed to an error in the model's text."""
 
 from __future__ import annotations
 

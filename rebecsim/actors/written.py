@@ -1,4 +1,4 @@
-"""Values, messages and choices as people read them, the same in all traces and pictures."""
+"""Write values, messages and choices for people, the same in all traces and pictures."""
 
 from __future__ import annotations
 
@@ -49,4 +49,9 @@ def drawn_text(drawn: Sequence[object], choices: Iterable[int]) -> str:
 
 def changes_text(changed: Iterable[tuple[str, object]]) -> str:
     """Give the variables with new values."""
-    return ", ".join(f"{name} = {value_text(value)}" for name, value in changed)
+    return ", ".join(change_texts(changed))
+
+
+def change_texts(changed: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Give each variable with its new value."""
+    return tuple(f"{name} = {value_text(value)}" for name, value in changed)

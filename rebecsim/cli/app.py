@@ -16,8 +16,7 @@ from rebecsim.printable import printable
 from rebecsim.trust import Consent, refuse_programs, run_programs
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.console import Console, RenderableType
 
     from rebecsim.actors import Model
     from rebecsim.lang import CheckedModel, Dialect
@@ -75,7 +74,7 @@ def say(text: str) -> None:
     typer.echo(printable(text))
 
 
-def say_parts(parts: Iterable[str | Table]) -> None:
+def say_parts(parts: Iterable[str | RenderableType]) -> None:
     """Print lines as they are, and tables."""
     for part in parts:
         if isinstance(part, str):

@@ -1,4 +1,4 @@
-"""All that a model can do: state spaces, verdicts and the paths that show them.
+"""Explore all that a model can do: state spaces, verdicts and counterexamples.
 
 Exploring: `explore` and its `Checks`, `Limits`, `Result`, `Violated`, `Verdict`, `Progress`.
 

@@ -1,4 +1,4 @@
-"""What is asked of a model: checks, and the transition system that they are made of."""
+"""Pose a problem: the transition system of a model and what is checked in it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ class Problem:
     that is done from one that is stuck; whoever asks says so. `deadlock` tells whether an end is a
     breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left
     out of the state, `deciding` those of them that decide something nevertheless. `formulas` are
-    about runs; `fair` ones, see `Checks`.
+    about runs; `fair` ones, see `Checks`. `looked_for` names what counts as a violation beside the
+    given properties.
     """
 
     system: TransitionSystem
@@ -111,6 +112,12 @@ class Problem:
     deciding: tuple[Deciding, ...] = ()
     formulas: tuple[PosedFormula, ...] = ()
     fair: bool = True
+    looked_for: tuple[str, ...] = ()
+
+    @property
+    def given_properties(self) -> int:
+        """How many properties the user gave."""
+        return len(self.properties) + len(self.formulas)
 
     @property
     def hidden_in_delays(self) -> tuple[str, ...]:
@@ -208,4 +215,5 @@ def pose(
         decided_by(model, left_out),
         formulas,
         wanted.fair,
+        wanted.looked_for(system.mode),
     )

@@ -1,4 +1,4 @@
-"""How often Python looks for garbage while states are stored."""
+"""Let Python collect garbage less often while states are stored."""
 
 from __future__ import annotations
 

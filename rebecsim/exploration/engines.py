@@ -1,4 +1,4 @@
-"""The engine that searches: Python, or compiled code for what is large."""
+"""Choose the engine of a search: Python, or compiled code for large ones."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def run_search(
     """
     engine = usable("native" if is_compact(strategy) and engine == "auto" else engine)
     if is_compact(strategy) and engine == "python":
-        raise UserError("only the native engine has hash compaction")
+        raise UserError("hash compaction needs the native engine; use the engine native or auto")
     search = make()
     try:
         with search.expanding():
             _run(search, strategy, engine, checked)
     except TimeTooLargeError as error:
         if is_compact(strategy) or engine == "native":
-            raise NativeEngineError("has no place for times this large") from error
+            raise NativeEngineError("cannot store a time this large") from error
         return run_search(make, strategy, "python")
     return search
 
@@ -142,5 +142,5 @@ def _obstacle(search: Search, strategy: Strategy) -> str | None:
     if not isinstance(strategy, BreadthFirst):
         return "searches breadth first only"
     if isinstance(search.system, SymmetricSystem) and strategy.compact:
-        return "does not reduce by symmetry where it tells states apart by fingerprints"
+        return "does not reduce by symmetry with hash compaction"
     return None

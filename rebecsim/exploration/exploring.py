@@ -1,4 +1,4 @@
-"""Exploring a model: a transition system, checks, a strategy and limits in, a result out."""
+"""Explore a model: pose the problem, search, judge formulas, and put the result together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.counted import counted
 from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
 from rebecsim.exploration.engines import is_compact, run_search
 from rebecsim.exploration.graphs.ends import ends_of
@@ -67,9 +66,8 @@ def explore(
     if checks is not None and checks.asks_for_runs:
         from rebecsim.exploration.temporal import judging  # noqa: F401 - takes longer than judging
     bounds = limits or Limits()
-    asked_for = checks or Checks()
     meter = Meter(bounds)
-    dog = Watchdog(patience=bounds.patience, is_over=lambda: meter.exceeded() is not None)
+    dog = Watchdog(patience=bounds.patience, is_over=meter.is_over)
     posed = partial(
         pose,
         model,
@@ -89,7 +87,8 @@ def explore(
         result = _without_states(model, mode, meter, abstract, breach)
         return replace(result, violations=(Violated(*breach, None, 1),))
     except ServerStopped:
-        bound = meter.exceeded() or "seconds"
+        bound = meter.reached
+        assert bound is not None
         found = Breach("undecided", f"{_stopped_by(bound, bounds)}, in {dog.stopped_in}")
         return replace(_without_states(model, mode, meter, abstract, found), bounds=(bound,))
     chosen = strategy or BreadthFirst()
@@ -115,15 +114,13 @@ def explore(
     problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
-    result = replace(
-        _result(problem, search, chosen),
-        looked_for=asked_for.looked_for(problem.system.mode),
-        given_properties=len(problem.properties) + len(problem.formulas),
-    )
-    if not judges:
-        return replace(result, not_evaluated=tuple(_named(each) for each in problem.formulas))
-    timed = partial(posed, mode="TTS")
-    return with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
+    result = _result(problem, search, chosen)
+    if judges:
+        timed = partial(posed, mode="TTS")
+        result = with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
+    else:
+        result = replace(result, not_evaluated=tuple(map(_named, problem.formulas)))
+    return replace(result, seconds=meter.seconds)
 
 
 def _can_judge(problem: Problem, strategy: Strategy) -> bool:
@@ -142,18 +139,21 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
     system = problem.system
     grown = search.meter.memory() - search.meter.before
     standstill = find_standstill(search)
-    seconds = search.meter.seconds
     violations = tuple(_violated(search, finding) for finding in search.findings.values())
     ends = None if violations else ends_of(search)
     verdict: Verdict = "satisfied"
-    message, seen, path = "", "", None
+    message, path = "", None
+    depth: int | None = None
+    time: int | None = None
     if ends is not None and not problem.deadlock:
         message = ends.text
     if violations:
         first = violations[0]
         verdict, message, path = first.verdict, first.message, first.path
     elif search.bounds:
-        verdict, message, seen = "undecided", _why_stopped(search), _how_far(search)
+        verdict, message = "undecided", _why_stopped(search)
+        depth = len(search.way_to(len(search.states) - 1))
+        time = search.states[-1][-1] if system.absolute else None
     return Result(
         model=system.model.name,
         mode=system.mode,
@@ -163,8 +163,9 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         states=len(search.states),
         transitions=search.transitions,
         frontier=search.frontier,
-        seen=seen,
-        seconds=seconds,
+        depth=depth,
+        time=time,
+        seconds=search.meter.seconds,
         peak_memory=peak_bytes() or 0,
         memory_per_state=max(grown, 0) / len(search.states),
         path=path,
@@ -172,6 +173,8 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         bounds=tuple(search.bounds),
         abstraction=problem.left_out,
         deciding=problem.deciding,
+        looked_for=problem.looked_for,
+        given_properties=problem.given_properties,
         hidden_in_delays=problem.hidden_in_delays,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
@@ -249,13 +252,3 @@ def _stopped_by(bound: Bound, limits: Limits) -> str:
 def _why_stopped(search: Search) -> str:
     reasons = " and ".join(_stopped_by(bound, search.limits) for bound in search.bounds)
     return f"{reasons}, in {search.stopped_in}" if search.stopped_in else reasons
-
-
-def _how_far(search: Search) -> str:
-    """Say what an unfinished search has covered."""
-    deepest = len(search.way_to(len(search.states) - 1))
-    text = (
-        f"{counted(len(search.states), 'state')} and {counted(search.transitions, 'transition')}; "
-        f"{counted(search.frontier, 'state')} left to expand; depth {deepest:,}"
-    )
-    return f"{text}, time {search.states[-1][-1]:,}" if search.system.absolute else text

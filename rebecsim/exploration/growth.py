@@ -1,4 +1,4 @@
-"""Why a search does not end: what takes a new value again and again.
+"""Find what takes ever new values, which is why a search may not end.
 
 A search that has been cut off may have been near its end, or there is none. The longest way that
 was found tells: a variable that had ever new values up to its end makes the state space grow with

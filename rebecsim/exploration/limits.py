@@ -1,4 +1,4 @@
-"""How far a search may go: states, seconds, memory, model time."""
+"""The limits of a search: states, seconds, memory, model time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Limits:
         if self.horizon is not None and self.horizon < 0:
             raise UserError(f"the horizon must be 0 or more, not {self.horizon}")
         if self.memory is not None and resident_bytes() is None:
-            raise UserError("a limit of memory needs a system that tells how much is used")
+            raise UserError("this system does not report memory use, so memory cannot be limited")
 
 
 def resident_bytes(process: int | None = None) -> int | None:
@@ -96,6 +96,8 @@ class Meter:
         self._limits = limits
         self._started = time.perf_counter()
         self.before = self.memory()
+        self.reached: Bound | None = None
+        """The bound that was exceeded first; it stays, also if memory is given back later."""
 
     @property
     def seconds(self) -> float:
@@ -129,13 +131,19 @@ class Meter:
 
         `growth` gives the bytes that tables will need before the next measurement.
         """
+        bound: Bound | None = None
         if self._limits.is_interrupted():
-            return "interrupt"
-        if self.seconds_left < 0:
-            return "seconds"
-        if self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):
-            return "memory"
-        return None
+            bound = "interrupt"
+        elif self.seconds_left < 0:
+            bound = "seconds"
+        elif self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):
+            bound = "memory"
+        self.reached = self.reached or bound
+        return bound
+
+    def is_over(self) -> bool:
+        """Whether a limit is exceeded."""
+        return self.exceeded() is not None
 
 
 def bytes_to_grow(tables: Iterable[Sized], coming: int) -> int:

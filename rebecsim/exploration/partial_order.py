@@ -1,4 +1,4 @@
-"""Leaving out orders of messages that make no difference.
+"""Leave out orders of messages that make no difference (partial-order reduction).
 
 What several rebecs do at one moment can mostly be done in any order, and comes to the same. Where
 one of them can get no message before its turn, whatever the others do, it goes first, alone; the
@@ -176,8 +176,8 @@ def partial_order(
             if server.number == number
         ]
         raise UserError(
-            f"the partial-order reduction needs time to pass: {' to '.join(names)} may go round "
-            "without"
+            f"the partial-order reduction needs time to pass, but {' to '.join(names)} may repeat "
+            "at one time"
         )
     watched = {place for place, rebec in enumerate(system.runner.rebecs) if str(rebec) in named}
     fragile = {
@@ -205,13 +205,13 @@ def _obstacle(
     """Say what stands in the way, if anything does."""
     rebecs = system.runner.rebecs
     if system.mode == "TTS":
-        return "is not for the timed transition system"
+        return "does not work in the timed transition system"
     if checked is None:
         return "needs a model in Rebeca, not in Python"
     if left_out:
-        return "does not go with variables left out of the state"
+        return "does not work with variables left out of the state"
     if system.model.uses_global_priority or len({each._priority for each in rebecs}) > 1:
-        return "is not for models in which some rebecs go before others"
+        return "does not work where rebecs have different priorities"
     if len(rebecs) > MOST_REBECS:
-        return f"is for {MOST_REBECS} rebecs at most"
+        return f"works for at most {MOST_REBECS} rebecs"
     return ""

@@ -1,4 +1,4 @@
-"""Expressions over the variables of rebecs, compiled to functions of a state.
+"""Compile expressions over the variables of rebecs to functions of a state.
 
 What a state is, is up to whoever asks: a `PredicateCompiler` reads those of a search.
 

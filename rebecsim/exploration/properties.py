@@ -1,4 +1,4 @@
-"""What must hold in every state: invariants and the assertions of property files."""
+"""Properties of every state: invariants and the assertions of property files."""
 
 from __future__ import annotations
 

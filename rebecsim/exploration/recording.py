@@ -1,4 +1,4 @@
-"""The transitions of a search, written down as numbers while they are followed.
+"""Record the transitions of a search as numbers while they are followed.
 
 It begins in Python; where compiled code goes on, it writes rows of its own, which are put behind
 the others at the end.

@@ -1,4 +1,4 @@
-"""Exploring one state for all that differ by a symmetry of the model.
+"""Symmetry reduction: explore one state for all that differ by a symmetry of the model.
 
 Every state is replaced by the smallest of its images under the symmetries of the model. Whatever
 can go wrong in the model can go wrong in the reduced system, as often and as soon, since a symmetry
@@ -134,11 +134,11 @@ def reduced(
     tell themselves apart by their names.
     """
     if full.mode == "TTS":
-        raise UserError("the reduction is not for the timed transition system")
+        raise UserError("symmetry reduction does not work in the timed transition system")
     if left_out:
-        raise UserError("the reduction does not go with variables left out of the state")
+        raise UserError("symmetry reduction does not work with variables left out of the state")
     if checked is None:
-        raise UserError("the reduction needs a model in Rebeca, not in Python")
+        raise UserError("symmetry reduction needs a model in Rebeca, not in Python")
     begun = {(local.owner, each.number) for local in _locals(full) for each in local.bag}
     ways = relabellings_of(checked, begun, frozenset(named))
     group = symmetries(full, _named_in(checked, named), ways)

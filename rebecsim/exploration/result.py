@@ -1,4 +1,4 @@
-"""What came of an exploration."""
+"""The result of an exploration."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ class Result:
     is wall time; `peak_memory` the most memory that the process has ever taken up, before the
     search too, and `memory_per_state` its growth by the search per state, both in bytes.
     `violations` are all that were found, the first one also being verdict, message and path.
-    `bounds` are those that kept the search from covering everything, and `seen` says how far it
-    got. `looked_for` names what counts as a violation; a property of the user is among
+    `bounds` are those that kept the search from covering everything; then `depth` is how many
+    transitions lead to the state found last, and `time` its time, where states have one.
+    `looked_for` names what counts as a violation; a property of the user is among
     `given_properties`, their number. `abstraction` names the
     variables left out of the state: what the verdict says, it says of the model without them.
     `deciding` are those of them that decide something, so that it may be another one with them.
@@ -85,7 +86,8 @@ class Result:
     memory_per_state: float = 0.0
     looked_for: tuple[str, ...] = ()
     given_properties: int = 0
-    seen: str = ""
+    depth: int | None = None
+    time: int | None = None
     path: Path | None = None
     violations: tuple[Violated, ...] = ()
     bounds: tuple[Bound, ...] = ()
@@ -125,7 +127,8 @@ class Result:
             "message": self.message,
             "looked_for": list(self.looked_for),
             "given_properties": self.given_properties,
-            "seen": self.seen,
+            "depth": self.depth,
+            "time": self.time,
             "states": self.states,
             "transitions": self.transitions,
             "frontier": self.frontier,

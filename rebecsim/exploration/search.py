@@ -1,4 +1,4 @@
-"""A search in progress: the states found so far, how each was reached, what was found wrong."""
+"""A search in progress: the states found, how each was reached, and what was found wrong."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Search:
         """Work transitions between states out again, see `EdgesAgain`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
-            if not number % _CHECK_EVERY and self.meter.exceeded() is not None:
+            if not number % _CHECK_EVERY and self.meter.is_over():
                 return None
             if self.is_beyond(state):
                 continue
@@ -328,11 +328,7 @@ class Search:
         """
         runner = self.system.runner
         runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
-        dog = Watchdog(
-            runner.system,
-            patience=self.limits.patience,
-            is_over=lambda: self.meter.exceeded() is not None,
-        )
+        dog = Watchdog(runner.system, patience=self.limits.patience, is_over=self.meter.is_over)
         try:
             with collecting_rarely(), dog:
                 yield
@@ -342,7 +338,8 @@ class Search:
             self.cut("memory")
         except ServerStopped:
             self.stopped_in = dog.stopped_in
-            self.cut(self.meter.exceeded() or "seconds")
+            assert self.meter.reached is not None
+            self.cut(self.meter.reached)
         finally:
             runner.look_every = 0
 

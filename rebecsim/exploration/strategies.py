@@ -1,4 +1,4 @@
-"""In which order states are expanded."""
+"""Search strategies: the order in which states are expanded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetries of a model: ways to exchange rebecs such that nobody could tell.
+"""Symmetries of a model: exchanges of rebecs that change nothing it does.
 
 A symmetry is a permutation of the rebecs that keeps class, priority and initial variables and
 messages, and takes the rebecs that one knows to those that its image knows. Names may be exchanged

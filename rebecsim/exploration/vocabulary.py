@@ -1,4 +1,4 @@
-"""The names of a model that is given as Python classes, as the checker of properties knows them.
+"""The names of a model given as Python classes, for the checker of properties.
 
 For a model that was read from Rebeca text the `CheckedModel` itself is better: it also has env
 constants and the classes of known rebecs.

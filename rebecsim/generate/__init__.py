@@ -1,4 +1,4 @@
-"""Code from templates: configurations become Rebeca, checked models become Python.
+"""Generate code from templates: Rebeca from configurations, Python from checked models.
 
 `python_source` writes a checked model as a module of Rebec classes, `build_model` makes a model
 that can be run from it, `template_environment` is where all templates are rendered.

@@ -1,4 +1,4 @@
-"""Where the variables of a rebec lie when it is laid out flat, for compiled code."""
+"""Lay out the variables of a rebec as flat cells, for compiled code."""
 
 from __future__ import annotations
 

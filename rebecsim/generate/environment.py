@@ -61,7 +61,7 @@ def add_templates(texts: Mapping[str, str]) -> None:
     """Add templates, by name. Raises ValueError, and adds none, when a name is taken."""
     for name in texts:
         if has_template(name):
-            raise ValueError(f"a template called {name} is there already")
+            raise ValueError(f"there is already a template named {name}")
     _given.texts.update(texts)
 
 

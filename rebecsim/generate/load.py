@@ -1,4 +1,4 @@
-"""Loading a model to run from a file: Rebeca text, or a Python module of Rebec classes.
+"""Load a model from a file: Rebeca text, or a Python module of Rebec classes.
 
 A Python module is executed: see `rebecsim.trust` for one that another file names.
 """
@@ -40,7 +40,7 @@ def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, Checked
     if is_program(path):
         return _from_python(path), None
     if path.suffix != ".rebeca":
-        raise LoadError(f"{path}: is no model: their names end in .rebeca or .py")
+        raise LoadError(f"{path}: is not a model: the file name must end in .rebeca or .py")
     checked = check_file(path, dialect)
     return build_model(checked, path.name), checked
 

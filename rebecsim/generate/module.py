@@ -1,4 +1,4 @@
-"""From a checked model to an importable Python module of Rebec classes."""
+"""Generate an importable Python module of Rebec classes from a checked model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for generated Python: Rebeca's own wherever nothing else has them.
+"""Choose names for generated Python: Rebeca's own, unless they are taken.
 
 What a generated text uses itself is kept out of reach of a model's names. There are three kinds:
 words of Python and of `rebecsim.actors` (`HELPERS`), which the names of a model get an underscore

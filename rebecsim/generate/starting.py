@@ -1,4 +1,4 @@
-"""A small model to begin with, its properties, and a test of both."""
+"""Write a small model to begin with, its properties, and a test of both."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def write_starter(name: Path) -> tuple[Path, Path, Path]:
     )
     for file in files:
         if file.exists() or file.is_symlink():
-            raise UserError(f"{file}: is there already; choose another name, or move it away")
+            raise UserError(f"{file}: exists already; choose another name, or move the file")
     if not name.parent.is_dir():
-        raise UserError(f"{name.parent}: is no directory; make it first")
+        raise UserError(f"{name.parent}: is not a directory; create it first")
     for file, kind in zip(files, ("rebeca", "property", "py"), strict=True):
         write_text(file, _text(name.name, kind))
     return files
@@ -41,7 +41,7 @@ def starter_text(name: str) -> str:
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise UserError(
-            f"{name!r} is no name for a model: use letters, digits and _, and a letter first"
+            f"{name!r} cannot be the name of a model: use letters, digits and _, and a letter first"
         )
 
 

@@ -1,4 +1,4 @@
-"""From a checked model to a step over flat cells: a module of functions that Numba compiles.
+"""Generate a step over flat cells from a checked model: functions that Numba compiles.
 
 Each message server and method of a class becomes a function, and `step` calls the one that a
 message asks for. What they work on is always the same (`SURROUNDINGS`), so that the loops of the
@@ -221,8 +221,8 @@ class _StepWriter:
             written = self._methods[key]
             if written is None:
                 raise NotNativeError(
-                    f"the native engine runs no recursive methods, but {owner.name}.{name} calls "
-                    "itself; choose the python engine"
+                    f"the native engine does not run recursive methods, but {owner.name}.{name} "
+                    "calls itself; choose the python engine"
                 )
             return written
         self._methods[key] = None

@@ -1,4 +1,4 @@
-"""The numbers of a model that its step does not contain but is given, in the array `params`.
+"""The numbers that a compiled step takes as the array `params` instead of containing them.
 
 Each function of a step has a row of numbers of its own there: env constants, lengths of arrays,
 where variables lie behind arrays. So functions that differ in such numbers only are equal.

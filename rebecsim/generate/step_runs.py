@@ -1,4 +1,4 @@
-"""Statements that do the same for one known rebec after the other.
+"""Find runs of statements that do the same for one known rebec after another, to make them loops.
 
 A model has no arrays of known rebecs, so one that hands jobs to six workers has six statements that
 are equal but for the worker and some numbers. A step has such a run of statements once, in a loop,

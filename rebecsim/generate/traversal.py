@@ -1,4 +1,4 @@
-"""Questions about what the statements of a body contain."""
+"""Ask what the statements of a body contain."""
 
 from __future__ import annotations
 

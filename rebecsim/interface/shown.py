@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
     from rich.console import Group, RenderableType
-    from rich.table import Table
 
 _WIDTH = 100
 """Characters of a line in a notebook."""
@@ -58,7 +57,7 @@ class Tabular(ABC):
         return self.to_arrow().to_pandas()
 
 
-def grouped_parts(parts: Iterable[str | Table]) -> Group:
+def grouped_parts(parts: Iterable[str | RenderableType]) -> Group:
     """Give lines and tables as one thing that can be printed."""
     from rich.console import Group
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""Which dialect a model is in: what its first comments say, and whether it needs time."""
+"""Choose the dialect of a model: from its first comments, or from its use of time."""
 
 from __future__ import annotations
 

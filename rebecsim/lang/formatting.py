@@ -1,4 +1,4 @@
-"""A text in the printer's layout, with all that its author wrote: comments and spellings stay."""
+"""Lay out a text as the printer does, and keep its comments and spellings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def format_source(text: str, file: str = "<string>") -> str:
     spelled = _spelled(printed, tokens, laid_out, partners)
     found = _with_remarks(spelled, remarks, laid_out, partners, len(tokens))
     if parse_model(found, file) != tree or _said(found) != _said(text):
-        raise UserError(f"{file}: cannot be formatted, as a comment would lose its place")
+        raise UserError(
+            f"{file}: cannot be formatted, because a comment would lose its place; "
+            "move the comment to a line of its own"
+        )
     return found
 
 
@@ -107,7 +110,7 @@ def _partners(tokens: list[_Token], others: list[_Token]) -> list[tuple[int, int
     if len(a) == len(b):  # but for the spelling of numbers they are the same
         return [(place, place) for place in range(len(a))]
     if len(a) > _MOST_COMPARED:
-        raise UserError("this is too long to be formatted: sections without content are in it")
+        raise UserError("this is too long to be formatted with empty sections in it; remove them")
     found: list[tuple[int, int]] = []
     for kind, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if kind == "equal" or (kind == "replace" and j - i == m - k):

@@ -1,4 +1,4 @@
-"""Words that people bring along from Java, C and Python, and what to write in their place.
+"""Words from Java, C and Python that Rebeca does not have, and what to write instead.
 
 The keys are looked up only where a model is wrong already, so that every one of them may be the
 name of something in a model that is right.

@@ -1,4 +1,4 @@
-"""The colours of Timed Rebeca: an entry point makes them known to whatever uses Pygments."""
+"""Syntax highlighting of Timed Rebeca for Pygments, as an entry point."""
 
 from __future__ import annotations
 

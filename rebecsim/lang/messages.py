@@ -91,7 +91,7 @@ SYNTAX = {
     "parameter-type": Template("parameter `{name}` has no type", "as in `int {name}`"),
     "server-result": Template(
         "a message server has no result type",
-        "write `msgsrv name(...)`; what it finds out it sends in a message",
+        "write `msgsrv name(...)`, and send the result in a message",
     ),
     "base-missing": Template(
         "the name of a class is missing after `extends`", "as in `reactiveclass A extends B(10) {{`"
@@ -101,15 +101,15 @@ SYNTAX = {
         "as in `reactiveclass A extends B(10) {{`",
     ),
     "for-each": Template(
-        "`for` does not go over the elements of an array",
-        "count, as in `for (int i = 0; i < 3; i++) {{ ... v[i] ... }}`",
+        "`for` cannot iterate over an array",
+        "use an index, as in `for (int i = 0; i < 3; i++) {{ ... v[i] ... }}`",
     ),
     "array-after-name": Template(
         "the length of an array stands after the type", "write `int[3] v;`, not `int v[3];`"
     ),
     "reserved-word": Template("`{word}` is a reserved word, not a name", "choose another name"),
     "text-misplaced": Template(
-        "a text may stand in an assertion only", 'as in `assertion(x > 0, "x is positive");`'
+        "a text can only be used in an assertion", 'as in `assertion(x > 0, "x is positive");`'
     ),
     "timing-misplaced": Template(
         "`{word}` belongs to a send", "as in `receiver.server(arguments) {word}(3);`"
@@ -154,7 +154,7 @@ DECLARATIONS = {
         "a class implements interfaces: `implements {name}`",
     ),
     "interface-missing": Template(
-        "`{owner}` has no message server `{server}`, which interface `{interface}` promises",
+        "`{owner}` has no message server `{server}`, which interface `{interface}` requires",
         "write it, or declare `abstract reactiveclass {owner}`",
     ),
     "env-type": Template(
@@ -223,10 +223,10 @@ DECLARATIONS = {
         "keep one of them: `initial` is served like other messages, a constructor runs before all",
     ),
     "annotation-unknown": Template(
-        "there is no annotation @{name}", "there are @priority(n) and @globalPriority(n)"
+        "there is no annotation @{name}", "the annotations are @priority(n) and @globalPriority(n)"
     ),
     "annotation-place": Template(
-        "@globalPriority has no meaning for {what}", "it belongs to message servers"
+        "@globalPriority has no effect on {what}", "it belongs to message servers"
     ),
     "annotation-twice": Template("@{name} is given twice", "keep one of them"),
     "annotation-value": Template("the value of @{name} must be a constant int"),
@@ -235,7 +235,7 @@ DECLARATIONS = {
         "remove @{name}, or check the model as Timed Rebeca",
     ),
     "core-time": Template(
-        "Core Rebeca has no time, hence no `{word}`",
+        "Core Rebeca has no time, so it has no `{word}`",
         "remove it, or check the model as Timed Rebeca",
     ),
 }
@@ -311,16 +311,16 @@ EXPRESSIONS = {
     "not-array": Template("only an array has elements, not {found}"),
     "index-type": Template("an index must be an int, not {found}"),
     "timer-value": Template(
-        "a timer is no value",
+        "a timer cannot be used as a value",
         "getTimerValue(t) reads it; startTimer(t) and stopTimer(t) change it",
     ),
     "timer-expected": Template("`{name}` takes a timer, not {found}", "as in `{name}(t)`"),
     "not-assignable": Template("{what} cannot be assigned"),
-    "array-whole": Template("an array is used element by element", "write an index after it"),
+    "array-whole": Template("an array cannot be used as a whole", "write an index after it"),
     "no-value": Template("this gives no value"),
     "cast": Template("{found} cannot be cast to {expected}"),
     "member": Template(
-        "the variables of other rebecs can be read in properties only", "ask by a message"
+        "only properties can read the variables of other rebecs", "ask for the value in a message"
     ),
     "own-member": Template(
         "a rebec's own variables have no `{word}.` before them", "write `{name}`"
@@ -380,14 +380,14 @@ PROPERTIES = {
         "before the dot there must be the name of an instance", "use a name that main declares"
     ),
     "property-variable": Template("`{rebec}` has no state variable `{name}`"),
-    "property-expression": Template("{what} has no place in a property"),
+    "property-expression": Template("{what} cannot be used in a property"),
     "property-temporal": Template(
-        "`{name}` is no temporal operator of {section}", "there are: {operators}"
+        "`{name}` is not a temporal operator of {section}", "the operators are {operators}"
     ),
     "property-arguments": Template("`{name}` takes {expected}"),
     "property-mixed": Template(
         "a temporal formula can only be combined by `!`, `&&` and `||`",
-        "compare inside of the temporal operators",
+        "compare inside the temporal operators",
     ),
     "property-limit": Template("the time limit must be a constant int, 0 or more"),
     "property-bound": Template(
@@ -401,11 +401,11 @@ WARNINGS = {
         "write it after the name: `reactiveclass {name}({size}) {{`",
     ),
     "return-unused": Template(
-        "`{name}` can end without returning a value; nobody uses it",
+        "`{name}` can end without returning a value, and no caller uses its value",
         "write `void` for its type, or end every path with `return ...;`",
     ),
     "annotation-capital": Template(
-        "@{name} orders nothing, as in RMC", "write @{meant} if it shall, or remove it"
+        "@{name} has no effect, as in RMC", "write @{meant}, or remove it"
     ),
     "always-late": Template(
         "this message is always late: it arrives after {after}, its deadline is {deadline}",

@@ -1,4 +1,4 @@
-"""Precedence of the operators, as in Java and C; what the parser groups by and the printer too."""
+"""Precedence of the operators, as in Java and C, for the parser and the printer."""
 
 from __future__ import annotations
 

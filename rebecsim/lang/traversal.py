@@ -1,4 +1,4 @@
-"""Walking a syntax tree, without recursion so that a deep tree is no danger, and rewriting it."""
+"""Walk and rewrite a syntax tree without recursion, so that a deep tree is no danger."""
 
 from __future__ import annotations
 

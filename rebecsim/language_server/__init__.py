@@ -1,4 +1,4 @@
-"""A language server: what editors ask while a model is written. Needs the extra `lsp`.
+"""A language server: answers editors while a model is written. Needs the extra `lsp`.
 
 `answers` knows what is asked of a text; `server` speaks the Language Server Protocol.
 """

@@ -1,4 +1,4 @@
-"""What an editor asks of a model: what stands here, where is it declared, what is in the text."""
+"""Answer an editor's questions: what a name means, where it is declared, what is in the text."""
 
 from __future__ import annotations
 

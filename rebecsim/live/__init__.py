@@ -1,4 +1,4 @@
-"""Running models for real: every rebec an actor in a thread of its own.
+"""Run models in real time: every rebec is an actor in a thread of its own.
 
 `run_live` runs a model up to `LiveLimits` and gives a `LiveRun`: its `Log` of messages `Served`,
 what they `Sent`, and the `Ending` with one of the `ENDINGS`. `save_log` and `load_log` keep it in

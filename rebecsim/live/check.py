@@ -1,4 +1,4 @@
-"""Is what happened allowed? A live run, served again by the semantics, message by message."""
+"""Check a live run against the semantics, message by message."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Checker:
         )
         if place is None:
             there = "; ".join(map(_described, steps)) or "no message"
-            raise self._refused(entry, f"it is not enabled; what is: {there}")
+            raise self._refused(entry, f"it is not enabled; the enabled messages are: {there}")
         step = steps[place]
         self._choices.append(Choice("step", place, len(steps)))
         time = next_time(step.rebec)

@@ -1,4 +1,4 @@
-"""How far a live run was behind real time. Scheduling jitter is reported, not hidden."""
+"""Measure how far a live run was behind real time. Scheduling jitter is reported, not hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened in a live run: every message served, what it sent, and how the run ended."""
+"""The log of a live run: every message served, what it sent, and how the run ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the conductor notes of a message server, quickly; made readable later by another thread."""
+"""Record quickly what a message server did; another thread makes it readable later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live run from start to end: threads are started, watched, and are gone when it is over."""
+"""Run a model live from start to end: start its threads, watch them and stop them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run_live(
     """
     bounds = limits or LiveLimits()
     if not 0.0 <= bounds.speed < math.inf:
-        raise ValueError(f"the speed {bounds.speed} is no finite number from 0")
+        raise ValueError(f"the speed must be a finite number, 0 or more, not {bounds.speed}")
     if model.core and bounds.speed:
         raise ValueError("a core model has no time, so it has no speed")
     streams = Streams(key_of(seed), replication=0)

@@ -1,4 +1,4 @@
-"""A run that a person steers: one transition at a time, and back again.
+"""A run steered by a person: one transition at a time, and back again.
 
 The transitions are those of `rebecsim.exploration`; nothing is decided here but what a person asks
 for, and what is drawn at random when a run goes on by itself.
@@ -197,7 +197,7 @@ class Stepper:
         Raises UserError after a violation, RebecaError for a condition that is wrong.
         """
         if self._last is not None:
-            raise UserError("the run ends here: nothing lies ahead")
+            raise UserError("the run has ended; there is no next step")
         holds = self._condition(condition) if condition else None
         with watched(self._system.runner.system):
             found = states_ahead(self._system, self._state, most, interrupted)
@@ -381,8 +381,8 @@ class Stepper:
         run = self.choices()
         if run is None:
             raise UserError(
-                "this run cannot be saved: in the timed transition system only runs to a violation "
-                "or to the condition of a breakpoint can be done again"
+                "this run cannot be saved: in the timed transition system, only a run to a "
+                "violation or to the condition of a breakpoint can be replayed"
             )
         return run.to_json(), "simulate"
 

@@ -1,4 +1,4 @@
-"""Whose turn it is, in model time: the rules are those of `rebecsim.actors.semantics`.
+"""Choose whose turn it is in model time, by the rules of `rebecsim.actors.semantics`.
 
 Nothing here knows of threads or of real time.
 """

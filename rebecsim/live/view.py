@@ -1,4 +1,4 @@
-"""The system as the thread of one rebec sees it, and what a message server leaves behind.
+"""The system as one rebec's thread sees it, and what a message server leaves behind.
 
 Message servers of several rebecs run at the same time. Each has a `System` of its own to run in,
 so that `rebecsim.actors.serve` is used as it is; what it sends is kept back until it has ended.

@@ -1,4 +1,4 @@
-"""Compiled functions, kept on disk between runs.
+"""Keep compiled functions on disk between runs.
 
 A function of integers, floats and arrays is compiled by Numba for one signature, when it is first
 used, and its machine code is kept in the user's cache directory:

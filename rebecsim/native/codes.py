@@ -1,4 +1,4 @@
-"""The codes that compiled loops and Python tell each other."""
+"""The codes that compiled loops and Python exchange."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things are in the arrays that compiled code works on.
+"""The columns of the arrays that compiled code works on.
 
 Everything is an integer of 64 bits: booleans are 0 or 1, references the position of a rebec in
 main or -1 for null, floats the bits of a double that holds the single exactly.

@@ -1,4 +1,4 @@
-"""Which engine does the work."""
+"""The names of the engines, and which of them can be used."""
 
 from __future__ import annotations
 

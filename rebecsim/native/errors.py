@@ -1,4 +1,4 @@
-"""What compiled code cannot do."""
+"""Errors of compiled code: what it cannot do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where generated steps live: compiled functions belong to a module that can be imported."""
+"""The module that generated steps belong to: compiled functions need one that can be imported."""
 
 from __future__ import annotations
 

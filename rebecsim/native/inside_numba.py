@@ -1,4 +1,4 @@
-"""All that reaches into parts of Numba that are not meant for it, and the switch for it.
+"""All uses of Numba's private parts, and the switch that turns them off.
 
 With `REBECSIM_PLAIN_NUMBA=1` in the environment nothing here is used: compiled functions are those
 of `numba.njit` then, and everything runs with the same results, slower. So it is, too, with a

@@ -1,4 +1,4 @@
-"""A model laid out in arrays of integers, with its compiled step."""
+"""Lay out a model in arrays of integers, with its compiled step."""
 
 from __future__ import annotations
 

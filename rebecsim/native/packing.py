@@ -1,4 +1,4 @@
-"""How the numbers that make up a state lie in its 64-bit words."""
+"""Pack the numbers that make up a state into 64-bit words."""
 
 from __future__ import annotations
 

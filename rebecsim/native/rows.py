@@ -1,4 +1,4 @@
-"""Arrays that grow: for tables of which nobody knows how long they get."""
+"""Arrays that grow, for tables whose length is not known before."""
 
 from __future__ import annotations
 

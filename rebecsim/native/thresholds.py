@@ -1,4 +1,4 @@
-"""From how much work on the fast way of doing it pays: one table.
+"""The thresholds from which compiled code pays off: one table.
 
 How large a search or a study becomes is not known before; what has been done tells. A number is
 right if by then about as much time has gone as the fast way takes to begin: then a wrong guess

@@ -1,4 +1,4 @@
-"""From the integers of the native engine back to values that people read."""
+"""Convert the integers of the native engine back to values that people read."""
 
 from __future__ import annotations
 

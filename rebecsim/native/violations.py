@@ -1,4 +1,4 @@
-"""What went wrong in a run of the native engine, in the words of the Python engine."""
+"""Describe violations of the native engine in the words of the Python engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run can be done again: the same choices must give the same run.
+"""Check that a run is repeatable: the same choices must give the same run.
 
 Message servers of a model in Python that draw random numbers, read a clock or use a global that
 something else changes do not do the same again, and what is shown of them is true only once.
@@ -36,7 +36,7 @@ def require_repeatable(
         try:
             again = simulate(model, ReplayScheduler(run), max_steps=length, tracer=tracer).system
         except ReplayError:
-            difference = "other choices are drawn, or other messages are there"
+            difference = "it draws other choices, or other messages wait"
         except ModelCodeError as error:
             difference = f"it raises {error.reason}"
         for one, other in zip(events, tracer.events, strict=False):
@@ -45,7 +45,9 @@ def require_repeatable(
         if again is not None and length == len(events) and _waiting(again) != _waiting(system):
             last = events[-1]
             raise NotRepeatableError.of(
-                system.rebec(last.rebec), last.server, "it or one before sends other messages"
+                system.rebec(last.rebec),
+                last.server,
+                "it or a message server before it sends other messages",
             )
         if len(tracer.events) < length:
             last = events[max(len(tracer.events) - 1, 0)]
@@ -63,7 +65,7 @@ def _waiting(system: System) -> list[list[tuple[object, ...]]]:
 def _difference(one: Event, other: Event) -> str:
     for name, value in one.changed.items():
         if name not in other.changed:
-            return f"`{name}` becomes {value!r} and then stays as it is"
+            return f"`{name}` becomes {value!r} the first time and stays the same the second"
         if repr(other.changed[name]) != repr(value):
             return f"`{name}` becomes {value!r} and then {other.changed[name]!r}"
     for field in fields(Event):

@@ -1,4 +1,4 @@
-"""What many runs of one model are asked, and what they answer."""
+"""The request for many runs of one model, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the native engine simulates a model, and when it cannot."""
+"""Choose the engine of a simulation, and say why the native engine cannot run a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models laid out for the native engine, kept on disk between runs.
+"""Keep models laid out for the native engine on disk between runs.
 
 Reading, checking and laying out the model of a cell takes longer than a hundred of its runs on
 compiled code. An entry is found by its content: the text of the model and the program that read

@@ -1,4 +1,4 @@
-"""Replications on the native engine, told as the Python engine tells them."""
+"""Run replications on the native engine, with results as from the Python engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order the messages of one time unit are served.
+"""The order in which messages of one time unit are served.
 
 Which of them goes first is nobody's decision in a distributed system: results that depend on it
 say something about the race and not about the policy. The orders other than `random` show how

@@ -1,4 +1,4 @@
-"""Runs kept in files, and the schedulers that a user may ask for."""
+"""Save runs in files, and make the schedulers that a user may choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of which the time does not advance."""
+"""Detect runs in which time does not advance."""
 
 from __future__ import annotations
 

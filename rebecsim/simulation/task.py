@@ -1,4 +1,4 @@
-"""What worker processes do: run some of a cell's replications.
+"""The work of a worker process: some of a cell's replications.
 
 The model is read, checked and laid out once for all tasks of a cell that come one after the other.
 A model whose step lies compiled on disk is kept there laid out as well, and is not even read.

@@ -1,4 +1,4 @@
-"""What happened in a run, message by message."""
+"""The trace of a run, message by message."""
 
 from __future__ import annotations
 

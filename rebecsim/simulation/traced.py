@@ -1,4 +1,4 @@
-"""One run of a model with all that happens in it, checked to be repeatable."""
+"""Run a model once with a full trace, and check that the run is repeatable."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_nothing_is_replaced(run: Run, tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).write_text("mine")
     done = run("new", "kiosk", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{taken}: is there already" in done.stderr
+    assert f"{taken}: exists already" in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == [taken]
     assert (tmp_path / taken).read_text() == "mine"
 

@@ -64,7 +64,7 @@ def test_what_cannot_be_formatted_stays_and_the_others_are(run: Run, tmp_path: P
     code, said, complaint = run("format", wrong, python, tmp_path / "none.rebeca", good)
     assert (code, said) == (ExitCode.BAD_INPUT, f"{good}: formatted\n")
     assert f"{wrong}:1:15: error" in complaint
-    assert f"{python}: is Python; only models in Rebeca are formatted\n" in complaint
+    assert f"{python}: is Python; only models in Rebeca can be formatted\n" in complaint
     assert f"{tmp_path / 'none.rebeca'}: No such file or directory\n" in complaint
     assert wrong.read_text() == "reactiveclass {"
 

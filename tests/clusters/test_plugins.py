@@ -177,7 +177,7 @@ def test_loading_the_same_file_again_changes_nothing(write):
     assert load_plugin(path) == load_plugin(str(path))
     assert [record.name for record in loaded_plugins()].count("mine.py") == 1
     path.write_text(POLICY + "# changed\n")
-    with pytest.raises(PluginError, match=r"fragment|template called lazy.j2 is there already"):
+    with pytest.raises(PluginError, match=r"fragment|there is already a template named lazy.j2"):
         load_plugin(path)
 
 
@@ -343,7 +343,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
         (
             'Plugin(dispatch_policies=(DispatchPolicy("A", "a", "a", "policies/edf.j2"),), '
             'fragments={"policies/edf.j2": ""})',
-            "a template called policies/edf.j2 is there already",
+            "there is already a template named policies/edf.j2",
         ),
     ],
 )

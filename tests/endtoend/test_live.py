@@ -85,7 +85,7 @@ def test_a_forged_log_is_refused(run: Run, tmp_path) -> None:
     code, printed, complaint = run("live", TICKETS, "--replay", log)
     assert (code, printed) == (2, "")
     assert complaint.startswith(f"{log}: message 4, at time ")
-    assert "it is not enabled; what is: " in complaint
+    assert "it is not enabled; the enabled messages are: " in complaint
 
 
 def test_scaled_time_and_checking_at_once(run: Run) -> None:

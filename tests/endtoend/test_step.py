@@ -118,8 +118,8 @@ def test_a_violation_is_saved_and_replayed(run, session, tmp_path) -> None:
     done = session(model, "1", "1", "1.2", "1", "save late.json", "1", "undo", cwd=tmp_path)
     assert done.returncode == 2
     assert "deadline missed: work() with deadline 1 is served at time 2" in done.stdout
-    assert "line 6: the run is over; nothing can be picked" in done.stderr
-    assert f"`rebecsim replay late.json {model}` does it again" in done.stdout
+    assert "line 6: the run has ended; there is nothing to pick" in done.stderr
+    assert f"`rebecsim replay late.json {model}` replays it" in done.stdout
     replayed = run("replay", "late.json", model, cwd=tmp_path, columns=120)
     assert replayed.returncode == 1
     assert "deadline missed: work() with deadline 1 is served at time 2" in replayed.stdout

@@ -123,8 +123,8 @@ def test_json_says_how_many_symmetries_were_used(run: Run, tmp_path: Path) -> No
             "TCTL { a: AF(time >= 5 && time <= 3, ann.asking); }",
             "2:15: error: the bound of `AF` must compare `time` with a constant\n",
         ),
-        ("TCTL { a: AG(G(ann.asking)); }", "2:15: error: `G` is no temporal operator of TCTL\n"),
-        ("LTL { a: AG(ann.asking); }", "2:11: error: `AG` is no temporal operator of LTL\n"),
+        ("TCTL { a: AG(G(ann.asking)); }", "2:15: error: `G` is not a temporal operator of TCTL\n"),
+        ("LTL { a: AG(ann.asking); }", "2:11: error: `AG` is not a temporal operator of LTL\n"),
     ],
 )
 def test_mistakes_in_formulas_are_pointed_at(

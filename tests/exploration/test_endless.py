@@ -65,6 +65,20 @@ def test_exploring_names_a_message_server_that_does_not_end(engine: Any, mode: A
     assert ending_of(caught.value).code == ExitCode.MODEL_FAILED
 
 
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_the_limit_that_stopped_a_message_server_is_named_when_it_no_longer_holds(
+    engine: Any,
+) -> None:
+    """Memory may have been given back since, and where no time was given, time is no limit."""
+    checked, model = _built(ENDLESS)
+    seen_by_watchdog = Limits(
+        is_interrupted=lambda: threading.current_thread() is not threading.main_thread()
+    )
+    found = explore(model, checked=checked, engine=engine, limits=seen_by_watchdog)
+    assert found.bounds == ("interrupt",)
+    assert found.message.startswith("the search was interrupted, in a, serving go(2) (")
+
+
 def test_so_do_simulation_and_races() -> None:
     _, model = _built(ENDLESS)
     with pytest.raises(EndlessError) as caught, Watchdog(patience=0.3) as watchdog:
@@ -269,6 +283,8 @@ def test_limits_hold_in_constructors() -> None:
     assert found.message == (
         "the limit of 0.3 s was reached, in b, in the constructor of Loop (endless.rebeca, line 6)"
     )
+    races = find_races(model, checked=checked, limits=Limits(seconds=0.3))
+    assert (races.bounds, races.is_complete, races.states) == (("seconds",), False, 0)
     wanted = time.monotonic() + 0.3
     found = explore(
         model, checked=checked, limits=Limits(is_interrupted=lambda: time.monotonic() > wanted)

@@ -175,5 +175,5 @@ def test_recursive_methods_are_refused():
       int odd(int k) { return k == 0 ? 0 : even(k - 1); }
       msgsrv go() { even(3); } }
     main { A a():(); }"""
-    with pytest.raises(NotNativeError, match="no recursive methods"):
+    with pytest.raises(NotNativeError, match="does not run recursive methods"):
         step_source(check_source(text))

@@ -65,7 +65,7 @@ def test_warnings_of_the_checker_can_be_read():
 def test_errors_are_those_of_the_commands(tmp_path):
     with pytest.raises(RebecaError, match=r"^lamp\.rebeca:4:19: "):
         rs.loads(LAMP.replace("n = (n", "m = (n"), "lamp")
-    with pytest.raises(UserError, match=r"names end in \.rebeca or \.py"):
+    with pytest.raises(UserError, match=r"name must end in \.rebeca or \.py"):
         rs.load(tmp_path / "model.txt")
 
 

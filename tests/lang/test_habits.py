@@ -89,8 +89,8 @@ JAVA: list[Row] = [
     (
         body,
         "for (int i ¶: v) { }",
-        "`for` does not go over the elements of an array",
-        "count, as in `for (int i = 0; i < 3; i++) { ... v[i] ... }`",
+        "`for` cannot iterate over an array",
+        "use an index, as in `for (int i = 0; i < 3; i++) { ... v[i] ... }`",
     ),
     (
         body,
@@ -104,7 +104,7 @@ JAVA: list[Row] = [
         member,
         "msgsrv ¶void m() { }",
         "a message server has no result type",
-        "write `msgsrv name(...)`; what it finds out it sends in a message",
+        "write `msgsrv name(...)`, and send the result in a message",
     ),
     (
         member,

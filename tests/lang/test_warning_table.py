@@ -37,7 +37,7 @@ def test_priority_in_capitals_is_warned_of_and_orders_nothing() -> None:
         assert [each.code for each in checked.warnings] == ["annotation-capital"] * 2
         (server,) = checked.classes["A"].servers
         assert (server.priority, server.global_priority) == (None, None)
-    assert checked.warnings[0].hint == "write @priority if it shall, or remove it"
+    assert checked.warnings[0].hint == "write @priority, or remove it"
 
 
 AS_PRINTED = """

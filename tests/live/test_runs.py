@@ -209,7 +209,7 @@ def test_a_core_model_has_no_speed() -> None:
 
 @pytest.mark.parametrize("speed", [-1.0, float("inf"), float("nan")])
 def test_a_speed_that_is_none_is_refused(speed: float) -> None:
-    with pytest.raises(ValueError, match="no finite number"):
+    with pytest.raises(ValueError, match="a finite number, 0 or more"):
         run_live(writers(2), LiveLimits(speed=speed))
 
 

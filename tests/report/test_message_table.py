@@ -7,18 +7,18 @@ from collections import Counter
 
 from hypothesis import given, strategies as st
 from rich.console import Console
-from rich.text import Text
 
-from rebecsim.report.models.message_table import MessageTable
+from rebecsim.report.models.message_table import MessageRow, MessageTable
 
 SENDER = "manager"
 
 
-def printed(message: str, changes: str, width: int) -> str:
-    table = MessageTable(["Step", "Time"], [message])
-    table.add_row(*map(Text, ("1", "0", SENDER, message, "", "3", changes)))
+def printed(
+    message: str, changes: list[str], width: int, choices: str = "3", ends_wrong: bool = False
+) -> str:
+    row = MessageRow(("1", "0"), SENDER, message, "", choices, tuple(changes))
     console = Console(file=io.StringIO(), width=width)
-    console.print(table)
+    console.print(MessageTable(["Step", "Time"], [row], ends_wrong=ends_wrong))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -29,19 +29,42 @@ def in_words(text: str) -> Counter[str]:
 
 @given(
     message=st.lists(st.sampled_from(["node0:", "launch(job=0,", "container=1)"]), max_size=9),
-    changes=st.lists(st.sampled_from(["given", "=", "[1,", "-1],", "used", "free"]), max_size=20),
-    width=st.integers(76, 200),
+    changes=st.lists(st.sampled_from(["given = [1, -1]", "used = 1", "f" * 90]), max_size=20),
+    width=st.integers(60, 200),
 )
 def test_every_character_is_printed(message: list[str], changes: list[str], width: int) -> None:
-    texts = " ".join(message), " ".join(changes)
-    shown = printed(*texts, width)
+    text = " ".join(message)
+    shown = printed(text, changes, width)
     assert max(map(len, shown.splitlines())) <= width
-    headings = "Step Time From To: message Deadline Choices Changed"
-    assert in_words(shown) == in_words(f"{headings} 1 0 {SENDER} 3 {' '.join(texts)}")
+    headings = "Step Time From To: message Choices"
+    if changes and "Changed" in shown:
+        headings += " Changed"
+    assert in_words(shown) == in_words(f"{headings} 1 0 {SENDER} 3 {text} {', '.join(changes)}")
 
 
-def test_changes_are_broken_before_messages_are() -> None:
-    message, changes = "manager: node_heartbeat(node=0)", "given = [1, -1], used = [1, 0], free = 3"
-    assert message in printed(message, changes, 90)
-    assert changes not in printed(message, changes, 90)
-    assert changes in printed(message, changes, 120)
+def test_changes_stand_below_their_message_where_there_is_no_room_beside_it() -> None:
+    message, changes = (
+        "manager: node_heartbeat(node=0)",
+        ["given = [1, -1]", "used = 0", "free = 3"],
+    )
+    beside = printed(message, changes, 100).splitlines()
+    assert [line.rstrip() for line in beside] == [
+        "Step  Time  From     To: message                      Choices  Changed",
+        f"   1     0  manager  {message}  3        given = [1, -1], used = 0, free = 3",
+    ]
+    below = printed(message, changes, 62).splitlines()
+    assert [line.rstrip() for line in below] == [
+        "Step  Time  From     To: message                       Choices",
+        f"   1     0  manager  {message}   3",
+        "                       given = [1, -1], used = 0,",
+        "                       free = 3",
+    ]
+
+
+def test_a_column_without_texts_is_left_out() -> None:
+    heading = printed("a: go()", [], 80, choices="").splitlines()[0]
+    assert heading.split() == ["Step", "Time", "From", "To:", "message"]
+
+
+def test_the_step_that_goes_wrong_is_marked() -> None:
+    assert printed("a: go()", [], 80, ends_wrong=True).splitlines()[1].startswith(" > 1 ")

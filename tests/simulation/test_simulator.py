@@ -148,7 +148,7 @@ def test_a_run_survives_json_and_is_refused_where_it_does_not_fit():
         with pytest.raises(ReplayError, match="is an object with"):
             Run.from_json(wrong)
     for until in (-1, 2.5, "soon", True):
-        with pytest.raises(ReplayError, match=r"`until`: .* is no time"):
+        with pytest.raises(ReplayError, match=r"`until`: must be a whole number, 0 or more"):
             Run.from_json({"priorities": True, "until": until, "choices": []})
     with pytest.raises(ReplayError, match=r"choice 0: \['step', 2, 2\]"):
         Run.from_json({"priorities": True, "choices": [["step", 2, 2]]})

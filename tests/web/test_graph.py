@@ -71,7 +71,7 @@ def test_what_goes_wrong_is_a_node_of_its_own(app: Any, tmp_path: Path) -> None:
     end = address_of(model, ".".join(map(str, wrong.ordinals)))
     assert f'href="{end}"' in page
     assert "/graph" not in ask(app(model), end).text
-    assert "nothing lies ahead" in ask(app(model), f"{end}/graph").text
+    assert "there is no next step" in ask(app(model), f"{end}/graph").text
 
 
 def test_all_states_ahead_of_the_beginning_are_all_states() -> None:

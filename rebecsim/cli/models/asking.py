@@ -1,4 +1,4 @@
-"""What is asked by commands that look at all a model can do: options, question, tests to write."""
+"""Shared options of commands that explore a model: limits, the question, tests to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about the text of models: check, new."""
+"""The commands check and new."""
 
 from __future__ import annotations
 

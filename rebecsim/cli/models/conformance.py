@@ -1,4 +1,4 @@
-"""The command that compares with the reference: conformance."""
+"""The command conformance: compare rebecsim with RMC."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def conformance(
     console().print(table)
     say(f"{same} agree, {differ} differ, 0 skipped")
     if beyond:
-        say(f"{beyond} are judged here and refused there: LTL on timed models")
+        say(f"{beyond} are judged by rebecsim only: RMC refuses LTL on timed models")
     if differ:
         raise typer.Exit(ExitCode.VIOLATED)
 

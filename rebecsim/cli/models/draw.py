@@ -1,4 +1,4 @@
-"""The command that draws models: draw."""
+"""The command draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command about probabilities that are estimated from runs drawn at random."""
+"""The command estimate: probabilities from random runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class EventOptions:
 
         asked = quantities_of((), (), self.reach or (), self.goes_wrong)
         if not asked:
-            raise typer.BadParameter("what is to be estimated?", param_hint="--reach")
+            raise typer.BadParameter(
+                "name at least one probability to estimate", param_hint="--reach"
+            )
         return asked
 
 
@@ -119,7 +121,9 @@ class SplitOptions:
             return
         if (precision.error, precision.max_runs) != (None, None):
             hint = "--max-runs" if precision.error is None else "--error"
-            raise typer.BadParameter("with --split, say how much is run", param_hint=hint)
+            raise typer.BadParameter(
+                "is not for --split; use --repeat and --per-level", param_hint=hint
+            )
         if len(quantities) > 1:
             raise typer.BadParameter("ask for one probability only", param_hint="--split")
 
@@ -218,7 +222,7 @@ def _print_rare(found: RareChance, json: bool) -> None:
     else:
         say_parts(chance_parts(found.heading, [(found.quantity, found)], found.level))
     if not found.was_seen:
-        complain("no run came to it: split at more values, or do more runs on each level")
+        complain("no run reached it; split at more values, or raise `--per-level`")
         raise typer.Exit(ExitCode.UNDECIDED)
 
 
@@ -227,7 +231,7 @@ def _print(found: Chances) -> None:
 
     say_parts(chance_parts(found.heading, found.rows, found.level))
     if not found.is_precise:
-        complain("the most runs were done before the error was as small as it was to be")
+        complain("the limit of runs was reached before `--error`; raise `--max-runs`")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The command about exact orders: the best, the worst and the mean over all orders of messages."""
+"""The command exact: best, worst and expected value over all orders of messages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class QuantityOptions:
             self.reward or (), self.final or (), self.reach or (), self.goes_wrong
         )
         if not asked:
-            raise typer.BadParameter("what is to be reckoned?", param_hint="--reward")
+            raise typer.BadParameter("name at least one quantity to compute", param_hint="--reward")
         return asked
 
 
@@ -79,7 +79,7 @@ class ExtremeOptions:
         """Raise BadParameter if it would not be clear whose extreme is meant."""
         if len(quantities) > 1 and (self.save_min, self.save_max) != (None, None):
             hint = "--save-max" if self.save_min is None else "--save-min"
-            raise typer.BadParameter("ask for one quantity only, whose run it is", param_hint=hint)
+            raise typer.BadParameter("needs exactly one quantity", param_hint=hint)
 
     def write(self, found: ExactOrders) -> None:
         """Write the runs that are asked for."""
@@ -92,7 +92,10 @@ class ExtremeOptions:
                 continue
             run = found.run(0, goal, self.seed).run
             if run is None:
-                raise UserError("without deadlines there is no run that `simulate` could do")
+                raise UserError(
+                    "`simulate` always checks deadlines, so it cannot replay this run; "
+                    "leave out `--no-deadlines`"
+                )
             write_json(file, run.to_json())
             complain(f"run in {file}")
 

@@ -1,4 +1,4 @@
-"""Commands that try everything a model can do: explore, replay."""
+"""The commands explore and replay."""
 
 from __future__ import annotations
 
@@ -91,14 +91,16 @@ class SearchOptions:
         from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
 
         if self.compact and self.strategy != "breadth":
-            raise typer.BadParameter("only `--strategy breadth` has it", param_hint="--compact")
+            raise typer.BadParameter("works only with `--strategy breadth`", param_hint="--compact")
         if self.strategy != "walks" and (self.walks, self.seed) != (None, None):
             hint = "--seed" if self.walks is None else "--walks"
-            raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
+            raise typer.BadParameter("works only with `--strategy walks`", param_hint=hint)
         match self.strategy:
             case "bounded":
                 if self.depth is None:
-                    raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
+                    raise typer.BadParameter(
+                        "is required by `--strategy bounded`", param_hint="--depth"
+                    )
                 return DepthBounded(self.depth)
             case "walks":
                 return RandomWalks(
@@ -106,7 +108,7 @@ class SearchOptions:
                 )
         if self.depth is not None:
             raise typer.BadParameter(
-                "only `--strategy bounded` and `walks` have it", param_hint="--depth"
+                "works only with `--strategy bounded` or `walks`", param_hint="--depth"
             )
         if self.strategy == "depth":
             return DepthFirst()
@@ -128,7 +130,7 @@ class FormulaOptions:
     def narrowed(self, question: Question) -> Question:
         """Ask for these properties only."""
         if self.formula and not question.file:
-            raise typer.BadParameter("`--property FILE` has to say where", param_hint="--formula")
+            raise typer.BadParameter("needs `--property FILE`", param_hint="--formula")
         return replace(question, only=tuple(self.formula or ()), fair=self.fair)
 
 

@@ -1,4 +1,4 @@
-"""The command that lays out the text of models: format."""
+"""The command format: lay out the text of models."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _laid_out(file: Path) -> bytes | None:
     from rebecsim.lang.reading.parser import read_source
 
     if file.suffix == ".py":
-        raise UserError(f"{file}: is Python; only models in Rebeca are formatted")
+        raise UserError(f"{file}: is Python; only models in Rebeca can be formatted")
     try:
         before, text = file.read_bytes(), read_source(file)
     except OSError as error:

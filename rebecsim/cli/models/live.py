@@ -1,4 +1,4 @@
-"""The command that runs a model for real: live."""
+"""The command live: run a model in real time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def live(
     if replay is not None:
         given = (until, steps, speed, seed, log)
         if any(each is not None for each in given) or check:
-            raise typer.BadParameter("a run that is over has its limits", param_hint="--replay")
+            raise typer.BadParameter(
+                "works only with `--tolerance` and `--quiet`", param_hint="--replay"
+            )
         _check_saved(built, replay, tolerance, quiet)
         return
     if speed is not None and not math.isfinite(speed):

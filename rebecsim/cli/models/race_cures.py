@@ -1,4 +1,4 @@
-"""What `races --try` does: cures of races, tried, shown and saved."""
+"""Try, show and save cures of races, for `races --try`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def curable(model: Path, checked: CheckedModel | None, save: Path | None) -> Che
     """
     if checked is None:
         raise UserError(
-            f"--try: {model} is Python; cures are changes of Rebeca text, so they are tried "
-            "for .rebeca files only"
+            f"--try: {model} is Python; cures change Rebeca text, so they need a .rebeca file"
         )
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)

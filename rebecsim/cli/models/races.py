@@ -1,4 +1,4 @@
-"""The command about races: which orders of messages matter."""
+"""The command races: find the message orders that matter."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _chosen(found: Races, only: str | None) -> RaceGroup | None:
         if group.id == only:
             return group
     there = ", ".join(group.id for group in found.groups) or "none"
-    raise UserError(f"--only: there is no race {only!r}; there are {there}")
+    raise UserError(f"--only: there is no race {only!r}; the races are: {there}")
 
 
 def _write(
@@ -175,4 +175,4 @@ def _write(
     if wrong:
         written.write(Recorded.of(wrong[0].path, question), model)
     else:
-        complain(f"{group.id}: nothing goes wrong that a test could show")
+        complain(f"{group.id}: neither order breaks anything, so there is no test to write")

@@ -1,4 +1,4 @@
-"""Commands about models: generate, simulate."""
+"""The commands generate and simulate."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def generate(
     order = getattr(plan.scenario, "order", "random")
     if order != "random":
         say(
-            f"order {order!r} is no part of them: a model leaves open which messages of one "
-            "time unit are served first, and `rebecsim compare` serves them in that order"
+            f"the models leave out order {order!r}: `rebecsim compare` uses it for messages of one "
+            "time unit, and a model allows every order of them"
         )
 
 
 def _refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
     """Refuse a scenario about a model in Python before the model is run."""
-    raise UserError(f"{origin}: what it runs is no model in Rebeca: {programs[0]}")
+    raise UserError(f"{origin}: runs {programs[0]}, which is not a model in Rebeca")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The command that lets a person steer a run: step."""
+"""The command step: steer a run by hand."""
 
 from __future__ import annotations
 
@@ -252,11 +252,11 @@ class _Session:
         write_json(Path(text), data)
         option = " --core" if self._stepper.model.core else ""
         if command == "replay":
-            say(f"run in {text}; `rebecsim replay {text} {self._file}` does it again")
+            say(f"run in {text}; `rebecsim replay {text} {self._file}` replays it")
         else:
             say(
-                f"run in {text}; `rebecsim simulate {self._file}{option} --replay {text}` does it "
-                "again"
+                f"run in {text}; "
+                f"`rebecsim simulate {self._file}{option} --replay {text}` replays it"
             )
 
     def _restart(self, text: str) -> None:
@@ -290,7 +290,7 @@ def _find(turns: list[Turn], text: str) -> Alternative:
     if not _is_number(first) or (point and not _is_number(second)):
         raise CommandError(f"{text!r} is no choice; write 2, or 2.1 for its first alternative")
     if not turns:
-        raise CommandError("the run is over; nothing can be picked")
+        raise CommandError("the run has ended; there is nothing to pick")
     if not 1 <= int(first) <= len(turns):
         raise CommandError(f"there is no {int(first)}; pick one from 1 to {len(turns)}")
     alternatives = turns[int(first) - 1].alternatives

@@ -1,4 +1,4 @@
-"""Which models read absolute time, and so may not be compared modulo a shift of time.
+"""Find the models that read absolute time, whose states are not equal modulo a shift of time.
 
 If no message server can see the absolute time, states whose times differ by one constant behave
 alike, and one of them stands for all. A server that stores or tests `now` breaks that. Differences

@@ -1,4 +1,4 @@
-"""Variables that only count: nothing that a model does depends on them."""
+"""Find variables that only count: nothing that a model does depends on them."""
 
 from __future__ import annotations
 

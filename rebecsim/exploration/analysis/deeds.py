@@ -1,4 +1,4 @@
-"""What a piece of code may do, and which pieces come to the same in either order."""
+"""Find what a statement reads, writes and sends, and which statements are independent."""
 
 from __future__ import annotations
 

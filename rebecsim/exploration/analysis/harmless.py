@@ -1,4 +1,4 @@
-"""Reads of a variable that decide nothing, found in the tree of a Python function.
+"""Find reads of a variable that decide nothing, in the tree of a Python function.
 
 The variable, others that are left out of the state and get a value made of it, and locals that do,
 are *followed*. A statement that reads none of them, and runs whatever they are, does the same for

@@ -1,4 +1,4 @@
-"""Whether a variable that is left out of the state decides something nevertheless.
+"""Check whether a variable left out of the state still decides something.
 
 States that differ in such a variable only are taken for one, and one of its values stands for all.
 That is harmless for a variable that nobody looks at, such as a counter for statistics. It is not

@@ -1,4 +1,4 @@
-"""Which local variables of a function can still matter when a call in it returns.
+"""Find the local variables of a function that are live after a call in it returns.
 
 A local is live at an instruction if some way on from there reads it before it is assigned. The
 others are dead: whatever they hold, the function goes on in the same way. This is the classical

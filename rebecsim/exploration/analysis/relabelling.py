@@ -1,4 +1,4 @@
-"""Which names of a model can be exchanged within its classes such that its code stays the same.
+"""Find the names in classes that can be exchanged without changing the code of the classes.
 
 Only code that can be reached counts: constructors have run before anything is explored, and a
 message server that nobody sends to makes no difference.

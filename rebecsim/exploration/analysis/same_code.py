@@ -1,4 +1,4 @@
-"""Other names under which the code of all classes is the code that it is.
+"""Find renamings of names under which the code of all classes stays the same.
 
 Two pieces of code are walked side by side; where their names differ, the one becomes the other,
 everywhere. What cannot make a difference may differ: the order of statements that come to the same

@@ -1,4 +1,4 @@
-"""Who may send to whom, and who at once: read in the text of a model, whatever its states are."""
+"""Find in the text of a model who may send to whom, and who at once, in any state."""
 
 from __future__ import annotations
 

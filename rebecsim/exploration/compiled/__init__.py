@@ -1,1 +1,1 @@
-"""The search in compiled code: the tables that feed it, and what takes it over from Python."""
+"""The search in compiled code: its tables, and how it takes over from Python."""

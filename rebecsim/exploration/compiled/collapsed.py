@@ -1,4 +1,4 @@
-"""The numbers that the compiled search works with, and what they stand for.
+"""Number the parts of states for the compiled search, and work out what follows from them.
 
 Inner states of rebecs (everything but the bag), bags and messages are numbered when they are first
 met; what follows from them is worked out by the transition system, once, and entered into tables.

@@ -186,6 +186,22 @@ class CompiledSearch:
         """Whether a limit is reached, or would be with so many more bytes."""
         return self._search.meter.exceeded(lambda: more) is not None
 
+    def enter(self, reason: int, control: Integers) -> bool:
+        """Enter what a loop asks for into the tables; false if that cannot be done."""
+        asked, other, value = control[at.ASKED : at.ASKED + 3].tolist()
+        match reason:
+            case Reason.ANSWER:
+                self._collapsed.answer(asked, other, value)
+            case Reason.ALTERNATIVES:
+                self._collapsed.list_alternatives(asked)
+            case Reason.ROOM:
+                if self._search.meter.would_exceed(self._collapsed.growth(asked)):
+                    return False
+                self._collapsed.grow(asked)
+            case _:
+                return False
+        return True
+
     def state(self, number: int) -> State:
         """Unpack a state; with hash compaction, one that has not been expanded yet."""
         return self._collapsed.state_of(self.store.words_at(number), self.store.layout)
@@ -273,21 +289,16 @@ class CompiledSearch:
         return int(self._expand_and_serve(serving.native.step, *arrays, known, self._served_model))
 
     def _answer(self, reason: int) -> None:
-        asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
+        asked, other = self.control[at.ASKED : at.ASKED + 2].tolist()
         self._asked += 1
         if reason in _RARE or not self._asked % _ASKED:
             self._search.check_limits()
         match reason:
-            case Reason.ANSWER:
-                self._collapsed.answer(asked, other, value)
-                if asked == AnswerKind.EFFECTS:
-                    self._consider_serving()
-            case Reason.ROOM:
-                if self._search.meter.would_exceed(self._collapsed.growth(asked)):
+            case Reason.ANSWER | Reason.ALTERNATIVES | Reason.ROOM:
+                if not self.enter(reason, self.control):
                     self._search.stop("memory")
-                self._collapsed.grow(asked)
-            case Reason.ALTERNATIVES:
-                self._collapsed.list_alternatives(asked)
+                if reason == Reason.ANSWER and asked == AnswerKind.EFFECTS:
+                    self._consider_serving()
             case Reason.WIDTH:
                 self._relay(other)
             case Reason.GROW:

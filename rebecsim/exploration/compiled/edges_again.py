@@ -1,7 +1,8 @@
-"""The transitions of a compiled search, worked out again when it is over."""
+"""Work out the transitions of a compiled search again after it is over."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from rebecsim.exploration.search import Edges
 from rebecsim.native import control as at
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Reason
+from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import expand_ahead
 from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import (
@@ -30,17 +32,22 @@ _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 
 _ASKING = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.ROOM})
-"""Reasons to stop that there are for states only that were not expanded to the end."""
+"""Reasons to stop in states that Python expanded, so compiled code does not know them yet."""
 
 
 def edges_again(search: CompiledSearch, still: bool) -> Edges | None:
     """Give the transitions from states that were expanded, or those of them without time.
 
-    None if they cannot be had within the limits of time and memory.
+    None if they cannot be had within the limits of time and memory, or if Python met a time on the
+    way that is too large for compiled code.
     """
     prepare(expand_ahead, find_states)
-    with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
+    with (
+        suppress(TimeTooLargeError),
+        np.errstate(over="ignore"),  # hashes wrap; without a compiler NumPy would warn of that
+    ):
         return _edges(search, still)
+    return None
 
 
 def _edges(search: CompiledSearch, still: bool) -> Edges | None:
@@ -63,7 +70,9 @@ def _edges(search: CompiledSearch, still: bool) -> Edges | None:
         control[at.FOUND] = 0
         reason = expand_ahead(control, *arrays, successors)
         if reason in _ASKING:
-            return None
+            if not search.enter(reason, control):
+                return None
+            arrays = arrays_of(store), search.parts()
         count = int(control[at.FOUND])
         find_states(store.table, targets, places, count, words)
         kept = places[:count] != ABSENT

@@ -1,4 +1,4 @@
-"""Which models have message servers that compiled code can run for the search."""
+"""Find the models whose message servers compiled code can run in a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiled search needs to let a compiled step serve messages: parts as integers.
+"""Let a compiled step serve messages in the compiled search: parts of states as integers.
 
 The meaning of a model stays where it is: what goes wrong, and messages that were never sent
 before, are worked out by the Python engine, here everything else is.

@@ -1,4 +1,4 @@
-"""The symmetries of a system as arrays, and which of them do the same with a part of a state."""
+"""The symmetries of a system as arrays, grouped by what they do to a part of a state."""
 
 from __future__ import annotations
 

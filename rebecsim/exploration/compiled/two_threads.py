@@ -1,4 +1,4 @@
-"""The compiled search in two threads: one works out what follows, the other one stores it.
+"""Run the compiled search in two threads: one works out successors, the other stores them.
 
 What follows from the states that are known is worked out batch by batch. While this thread stores
 a batch, the other one fills the next. Batches are stored in the order of the states they come from,

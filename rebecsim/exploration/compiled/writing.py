@@ -1,4 +1,4 @@
-"""Writing down transitions in compiled code."""
+"""Record the transitions that compiled code follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states that lie ahead of a state: the nearest ones, and a shortest way to each."""
+"""Find the states nearest to a state, and a shortest path to each."""
 
 from __future__ import annotations
 

@@ -1,9 +1,22 @@
-"""Strongly connected components, and what lies on cycles."""
+"""Strongly connected components, and the edges on cycles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.search import Edges
+
+_MANY = 100_000
+"""Transitions from which on it pays to leave out in arrays what lies on no cycle."""
+
+_WORTH = 0.9
+"""It is done again while less than this part is left."""
+
+Adjacency = dict[int, list[tuple[int, int]]]
+"""(Target, ordinal) of transitions of each state."""
 
 
 def components(
@@ -67,3 +80,34 @@ def on_cycles(source: Sequence[int], target: Sequence[int]) -> list[int]:
             label[node] = number
     ends = enumerate(zip(source, target, strict=True))
     return [place for place, (at, to) in ends if label[at] == label[to]]
+
+
+def edges_on_cycles(edges: Edges) -> Adjacency:
+    """Keep the edges that lie on cycles."""
+    if len(edges[0]) >= _MANY:
+        edges = _trimmed(edges)
+    source, target, ordinal = (each.tolist() for each in edges)
+    graph: Adjacency = {}
+    for place in on_cycles(source, target):
+        graph.setdefault(source[place], []).append((target[place], ordinal[place]))
+    return graph
+
+
+def _trimmed(edges: Edges) -> Edges:
+    """Leave out most edges that lie on no cycle, and fast.
+
+    Such are those from a state that no other leads to, and those to a state that leads to none, as
+    often as that is worth it.
+    """
+    import numpy as np
+
+    source, target, ordinal = (np.asarray(each, np.int64) for each in edges)
+    before = len(source) + 1
+    while 0 < len(source) < _WORTH * before:
+        before = len(source)
+        nodes = int(max(source.max(), target.max())) + 1
+        leads, is_led_to = np.zeros((2, nodes), np.bool_)
+        leads[source] = is_led_to[target] = True
+        kept = is_led_to[source] & leads[target]
+        source, target, ordinal = source[kept], target[kept], ordinal[kept]
+    return source, target, ordinal

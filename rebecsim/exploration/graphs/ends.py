@@ -1,8 +1,8 @@
-"""Where runs end: in states in which no message is left and no message server is under way."""
+"""Find the states in which runs end: no message is left and no message server is under way."""
 
 from __future__ import annotations
 
-from rebecsim.exploration.graphs.standstill import in_components
+from rebecsim.exploration.graphs.components import edges_on_cycles
 from rebecsim.exploration.paths.path import path_along
 from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import Search
@@ -30,4 +30,4 @@ def _every_run_ends(search: Search) -> bool | None:
     if search.transitions > _MOST_LOOKED_AT:
         return None
     edges = search.edges(still=False)
-    return None if edges is None else not in_components(edges)
+    return None if edges is None else not edges_on_cycles(edges)

@@ -1,4 +1,4 @@
-"""Cycles without time: what a timed model can do for ever at one moment.
+"""Find cycles without time (Zeno runs): a timed model can repeat them for ever at one moment.
 
 Such a cycle is legal (a Zeno run), but hardly ever meant: a simulation of it never gets any
 further. It is looked for in two steps. What goes on for ever without time is a cycle of messages,
@@ -14,22 +14,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rebecsim.exploration.graphs.components import on_cycles
+from rebecsim.exploration.graphs.components import Adjacency, edges_on_cycles, on_cycles
 from rebecsim.exploration.paths.path import Path, path_along
-from rebecsim.exploration.search import Edges, Search
+from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.remembering import Place
 
 _LOOKS = 1_000_000
 """The most transitions that are looked at to find a shorter cycle."""
-
-_MANY = 100_000
-"""Transitions from which on it pays to leave out in arrays what lies on no cycle."""
-
-_WORTH = 0.9
-"""It is done again while less than this part is left."""
-
-Adjacency = dict[int, list[tuple[int, int]]]
-"""(Target, ordinal) of transitions of each state."""
 
 
 class Verdict(NamedTuple):
@@ -47,7 +38,7 @@ def find_standstill(search: Search) -> Verdict:
     edges = search.edges(still=True)
     if edges is None:
         return Verdict(None, is_decided=False)
-    graph = in_components(edges)
+    graph = edges_on_cycles(edges)
     if not graph:
         return Verdict(None, is_decided=True)
     cycle = _shortest_cycle(graph)
@@ -63,37 +54,6 @@ def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
     places = sorted({place for pair in ordered for place in pair})
     numbers = {place: number for number, place in enumerate(places)}
     return bool(on_cycles([numbers[by] for by, _ in ordered], [numbers[to] for _, to in ordered]))
-
-
-def in_components(edges: Edges) -> Adjacency:
-    """Keep the edges that lie on cycles."""
-    if len(edges[0]) >= _MANY:
-        edges = _trimmed(edges)
-    source, target, ordinal = (each.tolist() for each in edges)
-    graph: Adjacency = {}
-    for place in on_cycles(source, target):
-        graph.setdefault(source[place], []).append((target[place], ordinal[place]))
-    return graph
-
-
-def _trimmed(edges: Edges) -> Edges:
-    """Leave out most edges that lie on no cycle, and fast.
-
-    Such are those from a state that no other leads to, and those to a state that leads to none, as
-    often as that is worth it.
-    """
-    import numpy as np
-
-    source, target, ordinal = (np.asarray(each, np.int64) for each in edges)
-    before = len(source) + 1
-    while 0 < len(source) < _WORTH * before:
-        before = len(source)
-        nodes = int(max(source.max(), target.max())) + 1
-        leads, is_led_to = np.zeros((2, nodes), np.bool_)
-        leads[source] = is_led_to[target] = True
-        kept = is_led_to[source] & leads[target]
-        source, target, ordinal = source[kept], target[kept], ordinal[kept]
-    return source, target, ordinal
 
 
 def _shortest_cycle(graph: Adjacency) -> list[tuple[int, int]]:

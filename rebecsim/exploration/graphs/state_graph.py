@@ -1,4 +1,4 @@
-"""The state space of a model as a graph: every state and transition that a search finds."""
+"""Build the state space of a model as a graph: every state and transition that a search finds."""
 
 from __future__ import annotations
 

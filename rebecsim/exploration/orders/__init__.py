@@ -1,4 +1,4 @@
-"""Exact orders: what a model comes to in the best, the worst and a random order of its messages.
+"""Exact values of a model over the orders of its messages: least, greatest and expected.
 
 A timed model up to a horizon is a Markov decision process. A state is one of floating time, with
 the time. In it, somebody picks one of the messages that may be served, knowing all that has

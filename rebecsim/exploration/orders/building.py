@@ -1,4 +1,4 @@
-"""The decision process of a model up to a horizon, found in the order of time."""
+"""Build the Markov decision process of a model up to a horizon, in the order of time."""
 
 from __future__ import annotations
 

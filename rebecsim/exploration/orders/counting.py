@@ -1,4 +1,4 @@
-"""Counters as rewards: what only counts is no part of a state, but is got in steps.
+"""Turn counters into rewards: a counter is not part of a state but is earned in steps.
 
 Variables that nothing depends on (`rebecsim.exploration.analysis.counters`) are set to 0 in every
 state, and what a step adds to them is noted beside it. A quantity that is a sum of them, with

@@ -1,4 +1,4 @@
-"""A Markov decision process without cycles, in arrays, and its values from the end on."""
+"""An acyclic Markov decision process in arrays, and its values by backward induction."""
 
 from __future__ import annotations
 

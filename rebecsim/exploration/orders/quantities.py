@@ -1,4 +1,4 @@
-"""What is reckoned over runs: increases, final values, what is reached, what goes wrong."""
+"""The quantities computed over runs: increases, final values, conditions reached, violations."""
 
 from __future__ import annotations
 

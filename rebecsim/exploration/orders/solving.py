@@ -1,4 +1,4 @@
-"""The least, the expected and the largest value of quantities, and runs that come to an extreme."""
+"""Compute the least, expected and greatest value of quantities, and runs that reach an extreme."""
 
 from __future__ import annotations
 
@@ -222,13 +222,17 @@ def require_process(
 ) -> None:
     """Raise UserError for what is no decision process, or if nothing is asked for."""
     if model.core:
-        raise UserError(f"{model.name}: is Core Rebeca, which has no time up to which to look")
+        raise UserError(
+            f"{model.name}: is a core model, which has no time; this needs a timed model"
+        )
     if until < 0:
         raise UserError(f"the time must be 0 or more, not {until}")
     if not quantities:
-        raise UserError("nothing is asked for: give a reward, a final value or what is reached")
+        raise UserError(
+            "no quantity is given; give a reward, a final value or a condition to reach"
+        )
     priorities = {each.priority for each in model.instances}
     if law == "rmc" and (len(priorities) > 1 or model.uses_global_priority):
         raise UserError(
-            f"{model.name}: rebecs have priorities, which the law rmc ignores; take the law fair"
+            f"{model.name}: rebecs have priorities, which the law rmc ignores; use the law fair"
         )

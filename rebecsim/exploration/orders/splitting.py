@@ -1,4 +1,4 @@
-"""Rare events: runs that come near to one are gone on with more often than the others.
+"""Estimate rare events by splitting: runs that come near to one are continued more often.
 
 A function of the state says how near a run is, and thresholds cut it into levels; the event itself
 is the last one, whatever the function says of it. From the initial state, and then from the states
@@ -60,7 +60,7 @@ class Levels:
     def require_order(self) -> None:
         """Raise UserError for thresholds that are none, or in disorder."""
         if not self.thresholds or list(self.thresholds) != sorted(set(self.thresholds)):
-            raise UserError("the values to split at must be given, each greater than the last one")
+            raise UserError("give the values to split at, in increasing order")
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Ways through a model, step by step: for people, and in files, for going them again."""
+"""Paths through a model, step by step: shown to people, saved in files and replayed."""

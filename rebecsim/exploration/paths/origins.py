@@ -1,4 +1,4 @@
-"""Which step of a path sent which message."""
+"""Find the step of a path that sent a message."""
 
 from __future__ import annotations
 

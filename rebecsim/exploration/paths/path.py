@@ -1,4 +1,4 @@
-"""The way to a state, step by step, for people and for doing it again."""
+"""A path to a state, step by step, to show and to replay."""
 
 from __future__ import annotations
 

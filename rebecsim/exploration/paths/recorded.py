@@ -1,4 +1,4 @@
-"""Counterexamples in files: written down with all that is needed to go the same way again."""
+"""Save counterexamples in files, with all that is needed to replay them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Recorded:
     def of(cls, path: Path, question: Question) -> Recorded:
         """Record a path to a breach. Raises ValueError for a path without one."""
         if path.breach is None:
-            raise ValueError("a path on which nothing is violated is no counterexample")
+            raise ValueError("the path violates nothing, so it is not a counterexample")
         steps = tuple(map(step_to_json, path.steps))
         if path.mode != question.mode:  # a formula that other states were needed for
             only = (path.breach.text,)
@@ -132,7 +132,7 @@ class Recorded:
                 raise ReplayError(f"`format` is {form!r}, not {FORMAT!r}")
             case {"choices": list(), **others} if "format" not in others:
                 raise ReplayError(
-                    "this is a run of the simulator; `rebecsim simulate --replay` does it again"
+                    "this is a run of the simulator; use `rebecsim simulate --replay`"
                 )
             case _:
                 raise ReplayError(
@@ -143,10 +143,10 @@ class Recorded:
             raise ReplayError(f"`verdict`: there is no verdict {verdict!r}")
         for place, (ordinal, step) in enumerate(zip(ordinals, steps, strict=True), 1):
             if type(ordinal) is not int or ordinal < 0 or not isinstance(step, dict):
-                raise ReplayError(f"step {place}: is not a number of a transition and an object")
+                raise ReplayError(f"step {place}: must be the number of a transition and an object")
         loop = data.get("loop") if isinstance(data, dict) else None
         if loop is not None and (type(loop) is not int or not 0 <= loop <= len(steps)):
-            raise ReplayError("`loop`: is not the number of a step")
+            raise ReplayError("`loop`: must be the number of a step")
         run = Run.from_json(data) if isinstance(data, dict) and "choices" in data else None
         return cls(
             model,

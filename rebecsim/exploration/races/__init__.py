@@ -1,4 +1,4 @@
-"""Races: steps whose order matters, and what comes of it.
+"""Races: pairs of steps whose order matters, and what each order leads to.
 
 **A race.** A *step* serves one waiting message, or goes on with a message server after a delay.
 Take a state in which two different steps, of the same rebec or of different ones, can be taken, and

@@ -1,4 +1,4 @@
-"""What must come, or can come, after one order of a race and not after the other."""
+"""Find what must or can come after one order of a race and not after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state graph of a model as arrays: states, and edges with what is needed to compare orders."""
+"""The state graph of a model as arrays, with what is needed to compare orders."""
 
 from __future__ import annotations
 

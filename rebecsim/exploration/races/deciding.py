@@ -1,4 +1,4 @@
-"""The last step that decides a breach: where it became inevitable, and what else could be done."""
+"""Find the last step that decides a breach: where it became inevitable, and the alternative."""
 
 from __future__ import annotations
 

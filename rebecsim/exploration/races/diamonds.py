@@ -1,4 +1,4 @@
-"""Two steps that can be taken in both orders, and whether that comes to the same.
+"""Find pairs of steps that can be taken in both orders, and whether they commute.
 
 Many pairs are looked at together: every row of an array is one way to take the first step, or both.
 """

@@ -1,4 +1,4 @@
-"""The edges of a state graph as following orders looks at them, one by one."""
+"""The edges of a state graph, one by one, for following orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can come, and what must come, in a graph of steps.
+"""Compute what can come and what must come in a graph of steps.
 
 Runs are *fair* to rebecs: a rebec that can always act does act (weak fairness). Where time passes
 that needs no thought, as everybody who can act at a time has done so before it moves on.

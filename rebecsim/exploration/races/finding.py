@@ -1,4 +1,4 @@
-"""Finding the races of a model, and what comes of each."""
+"""Find the races of a model, and what each order leads to."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rebecsim.actors import Model, Violation
+from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
 from rebecsim.exploration.graphs.state_graph import build_graph
 from rebecsim.exploration.limits import Limits, Meter, peak_bytes
@@ -57,28 +58,38 @@ def find_races(
 
     Raises UserError or RebecaError for what does not fit the model.
     """
-    try:
-        problem = pose(
-            model,
-            mode=mode,
-            checks=checks,
-            checked=checked,
-            abstract=abstract,
-            absolute=limits is not None and limits.horizon is not None,
-            strict=strict,
-        )
-    except Violation as violation:
-        return Races(
-            model=model.name,
-            mode=mode or ("core" if model.core else "FTTS"),
-            abstraction=tuple(abstract),
-            observed=tuple(observe),
-            in_constructor=in_constructor(violation),
-        )
     limits = limits or Limits()
-    meter = Meter(limits)
+    to_explore = _to_explore(limits)
+    meter, meter_to_explore = Meter(limits), Meter(to_explore)
+    nothing = Races(
+        model=model.name,
+        mode=mode or ("core" if model.core else "FTTS"),
+        abstraction=tuple(abstract),
+        observed=tuple(observe),
+    )
+    try:
+        with Watchdog(patience=limits.patience, is_over=meter.is_over):
+            problem = pose(
+                model,
+                mode=mode,
+                checks=checks,
+                checked=checked,
+                abstract=abstract,
+                absolute=limits.horizon is not None,
+                strict=strict,
+            )
+    except Violation as violation:
+        return replace(nothing, in_constructor=in_constructor(violation))
+    except ServerStopped:
+        assert meter.reached is not None
+        return replace(nothing, bounds=(meter.reached,), is_complete=False)
     graph = build_graph(
-        problem, checked=checked, limits=_to_explore(limits), engine=engine, progress=progress
+        problem,
+        checked=checked,
+        limits=to_explore,
+        meter=meter_to_explore,
+        engine=engine,
+        progress=progress,
     )
     arrays = arrays_of(graph)
     found = _Finder(problem, graph.search, arrays, observe, most_followed, meter).races()

@@ -1,4 +1,4 @@
-"""Which groups of races differ by an exchange of interchangeable rebecs only."""
+"""Find groups of races that differ only by an exchange of interchangeable rebecs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following two orders: the model does the same after both, until they have come together again.
+"""Follow two orders of a race, with the same steps after both, until they join again.
 
 What is followed is a pair of states and how far the two runs are out of step. At each point
 

@@ -1,4 +1,4 @@
-"""For every state and every breach: whether it can still come, and whether it must."""
+"""Compute for every state and breach whether it can still come, and whether it must."""
 
 from __future__ import annotations
 

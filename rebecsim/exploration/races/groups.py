@@ -1,4 +1,4 @@
-"""Races of the same kind, put together."""
+"""Group races of the same two kinds of services."""
 
 from __future__ import annotations
 

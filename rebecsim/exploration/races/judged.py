@@ -1,4 +1,4 @@
-"""What comes of orders that were followed: whether they join, and what differs until then."""
+"""Judge orders that were followed: whether they join, and what differs until then."""
 
 from __future__ import annotations
 

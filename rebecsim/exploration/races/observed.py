@@ -1,4 +1,4 @@
-"""What somebody outside of a model looks at: variables, or the messages that a rebec serves.
+"""What an observer outside a model sees: variables, or the messages that a rebec serves.
 
 Two runs look the same if they show the same values, or messages, in the same order; when they show
 them does not matter.

@@ -1,4 +1,4 @@
-"""Following the races of all groups, as far as the limits allow."""
+"""Follow the races of all groups as far as the limits allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about the races of a model."""
+"""The result of a search for races."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One race of a group as it is shown: the way there and both orders."""
+"""Show one race of a group: the way there and both orders."""
 
 from __future__ import annotations
 

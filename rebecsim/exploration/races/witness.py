@@ -1,4 +1,4 @@
-"""A race shown: the way to the state, the two orders, and how what they lead to differs."""
+"""A witness of a race: the way to the state, the two orders, and how their results differ."""
 
 from __future__ import annotations
 

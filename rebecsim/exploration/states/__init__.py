@@ -1,1 +1,1 @@
-"""What a state of a model is, what serving a message makes of it, and which states follow."""
+"""States of a model, the effect of serving a message, and successor states."""

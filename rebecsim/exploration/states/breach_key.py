@@ -1,4 +1,4 @@
-"""What makes two breaches the same one: the verdict, and which message server it is about."""
+"""Identify breaches: the same verdict about the same message server is the same breach."""
 
 from __future__ import annotations
 

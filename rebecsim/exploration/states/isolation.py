@@ -1,4 +1,4 @@
-"""Rebecs share nothing: what a message server does to others, it does by messages.
+"""Keep rebecs isolated: a message server may affect others only by messages.
 
 Exploration relies on that, so it is enforced: while one rebec acts, the state variables of the
 others cannot be read or written.

@@ -1,4 +1,4 @@
-"""Bags that catch what a running message server sends."""
+"""Bags that collect what a running message server sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can come of serving one message: effects of message servers, and outcomes for a state."""
+"""Results of serving one message: effects of message servers, and outcomes for a state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes of serving messages: outcomes for the state of a rebec.
+"""Run message servers and remember the outcomes for each state of a rebec.
 
 What a message server does depends on the variables of its rebec and on the message, and on the
 other messages in the bag only as far as they leave too few places for what it sends to its own

@@ -1,4 +1,4 @@
-"""Whether message servers are functions of the state: they are run again, and must do the same.
+"""Check that message servers are functions of the state: run them again and compare.
 
 A model in Python could draw random numbers, read a clock, or use what something else changes.
 A search would then remember what was true once, and its verdict would be worth nothing. So the

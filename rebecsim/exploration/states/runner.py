@@ -1,4 +1,4 @@
-"""Running message servers on given states of rebecs, to find out what they do.
+"""Run message servers on given states of rebecs, to find out what they do.
 
 The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables
 of a state, `rebecsim.actors.serve` serves a message, and what has changed is read off. Outboxes

@@ -1,4 +1,4 @@
-"""Message servers that wait in a `delay`, in the timed transition system.
+"""Suspend message servers in a `delay`, in the timed transition system.
 
 Python cannot copy a running function, so a suspended message server is resumed by running it again
 from its start, with the same variables and choices, up to the delay where it stopped. What it is

@@ -1,4 +1,4 @@
-"""The transition systems of a model: what a state is and which states follow it.
+"""The transition systems of a model: its states, and the successors of each.
 
 * core: no time; queues
 * floating time (FTTS): one transition serves one message to the end of its message server; clocks

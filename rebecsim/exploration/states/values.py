@@ -1,4 +1,4 @@
-"""Values of variables and arguments as immutable, hashable parts of a state, and back."""
+"""Convert values of variables and arguments to immutable, hashable parts of a state, and back."""
 
 from __future__ import annotations
 

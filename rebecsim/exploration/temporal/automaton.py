@@ -9,8 +9,9 @@ transition that does not put it off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from rebecsim.exploration.temporal.ltl import (
@@ -81,7 +82,7 @@ def automaton_of(formula: Normal) -> Automaton:
     tried = 0
     while len(moves) < len(pending):
         found = []
-        covers = _covers(tuple(pending[len(moves)]))
+        covers = _met(map(_ways, pending[len(moves)]))
         tried += len(covers)
         AUTOMATON.require(tried)
         for cover in _least(covers):
@@ -107,19 +108,20 @@ def _untils(formula: Normal) -> Iterator[Normal]:
             yield from _untils(operand)
 
 
-def _covers(formulas: tuple[Normal, ...]) -> list[_Cover]:
-    """Give the ways in which all formulas can be met."""
-    covers = [_NOTHING]
-    for formula in formulas:
-        ways = _ways(formula)
-        covers = list(
-            dict.fromkeys(both for cover in covers for way in ways for both in _joined(cover, way))
-        )
-        AUTOMATON.require(len(covers))
-    return covers
+def _met(several: Iterable[list[_Cover]]) -> list[_Cover]:
+    """Give the ways to meet several formulas together, from the ways to meet each of them."""
+    covers = {_NOTHING: None}
+    for ways in several:
+        joined: dict[_Cover, None] = {}
+        for cover in covers:
+            joined |= dict.fromkeys(both for way in ways for both in _joined(cover, way))
+            AUTOMATON.require(len(joined))
+        covers = joined
+    return list(covers)
 
 
 def _ways(formula: Normal) -> list[_Cover]:
+    """Give the ways to meet a formula."""
     match formula:
         case Constant(value):
             return [_NOTHING] if value else []
@@ -128,18 +130,24 @@ def _ways(formula: Normal) -> list[_Cover]:
             true, false = (bit, 0) if positive else (0, bit)
             return [_NOTHING._replace(true=true, false=false)]
         case Both(left, right):
-            return _covers((left, right))
+            return _met((_ways(left), _ways(right)))
         case Either(left, right):
-            return [*_ways(left), *_ways(right)]
+            return _either(_ways(left), _ways(right))
         case Next(operand):
             return [_NOTHING._replace(left=_parts(operand))]
         case Until(left, right):
             later = _Cover(0, 0, frozenset((formula,)), frozenset((formula,)))
-            return [*_ways(right), *_each(_ways(left), later)]
+            return _either(_ways(right), _met((_ways(left), [later])))
         case Release(left, right):
             now = _ways(right)
             later = _NOTHING._replace(left=frozenset((formula,)))
-            return [*_covers((left, right)), *_each(now, later)]
+            return _either(_met((_ways(left), now)), _met((now, [later])))
+
+
+def _either(some: list[_Cover], others: list[_Cover]) -> list[_Cover]:
+    ways = list(dict.fromkeys([*some, *others]))
+    AUTOMATON.require(len(ways))
+    return ways
 
 
 def _parts(formula: Normal) -> Obligations:
@@ -152,10 +160,6 @@ def _parts(formula: Normal) -> Obligations:
     return frozenset((formula,))
 
 
-def _each(ways: list[_Cover], more: _Cover) -> list[_Cover]:
-    return [both for way in ways for both in _joined(way, more)]
-
-
 def _joined(one: _Cover, other: _Cover) -> Iterator[_Cover]:
     """Give the way to meet what both do, if they do not contradict each other."""
     true, false = one.true | other.true, one.false | other.false
@@ -164,23 +168,40 @@ def _joined(one: _Cover, other: _Cover) -> Iterator[_Cover]:
 
 
 def _least(covers: list[_Cover]) -> list[_Cover]:
-    """Leave out ways that ask for more than another one does, in every respect."""
+    """Leave out ways that ask for more than another one does, in every respect.
+
+    A way is compared only with smaller ones whose lowest bit it has, too.
+    """
     bits: dict[tuple[str, object], int] = {}
     asked = [sum(1 << bits.setdefault(each, len(bits)) for each in _asked(way)) for way in covers]
-    least: list[int] = []
-    for each in sorted(set(asked), key=int.bit_count):
-        if not any(less & each == less for less in least):
-            least.append(each)
-    kept = set(least)
-    return [way for way, each in zip(covers, asked, strict=True) if each in kept]
+    least: set[int] = set()
+    by_lowest: dict[int, list[int]] = {}
+    for _, alike in groupby(sorted(set(asked), key=int.bit_count), key=int.bit_count):
+        kept = [
+            each
+            for each in alike
+            if not any(
+                less & each == less for lowest in _bits(each) for less in by_lowest.get(lowest, ())
+            )
+        ]
+        if 0 in kept:
+            least = {0}
+            break
+        for each in kept:
+            by_lowest.setdefault(each & -each, []).append(each)
+        least.update(kept)
+    return [way for way, each in zip(covers, asked, strict=True) if each in least]
 
 
 def _asked(cover: _Cover) -> Iterator[tuple[str, object]]:
     """Give what a way asks for, one by one."""
     for name, propositions in (("true", cover.true), ("false", cover.false)):
-        while propositions:
-            lowest = propositions & -propositions
-            yield name, lowest
-            propositions -= lowest
+        yield from ((name, bit) for bit in _bits(propositions))
     yield from (("left", each) for each in cover.left)
     yield from (("put off", each) for each in cover.put_off)
+
+
+def _bits(number: int) -> Iterator[int]:
+    while number:
+        yield number & -number
+        number &= number - 1

@@ -1,4 +1,4 @@
-"""Formulas of TCTL: at which moments they hold, and a run that shows it.
+"""Judge formulas of TCTL: find the moments at which they hold, and a run that shows it.
 
 Time is whole, and counted from the moment at which an operator is evaluated. States that follow
 each other without time between them are moments of the same time. Stretches of time are cut where

@@ -1,4 +1,4 @@
-"""The formulas of a property file, made ready to be judged on the states of a model."""
+"""Prepare the formulas of a property file for the states of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts on temporal formulas, each with a run that shows it where there is one."""
+"""Judge temporal formulas, with a run that shows the verdict where there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of all states as temporal formulas are judged on it: runs of it have no end.
+"""The graph of all states for temporal formulas: all its runs are infinite.
 
 A state in which nothing can happen any more repeats itself. What goes wrong in a transition ends a
 run too, and the state before it repeats itself. Bits of transitions say what fairness is about: bit

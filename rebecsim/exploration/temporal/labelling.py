@@ -1,4 +1,4 @@
-"""In which states propositions are true: one pass over the states for all formulas of a file."""
+"""Find the states in which propositions are true, in one pass for all formulas of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run without end as a stem and a loop: the way to a component, and round in it."""
+"""Find an infinite run as a stem and a loop: the way to a component, and a cycle in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms of formulas that have names of their own, written with the plain operators.
+"""Replace forms of formulas that have names of their own by the plain operators.
 
 The patterns are those of M. B. Dwyer, G. S. Avrunin, J. C. Corbett, "Patterns in property
 specifications for finite-state verification" (ICSE 1999), over the whole run.

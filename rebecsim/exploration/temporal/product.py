@@ -1,4 +1,4 @@
-"""Whether a graph has a run that an automaton accepts.
+"""Find out whether a graph has a run that an automaton accepts.
 
 A node of the product is a state of the graph and one of the automaton. A run is accepted if it goes
 on within a strongly connected component of which the transitions have all the bits that are asked

@@ -1,4 +1,4 @@
-"""The search of a product of a graph and an automaton, transition by transition.
+"""Search the product of a graph and an automaton, transition by transition.
 
 A node of the product is a state of the graph and one of the automaton, `state * width + place`. No
 transition of the product is kept: each is found again from those of the two. These are plain

@@ -1,4 +1,4 @@
-"""When an until is met: for each node of a system the bounds of time with which it holds.
+"""Compute the time bounds with which an until holds in each node of a system.
 
 E. Khamespanah, R. Khosravi, M. Sirjani, "An efficient TCTL model checking algorithm and a reduction
 technique for verification of timed actor models" (Science of Computer Programming 153, 2018) go

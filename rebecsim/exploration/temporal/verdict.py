@@ -1,4 +1,4 @@
-"""What was decided about a property."""
+"""The verdict on a property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts on all properties of a file: the assertions by the search, the formulas by graphs."""
+"""Judge all properties of a file: assertions by the search, formulas by graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that show whether an until holds: one on which it does, or one on which it does not."""
+"""Build runs that show that an until holds or does not hold."""
 
 from __future__ import annotations
 

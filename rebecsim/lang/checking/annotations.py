@@ -1,4 +1,4 @@
-"""@priority and @globalPriority: where they may stand and what their values are."""
+"""Check @priority and @globalPriority: their places and their values."""
 
 from __future__ import annotations
 

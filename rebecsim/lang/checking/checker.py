@@ -1,4 +1,4 @@
-"""From a syntax tree to a checked model: names, types and the rules of the dialect."""
+"""Check a syntax tree: names, types and the rules of the dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Env constants and reactive classes: what is declared, inherited and overridden."""
+"""Check env constants and reactive classes: declarations, inheritance and overriding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to do about a mistake, where that depends on what the names and types around it are."""
+"""Write hints for mistakes, where they depend on the names and types around."""
 
 from __future__ import annotations
 

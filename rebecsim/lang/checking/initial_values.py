@@ -1,4 +1,4 @@
-"""The constant values that env constants are and that state variables start with."""
+"""Compute the constant values of env constants and the initial values of state variables."""
 
 from __future__ import annotations
 

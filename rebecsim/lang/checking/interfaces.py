@@ -1,4 +1,4 @@
-"""Interfaces: what they promise, and whether the classes that implement them keep it."""
+"""Check that classes have the message servers that their interfaces require."""
 
 from __future__ import annotations
 

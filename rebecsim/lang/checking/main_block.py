@@ -1,4 +1,4 @@
-"""The rebecs of main: their known rebecs and the arguments of their constructors."""
+"""Check the rebecs of main: their known rebecs and the arguments of their constructors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which constructor a list of argument types calls."""
+"""Choose the constructor that a list of argument types calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that are messages: `tick();` is `self.tick();` where `tick` is a message server.
+"""Read calls that are messages: `tick();` is `self.tick();` where `tick` is a message server.
 
 Whether it is one is known when all classes are. The tree is rewritten before it is checked, so
 that nothing behind the parser has to know of two ways to send.

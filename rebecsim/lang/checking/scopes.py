@@ -1,4 +1,4 @@
-"""What the parts of the checker share: findings, names in scope, and classes and their types."""
+"""Shared parts of the checker: findings, names in scope, classes and their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of constructors, message servers and methods are, and how to show them."""
+"""The parameters of constructors, message servers and methods, and how they are shown."""
 
 from __future__ import annotations
 

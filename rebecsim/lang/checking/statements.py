@@ -1,4 +1,4 @@
-"""Statements: local names, jumps, and whether a method returns on every path."""
+"""Check statements: local names, jumps, and whether a method returns on every path."""
 
 from __future__ import annotations
 

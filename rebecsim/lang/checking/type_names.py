@@ -1,4 +1,4 @@
-"""From types as written to types: looks up classes and folds the lengths of arrays."""
+"""Resolve types as written: look up classes and fold the lengths of arrays."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Property files: their tree, what is read of them, and whether they fit a model."""
+"""Property files: their tree, reading, and checking against a model."""

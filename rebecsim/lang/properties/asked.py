@@ -1,4 +1,4 @@
-"""Single expressions that a user asks about: read and checked as those of property files are."""
+"""Read and check single expressions from a user, as in property files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions of property files: they read the variables of rebecs and change nothing."""
+"""Check expressions of property files: they read variables of rebecs and change nothing."""
 
 from __future__ import annotations
 

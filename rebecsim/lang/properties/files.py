@@ -1,4 +1,4 @@
-"""Reading and checking `.property` files."""
+"""Read and check `.property` files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reading text: from characters to a syntax tree, and what is said of a text that is none."""
+"""Read text: from characters to a syntax tree, with diagnostics for syntax errors."""

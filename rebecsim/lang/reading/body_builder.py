@@ -1,4 +1,4 @@
-"""From the rules of grammar.lark to the syntax tree: statements and expressions.
+"""Build the syntax tree from the rules of grammar.lark: statements and expressions.
 
 Lark calls a method with the children of the rule as soon as it has read them: tokens, nodes, and
 `Part` for pieces that are no node of their own. Every token is among the children, so the first

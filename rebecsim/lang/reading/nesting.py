@@ -1,4 +1,4 @@
-"""How deeply a model may be nested.
+"""Limit how deeply a model may be nested.
 
 Everything behind the parser is recursive, and Python's compiler has limits of its own: 100 levels
 of indentation, 20 loops in each other, 200 open brackets. What is within the limits here is within

@@ -1,4 +1,4 @@
-"""Words that came to the language late and are names in older models: where they are no names.
+"""Words that became reserved late: where older models may still use them as names.
 
 The lexer takes every one of them for a name. Behind it, `NewWords` looks at what stands beside
 one: only in these places can it be the keyword, and there it can be nothing else.

@@ -1,4 +1,4 @@
-"""Why a text could not be read, in words: from lark's exceptions to diagnostics.
+"""Explain why a text could not be read: from lark's exceptions to diagnostics.
 
 Each rule below looks at one frequent mistake; the first that recognises it explains it.
 """

@@ -1,4 +1,4 @@
-"""From the rules of grammar.lark to the syntax tree: declarations and property files."""
+"""Build the syntax tree from the rules of grammar.lark: declarations and property files."""
 
 # ruff: noqa: D102  (a method is named after the grammar rule that it builds)
 

@@ -1,4 +1,4 @@
-"""Which message a simulation serves next: `rebecsim.actors.schedulers` for compiled code.
+"""Choose the next message of a simulation: `rebecsim.actors.schedulers` for compiled code.
 
 The rebecs that may act first, then one of their messages, draw by draw as there.
 """

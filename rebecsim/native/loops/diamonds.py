@@ -1,4 +1,4 @@
-"""Pairs of steps that can be taken in both orders: leaving out those that plainly commute."""
+"""Drop pairs of steps that plainly commute from those that can be taken in both orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Working out what message servers do, compiled: for the search, from a step of the model.
+"""Run message servers in the compiled search, by a step of the model.
 
 `serve` answers what comes of serving a message as `rebecsim.exploration.states.runner` does, as
 long as everything goes well and all messages that are sent have been seen before. What goes wrong,

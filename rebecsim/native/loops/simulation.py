@@ -1,4 +1,4 @@
-"""The loop that simulates: many replications of one model in one call.
+"""The simulation loop: many replications of one model in one call.
 
 It does, on the arrays of `rebecsim.native.layout`, what `rebecsim.actors.semantics` and
 `rebecsim.actors.schedulers` say, draw by draw; those are the places to read what it means.

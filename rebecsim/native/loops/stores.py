@@ -1,4 +1,4 @@
-"""Where the compiled search keeps states: in full, or as fingerprints."""
+"""The store of states of the compiled search: in full, or as fingerprints."""
 
 from __future__ import annotations
 

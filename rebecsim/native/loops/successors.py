@@ -1,4 +1,4 @@
-"""What follows from a collapsed state, compiled.
+"""Compute the successors of a collapsed state, compiled.
 
 A state of the system is a tuple of numbers, two for each rebec: that of its inner state and that
 of its bag. They are packed into a few 64-bit words. What these lead to is looked up in tables,

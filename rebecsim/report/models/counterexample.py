@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
-from rebecsim.actors.written import changes_text
+from rebecsim.actors.written import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.paths.recorded import step_to_json
 from rebecsim.exploration.result import Ends
 from rebecsim.exploration.temporal.verdict import PropertyVerdict
-from rebecsim.report.models.message_table import MessageTable
+from rebecsim.report.models.message_table import MessageRow, MessageTable
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
 _RAISED_BY = (("states", "--max-states"), ("seconds", "--max-time"), ("memory", "--max-memory"))
 
 
-def result_parts(result: Result, verbose: bool = False) -> Iterator[str | Table]:
+def result_parts(result: Result, verbose: bool = False) -> Iterator[str | MessageTable]:
     """The answer, every counterexample as a table, and what to beware of.
 
     Time, memory and counts of the search come last, if they are wanted.
@@ -71,8 +68,7 @@ def result_lines(result: Result) -> list[str]:
             f"The search stopped there, after {_effort(result)}; "
             f"{counted(result.frontier, 'state')} not expanded."
         )
-    if result.seen:
-        lines.append(f"Seen so far: {result.seen}.")
+    lines += _seen(result)
     lines += _to_try(result)
     lines += map(_property_line, formulas(result))
     if result.hidden_in_delays and not result.is_violation:
@@ -128,6 +124,17 @@ def _how_runs_end(result: Result) -> list[str]:
         return []
     text = f"{ends.text[0].upper()}{ends.text[1:]}."
     return [text, *_ends_hint(ends)]
+
+
+def _seen(result: Result) -> list[str]:
+    """Say what an unfinished search has covered."""
+    if result.depth is None:
+        return []
+    time = "" if result.time is None else f", time {result.time:,}"
+    return [
+        f"Seen so far: {counted(result.states, 'state')} and {_transitions(result.transitions)}; "
+        f"{counted(result.frontier, 'state')} left to expand; depth {result.depth:,}{time}."
+    ]
 
 
 def _to_try(result: Result) -> list[str]:
@@ -209,30 +216,30 @@ def standstill_to_json(found: Path | None) -> dict[str, Any] | None:
     return None if found is None else {"before": found.loop, "path": path_to_json(found)}
 
 
-def path_table(path: Path) -> Table:
+def path_table(path: Path) -> MessageTable:
     """One row for each step: when, who to whom, with what, which choices, what it changed."""
-    rows = list(map(_cells, path.steps))
-    table = MessageTable(["Step", "Time"], [message for _, _, message, *_ in rows])
-    for number, cells in enumerate(rows, 1):
-        last = number == len(path) and path.goes_wrong_at_last
-        table.add_row(*map(Text, (str(number), *cells)), style="bold red" if last else None)
-    return table
+    rows = [_row(number, step) for number, step in enumerate(path.steps, 1)]
+    before = ["Step", "Time"]
+    if path.mode == "core":  # there is no time
+        before = ["Step"]
+        rows = [row._replace(before=row.before[:1]) for row in rows]
+    return MessageTable(before, rows, ends_wrong=path.goes_wrong_at_last)
 
 
-def _cells(step: PathStep) -> tuple[str, ...]:
+def _row(number: int, step: PathStep) -> MessageRow:
     if step.kind == "time":
-        return str(step.time), "", "(time passes)", "", "", ""
+        return MessageRow((str(number), str(step.time)), "", "(time passes)", "", "", ())
     time = str(step.time)
     if step.finished is not None and step.finished > step.time:
         time += f"-{step.finished}"
     resumed = " (goes on)" if step.kind == "resume" else ""
-    return (
-        time,
+    return MessageRow(
+        (str(number), time),
         step.sender,
         f"{step.rebec}: {step.call}{resumed}",
         "" if step.deadline is None else str(step.deadline),
         step.drawn_text,
-        changes_text(step.changed),
+        change_texts(step.changed),
     )
 
 

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
 from rich.text import Text
 
-from rebecsim.actors.written import changes_text
+from rebecsim.actors.written import change_texts
 from rebecsim.counted import counted
-from rebecsim.report.models.message_table import MessageTable
+from rebecsim.report.models.message_table import MessageRow, MessageTable
 from rebecsim.simulation import Event, RunResult
 
 
-def event_table(events: Sequence[Event]) -> Table:
+def event_table(events: Sequence[Event]) -> MessageTable:
     """One row for each message served: when, by whom, from whom, and what it changed."""
-    messages = [f"{event.rebec}: {event.call}" for event in events]
-    table = MessageTable(["Time"], messages)
-    for event, message in zip(events, messages, strict=True):
-        time = str(event.time)
-        if event.finished > event.time:
-            time += f"-{event.finished}"
-        cells = (
-            time,
-            event.sender,
-            message,
-            "" if event.deadline is None else str(event.deadline),
-            event.drawn_text,
-            changes_text(event.changed.items()),
-        )
-        table.add_row(*map(Text, cells))
-    return table
+    return MessageTable(["Time"], list(map(_row, events)))
+
+
+def _row(event: Event) -> MessageRow:
+    time = str(event.time)
+    if event.finished > event.time:
+        time += f"-{event.finished}"
+    return MessageRow(
+        (time,),
+        event.sender,
+        f"{event.rebec}: {event.call}",
+        "" if event.deadline is None else str(event.deadline),
+        event.drawn_text,
+        change_texts(event.changed.items()),
+    )
 
 
 def run_summary(result: RunResult) -> Text:

@@ -106,7 +106,7 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     told = json.loads(few.stdout)["quantities"][0]
     assert (told["runs"], told["is_precise"]) == (20, False)
     for options, text in (
-        ((), "what is to be estimated?"),
+        ((), "name at least one probability to estimate"),
         (("--reach", "machine.lat"), "did you mean `late`?"),
         (
             ("--reach", "machine.late"),

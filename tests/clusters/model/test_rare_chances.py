@@ -150,14 +150,14 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     assert json.loads(few.stdout)["probability"] == 0
     for options, text in (
         (("--at", "2"), "is for --split"),
-        (("--split", "ann.lap"), "must be given"),
-        (("--split", "ann.lap", "--at", "3", "--at", "3"), "each greater than the last"),
+        (("--split", "ann.lap"), "in increasing order"),
+        (("--split", "ann.lap", "--at", "3", "--at", "3"), "in increasing order"),
         (
             ("--split", "ann.lpa", "--at", "3"),
             "    ann.lpa\n    ^^^^^^^\nhint: did you mean `lap`?",
         ),
         (("--split", "ann.lap > 1", "--at", "3"), "expected a number, found boolean\n    ann.lap"),
-        (("--split", "ann.lap", "--at", "3", "--error", "0.1"), "say how much is run"),
+        (("--split", "ann.lap", "--at", "3", "--error", "0.1"), "use --repeat and --per-level"),
         (("--split", "ann.lap", "--at", "3", "--goes-wrong"), "one probability only"),
     ):
         wrong = run(*words, *options, cwd=tmp_path)

@@ -208,7 +208,7 @@ def test_times_too_large_for_compiled_code(
     monkeypatch: pytest.MonkeyPatch, handed_over_at: int
 ) -> None:
     model = build_model(check_source(FAR, "far.rebeca", "timed"), "far.rebeca")
-    with pytest.raises(NativeEngineError, match="times this large"):
+    with pytest.raises(NativeEngineError, match="a time this large"):
         explore(model, engine="native")
     monkeypatch.setattr(thresholds, "SEARCH_LOADS", handed_over_at)
     found = explore(model)
@@ -221,7 +221,8 @@ def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = explore(load("ticket3.rebeca")[1], engine="native")
     assert (found.verdict, found.bounds) == ("undecided", ("memory",))
     assert 1000 < found.states < 206_928
-    assert f"{found.states:,} states and " in found.seen
+    assert found.depth is not None
+    assert found.depth > 5
 
 
 @pytest.mark.parametrize("file", ["ticket1", "philosophers2", "nondet_in_loop", "now_in_statevar"])
@@ -263,5 +264,5 @@ def test_hash_compaction_with_many_states_waiting() -> None:
 
 
 def test_hash_compaction_is_not_for_python() -> None:
-    with pytest.raises(UserError, match="only the native engine has hash compaction"):
+    with pytest.raises(UserError, match="hash compaction needs the native engine"):
         explore(ticket_service.model, engine="python", strategy=BreadthFirst(compact=True))

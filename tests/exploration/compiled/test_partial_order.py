@@ -139,10 +139,10 @@ def test_what_is_sent_at_once_is_read_in_the_text() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (CLOCKS.replace("after(1)", ""), {}, "Clock.tick to Clock.tick may go round without"),
-        (CLOCKS, {"mode": "TTS"}, "is not for the timed transition system"),
+        (CLOCKS.replace("after(1)", ""), {}, "Clock.tick to Clock.tick may repeat at one time"),
+        (CLOCKS, {"mode": "TTS"}, "does not work in the timed transition system"),
         (CLOCKS, {"abstract": ["Clock.n"]}, "variables left out"),
-        (CLOCKS.replace("Clock a", "@priority(1) Clock a"), {}, "some rebecs go before others"),
+        (CLOCKS.replace("Clock a", "@priority(1) Clock a"), {}, "rebecs have different priorities"),
     ],
 )
 def test_where_it_is_not_known_to_be_sound(

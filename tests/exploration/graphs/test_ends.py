@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -12,9 +13,13 @@ import rebecsim as rs
 from rebecsim.actors import Violation
 from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Result, explore
 from rebecsim.exploration.checks import pose
+from rebecsim.exploration.graphs.ends import ends_of
 from rebecsim.exploration.graphs.state_graph import build_graph
+from rebecsim.exploration.result import Ends
+from rebecsim.exploration.search import Search
 from rebecsim.generate.load import build_model
 from rebecsim.lang import check_source
+from rebecsim.native import thresholds
 from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
@@ -25,6 +30,14 @@ FORM = (
 ENDS = FORM % "delay(1); n = ?(1, 2);"
 MAY_END = FORM % "if (?(true, false)) { self.go() after(1); }"
 NEVER = FORM % "self.go() after(1);"
+COUNTING = """
+reactiveclass A(3) { statevars { int n; } A(int k) { n = k; self.go(); }
+  msgsrv go() { n = n + 1; if (n < 7) { self.go() after(?(1, 2)); } } }
+main { A a():(1); A b():(2); A c():(3); }
+"""
+COUNTING_ROUND = COUNTING.replace("n < 7)", "n < 7 || ?(true, false))").replace(
+    "n = n + 1", "n = n % 7 + 1"
+)
 STATES = 3_000
 
 
@@ -80,6 +93,33 @@ def test_other_strategies_say_it_too(strategy: Any) -> None:
     assert ends is not None
     assert ends.states == 1
     assert ends.every_run in (False, None)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("mode", ["FTTS", "TTS"])
+@pytest.mark.parametrize(("text", "every"), [(COUNTING, True), (COUNTING_ROUND, False)])
+def test_engines_say_the_same_of_what_one_began_and_the_other_went_on_with(
+    text: str, every: bool, mode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = found(text, mode=mode, engine="python")
+    for begun in (20, 300):
+        monkeypatch.setattr(thresholds, "SEARCH_LOADS", begun)
+        for options in ({"engine": "native"}, {}, {"strategy": BreadthFirst(workers=2)}):
+            result = found(text, mode=mode, **options)
+            assert (result.engine, result.states) == ("native", expected.states)
+            assert result.ends is not None
+            assert result.to_json()["ends"] == expected.to_json()["ends"]
+            assert result.ends.every_run is every
+            assert result.message == expected.message
+
+
+def test_the_time_includes_that_for_ends_and_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(search: Search) -> Ends | None:
+        time.sleep(0.3)
+        return ends_of(search)
+
+    monkeypatch.setattr("rebecsim.exploration.exploring.ends_of", slowly)
+    assert found(MAY_END).seconds > 0.3
 
 
 @settings(max_examples=dear(150), suppress_health_check=list(HealthCheck), deadline=None)

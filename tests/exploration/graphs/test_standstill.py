@@ -15,7 +15,7 @@ from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, explore
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs import standstill
+from rebecsim.exploration.graphs import components
 from rebecsim.exploration.graphs.components import on_cycles
 from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.search import Search
@@ -212,7 +212,7 @@ def test_components_of_large_graphs_are_the_same(monkeypatch: pytest.MonkeyPatch
     checked, model = _built(PLAYERS, PLAY=FOR_EVER)
     options: Any = {"checks": Checks(overflows=False), "limits": Limits(states=300)}
     small = explore(model, checked=checked, **options).standstill
-    monkeypatch.setattr(standstill, "_MANY", 0)
+    monkeypatch.setattr(components, "_MANY", 0)
     assert explore(model, checked=checked, **options).standstill == small
 
 

@@ -35,14 +35,17 @@ def test_a_limit_is_said_and_gives_a_code_of_its_own(run: Run) -> None:
 
 def test_mistakes_name_what_is_wrong(run: Run) -> None:
     for options, text in (
-        ((), "what is to be reckoned?"),
+        ((), "name at least one quantity to compute"),
         (("--reward", "ann.ticets"), "did you mean `tickets`?"),
         (
             ("--final", "ann.asking"),
             "expected a number, found boolean\n    ann.asking\n    ^^^^^^^^^^",
         ),
         (("--reach", "ann.tickets"), "condition"),
-        (("--goes-wrong", "--reward", "ann.tickets", "--save-min", "x.json"), "one quantity only"),
+        (
+            ("--goes-wrong", "--reward", "ann.tickets", "--save-min", "x.json"),
+            "exactly one quantity",
+        ),
     ):
         found = run("exact", TICKETS, "--until", "3", *options)
         assert found.returncode == ExitCode.BAD_INPUT

@@ -130,7 +130,7 @@ def _without_last_mark(recorded: Recorded) -> Recorded:
         (lambda data: data.pop("steps"), "is an object with"),
         (lambda data: data.update(format="x"), "`format` is 'x'"),
         (lambda data: data.update(verdict="perfect"), "no verdict 'perfect'"),
-        (lambda data: data["ordinals"].__setitem__(2, -1), "step 3: is not a number"),
+        (lambda data: data["ordinals"].__setitem__(2, -1), "step 3: must be the number"),
         (lambda data: data["question"].update(mode="fast"), "the mode must be one of"),
         (lambda data: data["question"].update(depth=3), "no key 'depth'"),
         (lambda data: data["question"].update(deadlines="yes"), "'deadlines' cannot be 'yes'"),

@@ -121,14 +121,14 @@ def test_nothing_to_cure(run: Run, tmp_path: Path) -> None:
 def test_a_race_that_there_is_not(run: Run, model: Path) -> None:
     code, _, said = run("races", "--no-deadlock", model, "--try", "--only", "a<b")
     assert code == 2
-    assert f"there is no race 'a<b'; there are {RACE}" in said
+    assert f"there is no race 'a<b'; the races are: {RACE}" in said
 
 
 def test_a_model_in_python_is_refused(run: Run) -> None:
     model = Path(__file__).resolve().parents[3] / "models" / "ticket_service.py"
     code, printed, said = run("races", model, "--try")
     assert (code, printed) == (2, "")
-    assert "cures are changes of Rebeca text" in said
+    assert "cures change Rebeca text" in said
 
 
 def test_a_directory_that_cannot_be_written(run: Run, model: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -118,15 +119,9 @@ def test_other_orders_stay_as_they_are() -> None:
     tried = _of(FAMILY)
     cured = _one(tried, "priority-d.three-before-d.four")
     assert cured.outcome == "removes"
-    plain = _plain(cured.source)
     # 1 is taken by another message server, so those from 2 on make room
-    for expected in (
-        "@priority(HIGH) msgsrv one()",
-        "@priority(2) msgsrv three()",
-        "@priority(3) msgsrv four()",
-        "@priority(4) msgsrv two()",
-    ):
-        assert expected in plain
+    found = re.findall(r"@priority\((\w+)\) msgsrv (\w+)", _plain(cured.source))
+    assert sorted(found) == [("2", "three"), ("3", "four"), ("4", "two"), ("HIGH", "one")]
 
 
 def test_one_message_server_has_one_priority() -> None:
@@ -330,7 +325,10 @@ def test_a_receiver_that_may_be_of_another_class_gets_two_messages() -> None:
     )
     promised = "interface Enterable { msgsrv lock(int n); msgsrv enter(int n, int m); }"
     found = _anywhere(promised + source, "atomic-door.enter-and-lock")
-    assert (found.outcome, found.found) == ("n/a", ("c does not send one right behind the other",))
+    assert (found.outcome, found.found) == (
+        "n/a",
+        ("c does not send them one directly after the other",),
+    )
 
 
 def test_messages_that_nobody_has_sent() -> None:
@@ -401,10 +399,7 @@ def test_a_guard_that_waits_for_what_never_comes_is_worse() -> None:
     assert cured.violations == ()
     assert cured.found == ("account.withdraw is never done any more",)
     again = _one(tried, "guard-account.pay-each-withdraw")
-    assert (again.outcome, again.found) == (
-        "worse",
-        ("account.pay may come too early for ever",),
-    )
+    assert (again.outcome, *again.found) == ("worse", "account.pay may come too early for ever")
 
 
 LATE = """

@@ -132,9 +132,9 @@ def test_live_does_not_say_that_all_is_well(run, tmp_path):
     ("body", "text"),
     [
         ("self.extra = 1", "lamp: a message server makes or deletes an attribute"),
-        ("self.go(after=0.5)", "lamp.go: time is a whole number of units, and not 0.5"),
-        ("self.go(deadline=1.5)", "lamp.go: time is a whole number of units, and not 1.5"),
-        ("self.delay(0.5)", "lamp: a delay: time is a whole number of units, and not 0.5"),
+        ("self.go(after=0.5)", "lamp.go: time must be a whole number of units, not 0.5"),
+        ("self.go(deadline=1.5)", "lamp.go: time must be a whole number of units, not 1.5"),
+        ("self.delay(0.5)", "lamp: a delay: time must be a whole number of units, not 0.5"),
     ],
 )
 def test_attributes_and_times_are_refused_everywhere(run, tmp_path, command, body, text):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import time
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -10,8 +12,16 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.exploration.temporal.automaton import automaton_of
 from rebecsim.exploration.temporal.lasso import accepted_run
-from rebecsim.exploration.temporal.ltl import normal
+from rebecsim.exploration.temporal.ltl import (
+    FALSE,
+    Both,
+    Either,
+    Literal,
+    Release,
+    normal,
+)
 from rebecsim.exploration.temporal.product import product_of
+from rebecsim.limits import LimitError
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (
     formula_at_random,
@@ -65,3 +75,30 @@ def test_automata_of_small_formulas_are_small(depth):
         asked = posed(formula_at_random(draw, "ltl", depth), "ltl")
         automaton = automaton_of(normal(asked.formula, asked.number_of))
         assert len(automaton.moves) <= 4 ** (2 * depth)
+
+
+def together(parts, propositions, first=0):
+    """Build a formula of parts that hold together, each met by any one of its propositions."""
+    begins = range(first, first + parts * propositions, propositions)
+    ways = [reduce(Either, map(Literal, range(each, each + propositions))) for each in begins]
+    return reduce(Both, ways)
+
+
+def test_ways_are_compared_only_where_one_can_need_more_than_the_other():
+    begun = time.process_time()
+    assert len(automaton_of(together(4, 13)).moves[0]) == 13**4
+    assert time.process_time() - begun < 12  # each compared with each took more than 30 s
+    assert len(automaton_of(Either(Both(Literal(0), Literal(1)), Literal(1))).moves[0]) == 1
+
+
+def test_an_automaton_is_too_large_before_it_is_made():
+    """Of a billion ways, no more are made than the limit allows."""
+    with pytest.raises(LimitError, match="the limit is 100,000 for the automaton of a formula"):
+        automaton_of(Both(together(5, 8), together(5, 8, first=40)))
+
+
+def test_operators_within_each_other_do_not_double_the_work():
+    formula = Literal(0)
+    for _ in range(60):
+        formula = Release(FALSE, formula)
+    assert len(automaton_of(formula).moves) == 2

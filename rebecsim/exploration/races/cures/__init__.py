@@ -1,4 +1,4 @@
-"""Cures: small changes of a model that may take away a race, each tried by exploring it.
+"""Cures: small changes of a model that may remove a race, each tested by exploration.
 
 **Which cures.** A race is between two services, each of a rebec's message server. If they are at
 different rebecs, the services of one rebec that change places because of it are looked at, too, and

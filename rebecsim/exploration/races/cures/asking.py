@@ -1,4 +1,4 @@
-"""What was asked of a model, to be asked again of changed ones."""
+"""Ask changed models the same questions as the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message server at once as a cure: a message to oneself is not sent but done where it was sent.
+"""The cure "atomic": a message to oneself is not sent, but done where it was sent.
 
 It would be served at once anyway if nothing came between. So it stands at the end of the message
 server, or constructor, that sent it.

@@ -1,4 +1,4 @@
-"""What a cure is: a change that is proposed, and what came of trying it."""
+"""A cure: the change that is proposed, and the result of trying it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small changes of a syntax tree, and what is asked of one before it is changed."""
+"""Change a syntax tree in small ways, and check before whether the change fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards as cures: a flag says that one service was done, and the other one looks at it."""
+"""The cure "guard": a flag records that one service was done, and the other waits for it."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def _can_be_put_back(checked: CheckedModel, late: Contender, server: CheckedServ
     words = read & {"sender", *OF_A_MESSAGE}
     if words:
         raise DoesNotApplyError(
-            f"{server.name} reads `{min(words)}`, which putting it back changes"
+            f"{server.name} reads `{min(words)}`, which serving it later changes"
         )
     for node in walk(checked.tree):
         if isinstance(node, syntax.Send) and node.server == server.name and node.deadline:
-            raise DoesNotApplyError(f"{server.name} has a deadline, which putting it back forgets")
+            raise DoesNotApplyError(f"{server.name} has a deadline, which serving it later loses")
 
 
 def _assign(name: str, value: bool) -> syntax.Statement:

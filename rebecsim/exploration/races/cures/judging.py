@@ -1,4 +1,4 @@
-"""What is said of a cure, from the races of the model before and after."""
+"""Judge a cure by comparing the races of the model before and after."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Judge:
         if left:
             return _say("hides", *(f"still reachable: {each}" for each in left))
         if added:
-            return _say("undecided", "the model itself was not looked at as a whole")
+            return _say("undecided", "the model itself was not explored completely")
         if not self._after.is_decided:
             return _say("undecided", "a limit was reached; nothing wrong so far")
         return self._without_its_violations(here)

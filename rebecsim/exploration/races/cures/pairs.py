@@ -1,4 +1,4 @@
-"""Which services of one rebec a race is about, if it is between two rebecs."""
+"""Find the services of one rebec behind a race between two rebecs."""
 
 from __future__ import annotations
 

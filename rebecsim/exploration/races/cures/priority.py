@@ -1,4 +1,4 @@
-"""Priorities as cures: one service before another that waits at the same time."""
+"""The cure "priority": one service goes before another that waits at the same time."""
 
 from __future__ import annotations
 

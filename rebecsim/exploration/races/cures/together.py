@@ -1,4 +1,4 @@
-"""One message for two as a cure: what a rebec sends in two statements, it sends in one."""
+"""The cure "together": a rebec sends one message where it sent two in a row."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _joined(checked: CheckedModel, one: Contender, two: Contender) -> Change:
     for name in (sender.name, *sender.ancestors):
         tree = edited_class(tree, name, joining.sends)
     if not joining.made:
-        raise DoesNotApplyError(f"{one.sender} does not send one right behind the other")
+        raise DoesNotApplyError(f"{one.sender} does not send them one directly after the other")
     for name, pair in joining.made.items():
         tree = _with_server(checked, tree, name, pair)
     return Change(tree, frozenset({first.name, second.name, *joining.made}))

@@ -1,4 +1,4 @@
-"""Trying cures: each changed model is explored as the model was."""
+"""Try cures: explore each changed model as the model was explored."""
 
 from __future__ import annotations
 

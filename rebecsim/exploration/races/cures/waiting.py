@@ -1,4 +1,4 @@
-"""Messages that wait for ever: what a cure must not be bought with.
+"""Find messages that may wait for ever, which no cure may cause.
 
 A model ends up in a set of states that lead to each other and to no others (a bottom component).
 What waits in all of them and is served in none will never be served; nothing else waits for ever
