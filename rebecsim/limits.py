@@ -77,7 +77,13 @@ HEADER = Limit("header", 1 << 20, "bytes", "the comments of a log")
 XML = Limit("xml", 16 << 20, "bytes", "an XML file")
 SOURCE = Limit("source", 1 << 20, "bytes", "a model, a property file or a scenario")
 VALUES = Limit("values", 10_000_000, "values", "a JSON file")
-NESTING = Limit("nesting", 200, "levels", "brackets, elements or tables in each other", True)
+NESTING = Limit(
+    "nesting",
+    200,
+    "levels",
+    "brackets, elements, tables or parts of a dotted key in each other",
+    True,
+)
 ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
 JOBS = Limit("jobs", 1_000_000, "jobs", "a trace of containers")
 TASKS = Limit("tasks", 10_000_000, "tasks", "a run")

@@ -22,7 +22,6 @@ from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import (
     builtin_titles,
     checked,
-    require_short_keys,
     text_of_builtin,
     values_of,
 )
@@ -118,12 +117,9 @@ class StudyViews:
     def check(self, sent: Mapping[str, str], changes: Mapping[str, str], act: str = "") -> Checked:
         """Check a scenario, after some of its fields have been changed.
 
-        `act` names a list that gets another table, or a table that goes from its list. Raises
-        UserError for what takes too long to read.
+        `act` names a list that gets another table, or a table that goes from its list.
         """
         text = sent.get("toml", "").replace("\r\n", "\n")[:LONGEST_SCENARIO]
-        for each in (text, *changes.values()):
-            require_short_keys(each)
         problems: dict[str, list[str]] = {}
         for name, typed in changes.items():
             try:
@@ -144,7 +140,6 @@ class StudyViews:
         text = sent.get("toml", "").replace("\r\n", "\n")
         if len(text) > LONGEST_SCENARIO:
             raise UserError(f"A scenario may have {LONGEST_SCENARIO:,} characters.")
-        require_short_keys(text)
         loaded = checked(text, bool(sent.get("builtin")), self._root)
         workers = sent.get("workers", "1").strip()
         if not re.fullmatch(r"\d{1,3}", workers, re.ASCII) or not (
