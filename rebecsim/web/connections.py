@@ -136,6 +136,8 @@ def most_connections() -> int:
     import resource
 
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return CONNECTIONS.most
     return max(50, min(CONNECTIONS.most, files - _FILES_LEFT))
 
 
@@ -147,10 +149,10 @@ def allow_files() -> None:
 
     wanted = CONNECTIONS.most + _FILES_LEFT
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most == resource.RLIM_INFINITY:
-        most = wanted
-    if files < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(wanted, most)), most))
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if files != resource.RLIM_INFINITY and files < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 async def _full(scope: Scope, receive: Receive, send: Send) -> None:

@@ -182,3 +182,28 @@ def test_a_client_has_few_requests_and_others_do_not_wait(
     assert len(begun) == 8
     going_on.set()
     assert [each.recv(12)[9:12] for each in greedy] == [b"200"] * 50
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ((256, 4096), (1200, 4096)),
+        ((256, 512), (512, 512)),
+        ((256, -1), (1200, -1)),
+        ((5000, 9000), None),
+        ((-1, -1), None),
+    ],
+)
+def test_the_server_asks_for_files_and_lowers_no_limit(
+    monkeypatch: pytest.MonkeyPatch, now: tuple[int, int], then: tuple[int, int] | None
+) -> None:
+    resource = pytest.importorskip("resource")
+    known = {-1: resource.RLIM_INFINITY}
+    limits = tuple(known.get(each, each) for each in now)
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda what: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda what, wanted: asked.append(wanted))
+    connections.allow_files()
+    wanted = [] if then is None else [tuple(known.get(each, each) for each in then)]
+    assert asked == wanted
+    assert connections.most_connections() == (56 if now[0] == 256 else 1000)
