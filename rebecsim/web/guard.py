@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from starlette.requests import cookie_parser
+
 from rebecsim.web.limits import (
     ANSWER_BYTES,
     BODY_BYTES,
@@ -27,7 +29,7 @@ from rebecsim.web.limits import (
     Visitor,
     visitor,
 )
-from rebecsim.web.visitors import Visitors, read_cookies
+from rebecsim.web.visitors import Visitors
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -103,7 +105,7 @@ class Guard:
         answer = Reply(send, self._answers, address)
         try:
             headers = _single(scope["headers"])
-            cookies = read_cookies(headers.get("cookie", ""))
+            cookies = cookie_parser(headers.get("cookie", ""))
             who = self._visitors.visitor(address, cookies)
             entered = self._check(scope, headers, cookies, who)
             if entered is not None:

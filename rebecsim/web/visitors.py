@@ -8,8 +8,6 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 
 from rebecsim.web.limits import FORGETTING, NEW_BROWSERS, WRONG_TOKENS, Visitor
 
@@ -77,11 +75,3 @@ class Visitors:
 
     def _signed(self, name: str) -> str:
         return hmac.new(self._secret, name.encode("utf-8", "replace"), "sha256").hexdigest()[:32]
-
-
-def read_cookies(header: str) -> dict[str, str]:
-    """Read the cookies that a browser sends; those that cannot be read are left out."""
-    cookies: SimpleCookie = SimpleCookie()
-    with suppress(CookieError):
-        cookies.load(header)
-    return {name: each.value for name, each in cookies.items()}

@@ -216,3 +216,10 @@ def test_many_new_browsers_of_one_address_are_one(in_class: Any) -> None:
     names = {str(Browser(in_class).get("/").headers.get("set-cookie")) for _ in range(130)}
     assert len(names) == 121
     assert "None" in names
+
+
+def test_a_cookie_that_cannot_be_read_hides_no_other(app: Any) -> None:
+    application = app(token=TOKEN)
+    for other in ('a="\\;;=', "bad name=1", "a[b]=1", "é=1"):
+        headers = [*OWN, ("cookie", f"{other}; rebecsim-8765={TOKEN}")]
+        assert ask(application, "/", headers=headers).status == 200, other
