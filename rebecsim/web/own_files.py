@@ -7,14 +7,11 @@ version before is kept beside it, under its name and `~`.
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from rebecsim.errors import UserError
-from rebecsim.files import write_atomically
+from rebecsim.files import read_plain, write_atomically
 from rebecsim.web.limits import alone_in
 
 LARGEST_MODEL = 256 * 1024
@@ -155,28 +152,8 @@ def _version(data: bytes) -> str:
 
 
 def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None as `open_small_file`, and where it cannot be read."""
-    opened = open_small_file(file, follow=follow, most=most)
-    if opened is None:
-        return None
-    with opened:
-        try:
-            data = opened.read(most + 1)
-        except OSError:
-            return None
-    return None if len(data) > most else data
-
-
-def open_small_file(file: Path, *, follow: bool = False, most: int) -> BinaryIO | None:
-    """Open a regular file; None for links (unless `follow`), devices, large files and errors."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
     try:
-        opened = os.fdopen(os.open(file, flags), "rb")
-    except OSError:
+        return read_plain(file.resolve() if follow else file, most)
+    except (OSError, ValueError, RuntimeError):  # of `resolve`: a loop of links
         return None
-    found = os.fstat(opened.fileno())
-    if stat.S_ISREG(found.st_mode) and found.st_size <= most:
-        return opened
-    opened.close()
-    return None

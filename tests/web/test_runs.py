@@ -23,6 +23,7 @@ from rebecsim.report.comparison import report_input
 from rebecsim.report.numbers import shown_figures
 from rebecsim.report.write import write_report
 from rebecsim.studies.storage.lock import exclusive
+from rebecsim.web.own_files import read_small_file
 from rebecsim.web.studies.query_worker import answered
 from rebecsim.web.studies.questions import Questions
 from rebecsim.web.studies.shelf import id_of
@@ -314,3 +315,17 @@ def test_a_file_may_not_be_as_large_as_it_likes(
     asked = {"sql": "select 1", "root": str(kept), "rows": 0, "megabytes": 500}
     said = answered(asked | {"out": str(tmp_path / "answer.csv")})
     assert said == {"error": "The answer is larger than a file may be: ask for less."}
+
+
+def test_what_is_no_file_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    (tmp_path / "link.html").symlink_to(tmp_path / "report.html")
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir():
+        pytest.skip("where open files are not listed")
+    before = len(list(descriptors.iterdir()))
+    for _ in range(20):
+        assert read_small_file(tmp_path / "report.html") is None
+        assert read_small_file(tmp_path / "link.html", follow=True) is None
+        assert read_small_file(tmp_path / "nothing.html") is None
+    assert len(list(descriptors.iterdir())) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,13 +14,13 @@ from urllib.parse import quote, urlencode
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.errors import UserError
+from rebecsim.files import open_plain
 from rebecsim.printable import clipped
 from rebecsim.report.html import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.own_files import open_small_file
 from rebecsim.web.studies.figures import FigureRoom
 from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.shelf import Shelf, ShelvedRun
@@ -97,7 +98,14 @@ class RunViews:
             found = self.shelf.find(run)
         if not _KEPT.fullmatch(file):
             return None
-        return open_small_file(found.directory / file, most=_LARGEST_FILE)
+        try:
+            opened = os.fdopen(open_plain(found.directory / file), "rb")
+        except OSError:
+            return None
+        if os.fstat(opened.fileno()).st_size <= _LARGEST_FILE:
+            return opened
+        opened.close()
+        return None
 
     def box(self, sql: str) -> str:
         """Give the page on which one asks."""
