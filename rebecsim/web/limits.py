@@ -44,8 +44,8 @@ STREAMS = Limit(8, 60)
 TEXTS = Limit(20, 600)
 """Texts typed in a browser that the explorer knows; the oldest are forgotten."""
 
-MOST_ELEMENTS = 100_000
-"""Elements of all arrays of a model that is stepped through."""
+MOST_VALUES = 100_000
+"""Values of all variables of a model that is stepped through."""
 
 MOST_STUDIES = 4
 REQUESTS_EACH = 8

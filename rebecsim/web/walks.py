@@ -10,15 +10,15 @@ from contextlib import AbstractContextManager, contextmanager
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
+from rebecsim.generate.cells import flat_length
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.lang.types import ArrayType, Type
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
-from rebecsim.web.limits import MOST_ELEMENTS, PATIENCE, BusyError, visitor
+from rebecsim.web.limits import MOST_VALUES, PATIENCE, BusyError, visitor
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
 _MOST_MODELS = 64
@@ -72,7 +72,7 @@ class _Steppers:
             self.model = python_model(listed.text, listed.file)
         else:
             self.checked = check_source(listed.text, listed.name)
-            _require_few_elements(self.checked)
+            _require_few_values(self.checked)
             self.model = build_model(self.checked, listed.file.name)
         self._lock = threading.Lock()
         self._steppers: list[Stepper] = []
@@ -107,27 +107,20 @@ class _Steppers:
         return near
 
 
-def _require_few_elements(checked: CheckedModel) -> None:
-    """Raise UserError for a model whose arrays take much of the memory that all share."""
+def _require_few_values(checked: CheckedModel) -> None:
+    """Raise UserError for a model whose variables take much of the memory that all share."""
     rebecs = Counter(each.class_name for each in checked.instances)
     fields = (
-        rebecs[name] * elements_of(each.type)
+        rebecs[name] * flat_length(each.type)
         for name, reactive_class in checked.classes.items()
         for each in reactive_class.state_variables
     )
-    elements = max(sum(fields), sum(map(elements_of, checked.declared_types.values())))
-    if elements > MOST_ELEMENTS:
+    values = max(sum(fields), sum(map(flat_length, checked.declared_types.values())))
+    if values > MOST_VALUES:
         raise UserError(
-            f"The arrays of this model have {elements:,} elements; the browser steps through "
-            f"{MOST_ELEMENTS:,}. Use `rebecsim step` instead."
+            f"The variables of this model have {values:,} values, and the browser steps through "
+            f"models of at most {MOST_VALUES:,}. Use `rebecsim step` instead."
         )
-
-
-def elements_of(declared: Type) -> int:
-    """Give how many elements a variable of this type has, if it is an array, else 0."""
-    if not isinstance(declared, ArrayType):
-        return 0
-    return declared.length * max(1, elements_of(declared.element))
 
 
 def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:

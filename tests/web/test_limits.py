@@ -32,7 +32,7 @@ from rebecsim.web.studies.started import (
     started_studies,
 )
 from tests.on_asgi import ask, asked, send_form
-from tests.web.runs import SMALL
+from tests.web.runs import SMALL, check
 
 START = {"toml": SMALL, "workers": "1"}
 
@@ -78,7 +78,7 @@ def test_studies_that_go_on_again_count(
     assert said == [303] * 4 + [400] * 2
 
 
-@pytest.mark.parametrize("full_after", [0, 1])
+@pytest.mark.parametrize("full_after", [0, 1, 2])  # the last one when it begins
 def test_a_study_is_made_whole_or_not_at_all(
     app: Any,
     tmp_path: Path,
@@ -96,7 +96,63 @@ def test_a_study_is_made_whole_or_not_at_all(
     monkeypatch.setattr(started, "write_atomically", on_a_full_disk)
     refused = send_form(app(tmp_path), "/studies/start", **{**START, "name": "one"})
     assert (refused.status, "No space left on device" in refused.text) == (400, True)
+    assert str(tmp_path) not in refused.text
     assert (list(tmp_path.iterdir()), no_processes) == ([], [])
+
+
+def test_a_study_that_cannot_go_on_says_which_file_is_in_the_way(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    with exclusive(tmp_path / "one" / FOLDER):
+        pass  # by a process that is gone
+    (tmp_path / "one" / FOLDER / "log.txt").unlink(missing_ok=True)
+    monkeypatch.setattr(started, "_has_plain_files", lambda folder: True)
+    (tmp_path / "one" / FOLDER / "log.txt").mkdir()
+    assert study.state == "killed"
+    refused = send_form(app(tmp_path), f"/studies/{id_of('one')}/resume")
+    assert (refused.status, len(no_processes)) == (400, 1)
+    assert f"Study one: one/{FOLDER}/log.txt: Is a directory" in refused.text
+
+
+def test_a_study_that_begins_while_ended_ones_are_cleared_away_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Process:
+        """The first one has ended; as that is seen, two other requests come between."""
+
+        asked = 0
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def poll(self) -> int | None:
+            if self.number > 1:
+                return None
+            Process.asked += 1
+            if Process.asked == 1:
+                list(started_studies(tmp_path))
+                begin("two")
+            return 0
+
+    processes: list[Process] = []
+
+    def start(*command: str, **given: Any) -> Process:
+        processes.append(Process(len(processes) + 1))
+        return processes[-1]
+
+    def begin(name: str) -> StartedStudy:
+        (tmp_path / name / FOLDER).mkdir(parents=True)
+        found = StartedStudy(tmp_path / name)
+        found.begin()
+        return found
+
+    monkeypatch.setattr(started, "_ours", type(started._ours)())
+    monkeypatch.setattr(started, "start_module", start)
+    monkeypatch.setattr(started, "_BEGINNING", 0.0)
+    begin("one")
+    list(started_studies(tmp_path))
+    assert StartedStudy(tmp_path / "two").state == "starting"
 
 
 def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
@@ -168,12 +224,16 @@ def test_keys_of_many_parts_are_refused_at_once(app: Any, tmp_path: Path) -> Non
     for key in (".".join(["a"] * 19_000), ' . "a" . b' * 3_000, ".".join(["''"] * 10_000)):
         key = key.strip(" .")
         for text in (f'kind = "model"\n{key} = 1', f"[{key}]", f"x = {{{key} = 1}}"):
-            for address in ("/studies/check", "/studies/start", "/studies/form"):
-                said = send_form(application, address, toml=text, workers="1")
-                assert (said.status, "a key may have 30 parts" in said.text) == (400, True)
-        sent = {"toml": SMALL, "field": "policies", "value": f"{{{key} = 1}}"}
-        assert send_form(application, "/studies/check", **sent).status == 400
+            for address, status in (("check", 200), ("start", 400), ("form", 200)):
+                said = send_form(application, f"/studies/{address}", toml=text, workers="1")
+                assert (said.status, "the limit is 200 for" in said.text) == (status, True)
+        for field, said in (("sweep", "the limit is 200 for"), ("policies", "no dispatch policy")):
+            found = check(application, SMALL, field=field, value=f"{{{key} = 1}}")
+            assert said in found["problems"][field][0]
     assert time.monotonic() - began < 60
+    hostile = ('\\"""x\n' * 6_000, '\\"' * 19_000, "'''x\n" * 7_000)  # strings without an end
+    for text in hostile:
+        assert check(application, text)["general"]
     fine = f'title = "{"a." * 100}" # {"b." * 100}\n{SMALL}'
     assert send_form(application, "/studies/check", toml=fine).status == 200
 

@@ -117,6 +117,6 @@ def test_the_numbers_are_those_of_the_program() -> None:
     turn = shown["To wait for a turn, or for a model that others use"]
     assert turn == (f"{limits.PATIENCE:g}",)
     assert LARGEST_BODY == 512 * limits.KILOBYTE
-    assert limits.MOST_ELEMENTS == 100_000
+    assert limits.MOST_VALUES == 100_000
     assert limits.WRONG_TOKENS == 10
     assert limits.FORGETTING == 60
