@@ -81,7 +81,7 @@ NESTING = Limit(
     "nesting",
     200,
     "levels",
-    "brackets, elements, tables or parts of a dotted key in each other",
+    "nested brackets, elements, tables, or keys with dots",
     True,
 )
 ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
