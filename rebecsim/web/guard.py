@@ -22,6 +22,8 @@ from starlette.requests import cookie_parser
 from rebecsim.web.limits import (
     ANSWER_BYTES,
     BODY_BYTES,
+    LARGEST_BODY,
+    LONGEST_ADDRESS,
     PATIENCE,
     REQUESTS_EACH,
     BusyError,
@@ -37,8 +39,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 512 * 1024
-LONGEST_ADDRESS = 16 * 1024
 _PIECE = 64 * 1024
 _ONCE = ("host", "origin", "sec-fetch-site", "content-length", "content-digest")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -122,8 +122,7 @@ class Guard:
         except _RefusedError as refused:
             await answer_text(answer, refused.status, f"{refused}\n")
         except BusyError as busy:
-            if not answer.has_begun:
-                await answer_text(answer, 503, f"{busy}\n")
+            await answer_text(answer, 503, f"{busy}\n")
 
     @asynccontextmanager
     async def _body(
@@ -279,7 +278,7 @@ class Reply:
         self.client = client
         self.cookie: bytes | None = None
         self.end_turn: Callable[[], None] = lambda: None
-        self.has_begun = self._is_refused = False
+        self._has_begun = self._is_refused = False
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
@@ -293,7 +292,7 @@ class Reply:
         body: bytes = message.get("body", b"")
         large = len(body) if len(body) > _PIECE else 0
         if not self._held.take(self.client, large):
-            if not self.has_begun:
+            if not self._has_begun:
                 await answer_text(self, 503, "Much is being taken here. Try again in a moment.\n")
             self._is_refused = True
             return
@@ -311,7 +310,7 @@ class Reply:
         message, self._start = self._start, None
         if message is None:
             return
-        self.has_begun = True
+        self._has_begun = True
         given = message.get("headers", ())
         own = {name.lower() for name, _ in given}  # of a page that may do less
         headers = [*given, *(each for each in _HEADERS if each[0] not in own)]

@@ -24,30 +24,35 @@ KILOBYTE, MEGABYTE = 1024, 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Limit:
-    """So many at a time for each client, and in all."""
+class Share:
+    """How much each client may hold at a time, and all clients together."""
 
     each: int
     most: int
 
 
-CONNECTIONS = Limit(600, 1000)
-BODY_BYTES = Limit(8 * MEGABYTE, 64 * MEGABYTE)
-ANSWER_BYTES = Limit(64 * MEGABYTE, 256 * MEGABYTE)
-SEARCHES = Limit(10, 60)
+LARGEST_BODY = 512 * KILOBYTE
+LONGEST_ADDRESS = 16 * KILOBYTE
+CONNECTIONS = Share(600, 1000)
+BODY_BYTES = Share(8 * MEGABYTE, 64 * MEGABYTE)
+ANSWER_BYTES = Share(64 * MEGABYTE, 256 * MEGABYTE)
+SEARCHES = Share(10, 60)
 """Questions about a model that wait for an answer or are being answered."""
 
 SEARCHES_AT_ONCE = 2
-STREAMS = Limit(8, 60)
+STREAMS = Share(8, 60)
 """Pages that watch a study."""
 
-TEXTS = Limit(20, 600)
+TEXTS = Share(20, 600)
 """Texts typed in a browser that the explorer knows; the oldest are forgotten."""
 
 MOST_VALUES = 100_000
 """Values of all variables of a model that is stepped through."""
 
 MOST_STUDIES = 4
+QUERIES_AT_ONCE = 2
+"""Questions in SQL that are answered at a time."""
+
 REQUESTS_EACH = 8
 """Requests of a client that are worked on at a time; the others wait for their turn."""
 
@@ -81,8 +86,8 @@ class BusyError(UserError):
 class Places:
     """Places of which each client, and all together, may have so many at a time."""
 
-    def __init__(self, limit: Limit) -> None:
-        self._limit = limit
+    def __init__(self, share: Share) -> None:
+        self._share = share
         self._lock = threading.Lock()
         self._taken: Counter[str] = Counter()
         self._all = 0
@@ -90,7 +95,7 @@ class Places:
     def take(self, client: str, size: int = 1) -> bool:
         """Take places, if there are as many."""
         with self._lock:
-            if self._taken[client] + size > self._limit.each or self._all + size > self._limit.most:
+            if self._taken[client] + size > self._share.each or self._all + size > self._share.most:
                 return False
             self._taken[client] += size
             self._all += size

@@ -13,7 +13,7 @@ from rebecsim.web import verdicts
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
-from rebecsim.web.limits import TEXTS, Limit
+from rebecsim.web.limits import TEXTS, Share
 from tests.on_asgi import OWN, SENDING, Answered, ask
 from tests.web.runs import make_run
 
@@ -168,7 +168,7 @@ def test_the_teachers_page_is_not_there(in_class: Any) -> None:
 def test_a_client_has_its_share_of_searches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verdicts, "SEARCHES", Limit(3, 5))
+    monkeypatch.setattr(verdicts, "SEARCHES", Share(3, 5))
     monkeypatch.setattr(verdicts.Verdicts, "_find", lambda self, *given: None)  # and never ends
     application = make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
     people = [pupil(application) for _ in range(3)]

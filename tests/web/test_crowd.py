@@ -16,7 +16,7 @@ import pytest
 from benchmarks.web import Nuisance, Person, be_a_nuisance, learn_at_once
 from rebecsim.web import connections
 from rebecsim.web.library import Library
-from rebecsim.web.limits import Limit
+from rebecsim.web.limits import Share
 from tests.waiting import wait_for
 from tests.web.chromium import running
 
@@ -40,7 +40,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def few(monkeypatch: pytest.MonkeyPatch, each: int, most: int) -> None:
-    monkeypatch.setattr(connections, "CONNECTIONS", Limit(each, most))
+    monkeypatch.setattr(connections, "CONNECTIONS", Share(each, most))
     monkeypatch.setattr(connections, "most_connections", lambda: most)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import os
 import threading
 import time
@@ -20,13 +19,14 @@ from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web import guard, walks
 from rebecsim.web.library import Library
-from rebecsim.web.limits import Limit
+from rebecsim.web.limits import Share
 from rebecsim.web.studies import started, study_pages
 from rebecsim.web.studies.shelf import id_of
 from rebecsim.web.studies.started import (
     FOLDER,
     Request,
     StartedStudy,
+    make_study,
     read_request,
     start_study,
     started_studies,
@@ -160,9 +160,7 @@ def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> 
     outside, root = tmp_path / "outside", tmp_path / "root"
     root.mkdir()
     outside.write_text("of somebody else")
-    (root / "one" / FOLDER).mkdir(parents=True)
-    (root / "one" / FOLDER / "scenario.toml").write_text(SMALL)
-    (root / "one" / FOLDER / "request.json").write_text("{}")
+    make_study(root / "one", Request("one", SMALL, False, 1, False))
     (root / "one" / FOLDER / "log.txt").symlink_to(outside)
     assert send_form(app(root), f"/studies/{id_of('one')}/resume").status == 404
     assert outside.read_text() == "of somebody else"
@@ -184,10 +182,7 @@ def test_a_study_of_somebody_else_that_is_damaged_is_said(
     app: Any, tmp_path: Path, wrong: str
 ) -> None:
     place = tmp_path / "one"
-    (place / FOLDER).mkdir(parents=True)
-    (place / FOLDER / "scenario.toml").write_text(SMALL)
-    kept = {"name": "one", "builtin": False, "workers": 10**9, "orders": False}
-    (place / FOLDER / "request.json").write_text(json.dumps(kept))
+    make_study(place, Request("one", SMALL, False, 10**9, False))
     assert read_request(place).workers == available_workers()
     (place / FOLDER / "request.json").write_text(wrong)
     assert ask(app(tmp_path), "/studies").status == 200
@@ -205,8 +200,8 @@ def test_a_study_of_somebody_else_that_is_damaged_is_said(
 def test_what_is_sent_and_taken_at_a_time_has_a_limit(
     app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "ANSWER_BYTES", Limit(100_000, 100_000))
-    monkeypatch.setattr(guard, "BODY_BYTES", Limit(20_000, 20_000))
+    monkeypatch.setattr(guard, "ANSWER_BYTES", Share(100_000, 100_000))
+    monkeypatch.setattr(guard, "BODY_BYTES", Share(20_000, 20_000))
     application = app(None)
     for _ in range(3):  # what has been refused takes no place
         refused = ask(application, "/static/codemirror.min.js")
@@ -242,7 +237,7 @@ def test_pages_that_watch_have_places_and_give_them_back(
     app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that are left before they have begun."""
-    monkeypatch.setattr(study_pages, "STREAMS", Limit(2, 3))
+    monkeypatch.setattr(study_pages, "STREAMS", Share(2, 3))
     application = app(tmp_path)
     start_study(tmp_path, Request("one", SMALL, False, 1, False))
     address = f"/studies/{id_of('one')}/events"

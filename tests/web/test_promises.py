@@ -10,8 +10,6 @@ import anyio.to_thread
 import pytest
 
 from rebecsim.web import limits
-from rebecsim.web.guard import LARGEST_BODY
-from rebecsim.web.studies import questions
 from tests.docs.markdown import ROOT
 
 PAGE = (ROOT / "docs/guides/web-server.md").read_text("utf-8")
@@ -106,7 +104,7 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert shown["Searches at a time"] == ("", str(limits.SEARCHES_AT_ONCE))
     assert shown["Pages that watch a study"] == both(limits.STREAMS)
     assert shown["Studies at a time"] == ("", str(limits.MOST_STUDIES))
-    assert shown["Questions in SQL at a time"] == ("", str(questions._AT_ONCE))
+    assert shown["Questions in SQL at a time"] == ("", str(limits.QUERIES_AT_ONCE))
     assert shown["Requests being sent, MB"] == both(limits.BODY_BYTES, limits.MEGABYTE)
     assert shown["Long answers being taken, MB"] == both(limits.ANSWER_BYTES, limits.MEGABYTE)
     assert shown["Typed texts that can be explored, in a class"] == both(limits.TEXTS)
@@ -116,7 +114,7 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert shown["Silence after an answer"] == (f"{limits.IDLE_SECONDS:g}",)
     turn = shown["To wait for a turn, or for a model that others use"]
     assert turn == (f"{limits.PATIENCE:g}",)
-    assert LARGEST_BODY == 512 * limits.KILOBYTE
+    assert limits.LARGEST_BODY == 512 * limits.KILOBYTE
     assert limits.MOST_VALUES == 100_000
     assert limits.WRONG_TOKENS == 10
     assert limits.FORGETTING == 60

@@ -12,9 +12,9 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.processes import last_words, start_module
+from rebecsim.web.limits import QUERIES_AT_ONCE
 
 LONGEST_QUESTION = 5_000
-_AT_ONCE = 2
 _SECONDS = 30
 _MEGABYTES = 1_000
 _MOST_ROWS = 200
@@ -37,7 +37,7 @@ class Questions:
 
     def __init__(self, seconds: float = _SECONDS) -> None:
         self._seconds = seconds
-        self._places = threading.BoundedSemaphore(_AT_ONCE)
+        self._places = threading.BoundedSemaphore(QUERIES_AT_ONCE)
 
     def ask(self, sql: str, root: Path | None) -> SqlAnswer:
         """Answer a question. Raises UserError where that cannot be done."""

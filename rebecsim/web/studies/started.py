@@ -268,7 +268,7 @@ def start_study(root: Path, request: Request) -> StartedStudy:
         if directory.exists() or directory.is_symlink():
             raise UserError(f"There is something called {request.name} already.")
         with _naming(directory):
-            _make(directory, request)
+            make_study(directory, request)
         study = StartedStudy(directory)
         try:
             study.begin()
@@ -299,7 +299,7 @@ def _require_place(root: Path) -> None:
         )
 
 
-def _make(directory: Path, request: Request) -> None:
+def make_study(directory: Path, request: Request) -> None:
     """Make a directory with what was asked for: whole or not at all. Raises OSError."""
     beside = temporary_name(directory)
     try:
