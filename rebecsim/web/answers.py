@@ -35,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["in_code"] = in_code
-    environment.globals["is_pupil"] = lambda: visitor.get().is_pupil
+    environment.globals["visitor"] = visitor.get
     return environment
 
 

@@ -102,12 +102,12 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
         listed = library.named_so("teaching", start)
         if listed is None:
             raise UnknownPlaceError(f"{start}: is not among the models to learn from")
-        text = listed.text
+        text = listed.shown_text
     elif copy:
         shown = library.find(copy)
         if shown is None or shown.is_python:
             raise UnknownPlaceError("There is no text of this address any more.")
-        text = shown.text
+        text = shown.shown_text
     asked = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
     given = {key: value for key, value in asked.items() if value}
     return Sheet(_address(**given), f"{name}.rebeca", text)
@@ -166,8 +166,7 @@ def _explored(library: Library, asked: dict[str, str]) -> Response:
         return _page(library, sheet, str(errors[0]), 400)
     beside = library.named_so("yours", sheet.name) if sheet.version else None
     questions = None if beside is None else beside.questions
-    who = visitor.get()
-    owner = who.name if who.is_pupil else ""
+    owner = visitor.get().owner
     listed = library.add_typed(sheet.text, sheet.name or "model", sheet.address, questions, owner)
     return RedirectResponse(f"/x/{listed.id}/-", 303)
 

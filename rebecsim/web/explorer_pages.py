@@ -13,7 +13,14 @@ from rebecsim.errors import UserError
 from rebecsim.live import Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import Place, read_place
-from rebecsim.web.answers import LONGEST_ERROR, download, read_form, rendered, safe_name
+from rebecsim.web.answers import (
+    LONGEST_ERROR,
+    UnknownPlaceError,
+    download,
+    read_form,
+    rendered,
+    safe_name,
+)
 from rebecsim.web.beside_page import beside
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
@@ -46,6 +53,8 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
     def races_page(template: str, model: str, run: str, at: str | None, tour: str) -> Response:
         place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
+        if not listed.shows_answers:
+            raise UnknownPlaceError("Your teacher has not opened this page for your class yet.")
         inquiry = explorer.verdicts.ask(listed, races=True)
         return HTMLResponse(
             rendered(
@@ -99,14 +108,16 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
         inquiry = explorer.verdicts.ask(listed, never[:_LONGEST_CONDITION])
-        return HTMLResponse(rendered("verdict.html.j2", place=place, inquiry=inquiry))
+        return HTMLResponse(
+            rendered("verdict.html.j2", listed=listed, place=place, inquiry=inquiry)
+        )
 
 
 def _add_runs(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/x/{model}/{run}/model.rebeca")
     def source(model: str, run: str) -> Response:
         listed, _ = explorer.opened(read_place(model, run, None))
-        return download(listed.text, listed.file.name)
+        return download(listed.shown_text, listed.file.name)
 
     @router.get("/x/{model}/{run}/run.svg")
     def drawing(model: str, run: str, at: str | None = None) -> Response:

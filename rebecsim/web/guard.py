@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.requests import cookie_parser
 
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.limits import (
     ANSWER_BYTES,
     BODY_BYTES,
@@ -60,15 +61,34 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Admission:
-    """Who may ask: browsers of this machine; with a `token`, whoever has it, under any name."""
+    """Who may ask: browsers of this machine; with a `token`, whoever has it, under any name.
+
+    Whoever has the token `teacher` is the teacher of a class.
+    """
 
     port: int
     token: str | None = None
+    teacher: str | None = None
 
     @property
     def cookie(self) -> str:
         """The name of the cookie with the token: cookies are not told apart by ports."""
         return f"rebecsim-{self.port}"
+
+    def admits(self, given: str) -> bool:
+        """Whether this is one of the tokens."""
+        return _is_token(given, self.token) or self.is_teacher(given)
+
+    def is_teacher(self, given: str) -> bool:
+        """Whether this is the teacher's token."""
+        return _is_token(given, self.teacher)
+
+
+def _is_token(given: str, token: str | None) -> bool:
+    """Compare in the same time for every wrong one."""
+    return token is not None and hmac.compare_digest(
+        given.encode("utf-8", "replace"), token.encode()
+    )
 
 
 class _RefusedError(Exception):
@@ -84,12 +104,15 @@ class Guard:
     """
 
     def __init__(
-        self, application: Application, admission: Admission, *, in_class: bool = False
+        self,
+        application: Application,
+        admission: Admission,
+        classroom: Classroom | None = None,
     ) -> None:
         self._application = application
         self._admission = admission
-        shared = in_class or admission.token is not None
-        self._visitors = Visitors(admission.port, tells_apart=shared, in_class=in_class)
+        shared = classroom is not None or admission.token is not None
+        self._visitors = Visitors(admission.port, tells_apart=shared, classroom=classroom)
         self._turns = Turns()
         self._bodies = Places(BODY_BYTES)
         self._answers = Places(ANSWER_BYTES)
@@ -106,7 +129,8 @@ class Guard:
         try:
             headers = _single(scope["headers"])
             cookies = cookie_parser(headers.get("cookie", ""))
-            who = self._visitors.visitor(address, cookies)
+            is_teacher = self._admission.is_teacher(cookies.get(self._admission.cookie, ""))
+            who = self._visitors.visitor(address, cookies, is_teacher=is_teacher)
             entered = self._check(scope, headers, cookies, who)
             if entered is not None:
                 await answer_text(answer, 303, "", [(b"location", entered[0]), entered[1]])
@@ -166,28 +190,34 @@ class Guard:
         own = self._admission
         if own.token is None and _without_port(host) not in LOOPBACK:
             raise _RefusedError(400, "This server answers to localhost only.")
-        entered = None if own.token is None else self._enter(scope, cookies, own.token, who)
+        has_tokens = own.token is not None or own.teacher is not None
+        entered = self._enter(scope, cookies, who) if has_tokens else None
         _check_origin(scope["method"], headers, host)
         return entered
 
     def _enter(
-        self, scope: Scope, cookies: dict[str, str], token: str, who: Visitor
+        self, scope: Scope, cookies: dict[str, str], who: Visitor
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
-        wrong = self._visitors.wrong_tokens
+        own, wrong = self._admission, self._visitors.wrong_tokens
         if not who.browser and wrong.is_full(who.address):
             raise _RefusedError(
                 429, "Too many wrong tokens came from your address. Wait a minute, and try again."
             )
-        cookie = cookies.get(self._admission.cookie, "")
-        if hmac.compare_digest(cookie.encode(), token.encode()):
-            return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
-        for each in filter(None, (cookie, *(each for each in given if each != token))):
-            wrong.add(who.address, each)
-        if scope["method"] != "GET" or len(given) != 1:
-            raise _RefusedError(403, "Open the address with the token that the program printed.")
-        if not hmac.compare_digest(given[0].encode("utf-8", "replace"), token.encode()):
+        enters = scope["method"] == "GET" and len(given) == 1 and own.admits(given[0])
+        cookie = cookies.get(own.cookie, "")
+        if not enters:
+            if own.admits(cookie):
+                return None
+            for each in filter(None, (cookie, *(each for each in given if not own.admits(each)))):
+                wrong.add(who.address, each)
+            if own.token is None:  # a class on this machine: pupils need none
+                return None
+            if scope["method"] != "GET" or len(given) != 1:
+                raise _RefusedError(
+                    403, "Open the address with the token that the program printed."
+                )
             raise _RefusedError(403, "This is not the token that the program printed.")
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # One slash at the beginning: two of them would lead to another server.
@@ -195,7 +225,7 @@ class Guard:
         place = urlsplit(path).path.encode("ascii", "ignore") + (
             b"?" + rest.encode() if rest else b""
         )
-        kept = f"{self._admission.cookie}={token}; Path=/; HttpOnly; SameSite=Strict"
+        kept = f"{own.cookie}={given[0]}; Path=/; HttpOnly; SameSite=Strict"
         return place, (b"set-cookie", kept.encode())
 
 

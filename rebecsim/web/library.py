@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
+from urllib.parse import parse_qs, urlsplit
 
 from rebecsim.errors import UserError
+from rebecsim.web.lessons.content import Lesson, lesson_about, lesson_hiding
 from rebecsim.web.limits import TEXTS, visitor
 from rebecsim.web.own_files import OwnFiles, read_small_file
 
@@ -51,6 +53,37 @@ class ListedModel:
         """Whether opening it runs a program: only a file that was named by the user."""
         return self.file.suffix == ".py"
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the visitor may see it: typed texts of others and solutions are hidden."""
+        who = visitor.get()
+        hiding = lesson_hiding(self.name) if self.origin == "teaching" else None
+        return who.may_see(self.owner) and (hiding is None or who.may_see_answers(hiding.name))
+
+    @property
+    def shows_answers(self) -> bool:
+        """Whether the visitor may see what goes wrong in it, if it is of a lesson, or a copy."""
+        lesson = self._lesson
+        return lesson is None or visitor.get().may_see_answers(lesson.name)
+
+    @property
+    def shown_text(self) -> str:
+        """The text, without comments that give away an answer that the visitor may not see."""
+        lesson = self._lesson if self.origin == "teaching" else None
+        return (
+            self.text
+            if lesson is None or self.shows_answers
+            else lesson.without_spoilers(self.text)
+        )
+
+    @property
+    def _lesson(self) -> Lesson | None:
+        """The lesson about this model; of a copy, the one about the model it began with."""
+        if self.origin == "yours":
+            return None
+        start = parse_qs(urlsplit(self.editor).query).get("start", [""])[0]
+        return lesson_about(self.name if self.origin == "teaching" else start)
+
 
 class Library:
     """The models; `given` is a model, a directory of models, or None. Raises UserError, OSError."""
@@ -82,18 +115,17 @@ class Library:
                 self._kept.move_to_end(each.id)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return [each for each in found if each.is_shown]
 
     def find(self, model: str) -> ListedModel | None:
         """Give the model with this id, also if its file has been changed since it was listed.
 
-        One that a pupil has typed is found for this pupil only.
+        None where there is none, or the visitor may not see it.
         """
         with self._lock:
             kept = self._typed.get(model) or self._kept.get(model)
-        if kept is not None and kept.owner and not visitor.get().is_one_of(kept.owner):
-            return None
-        return kept or next((each for each in self.models() if each.id == model), None)
+        found = kept or next((each for each in self.models() if each.id == model), None)
+        return found if found is not None and found.is_shown else None
 
     def named_so(self, origin: Origin, name: str) -> ListedModel | None:
         """Give the listed model with this name, as its file is now."""

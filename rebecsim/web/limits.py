@@ -112,23 +112,42 @@ class Places:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks: the `browser`, if it is told apart from others, and the address it asks from.
+    """Who asks.
 
-    `is_pupil`: the server is for a class.
+    Attributes:
+        address: where the request comes from.
+        browser: a name, if the server tells browsers apart.
+        in_class: whether the server is for a class.
+        opened: the lessons whose answers a pupil may see; None for others, who may see all.
     """
 
     address: str = ""
     browser: str = ""
-    is_pupil: bool = False
+    in_class: bool = False
+    opened: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
         """What limits count by."""
         return self.browser or self.address
 
-    def is_one_of(self, owner: str) -> bool:
-        """Whether something that was made by `owner` is this visitor's."""
-        return owner in (self.browser, self.address)
+    @property
+    def is_pupil(self) -> bool:
+        """Whether it is a class, and this is not its teacher."""
+        return self.opened is not None
+
+    @property
+    def owner(self) -> str:
+        """The name under which typed texts are kept for a pupil alone; empty for others."""
+        return self.name if self.is_pupil else ""
+
+    def may_see(self, owner: str) -> bool:
+        """Whether a typed text with this owner may be shown; one without an owner always may."""
+        return not owner or owner in (self.browser, self.address)
+
+    def may_see_answers(self, lesson: str) -> bool:
+        """Whether the answers of a lesson may be shown."""
+        return self.opened is None or lesson in self.opened
 
 
 visitor: ContextVar[Visitor] = ContextVar("visitor", default=Visitor())  # noqa: B039 - frozen

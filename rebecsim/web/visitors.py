@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.limits import FORGETTING, NEW_BROWSERS, WRONG_TOKENS, Visitor
 
 _MOST_ADDRESSES = 1000
@@ -48,21 +49,23 @@ class Visitors:
     Args:
         port: of this server: cookies are not told apart by ports.
         tells_apart: whether browsers get one; else all of an address are one client.
-        in_class: whether they are pupils.
+        classroom: of the class that the server is for, if it is.
     """
 
-    def __init__(self, port: int, *, tells_apart: bool, in_class: bool) -> None:
+    def __init__(self, port: int, *, tells_apart: bool, classroom: Classroom | None) -> None:
         self._cookie = f"rebecsim-{port}-browser"
-        self._tells_apart, self._in_class = tells_apart, in_class
+        self._tells_apart, self._classroom = tells_apart, classroom
         self._secret = secrets.token_bytes(32)
         self._new = Recent(NEW_BROWSERS)
         self.wrong_tokens = Recent(WRONG_TOKENS)
 
-    def visitor(self, address: str, cookies: Mapping[str, str]) -> Visitor:
+    def visitor(self, address: str, cookies: Mapping[str, str], *, is_teacher: bool) -> Visitor:
         """Give who asks, by address and cookies."""
         name, _, signed = cookies.get(self._cookie, "").partition(".")
         is_known = bool(name) and hmac.compare_digest(signed.encode(), self._signed(name).encode())
-        return Visitor(address, name if is_known else "", self._in_class)
+        room = self._classroom
+        opened = None if room is None or is_teacher else room.opened
+        return Visitor(address, name if is_known else "", room is not None, opened)
 
     def introduced(self, who: Visitor) -> bytes | None:
         """Give a cookie for a browser that is to be told apart from now on, if it is to be."""

@@ -18,7 +18,7 @@ from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
-from rebecsim.web.limits import MOST_VALUES, PATIENCE, BusyError, visitor
+from rebecsim.web.limits import MOST_VALUES, PATIENCE, BusyError
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
 _MOST_MODELS = 64
@@ -168,7 +168,7 @@ class OpenModels:
         with self._lock:
             found = self._open.get(model)
         listed = self._find(model) if found is None else found.listed
-        if listed is None or (listed.owner and not visitor.get().is_one_of(listed.owner)):
+        if listed is None or not listed.is_shown:
             raise UnknownPlaceError(
                 "There is no model of this address: its text has been changed since, or it is "
                 "not among the models of this server."

@@ -11,6 +11,7 @@ import pytest
 
 from rebecsim.web import verdicts
 from rebecsim.web.app import make_app
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
 from rebecsim.web.limits import TEXTS, Share
@@ -19,6 +20,8 @@ from tests.web.runs import make_run
 
 TICKETS = (Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca").read_text("utf-8")
 TOKEN = "a-token-that-nobody-guesses"
+TEACHER = "the-token-of-the-teacher-alone"
+DOORS = ("http://192.168.1.20:8765/?token=bcdfghjk",)
 
 
 class Browser:
@@ -59,7 +62,12 @@ class Browser:
 
 @pytest.fixture
 def in_class(no_searches: None, tmp_path: Path) -> Any:
-    return make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
+    return class_over(tmp_path)
+
+
+def class_over(directory: Path) -> Any:
+    admission = Admission(8765, teacher=TEACHER)
+    return make_app(Library(directory, writes=False), admission, classroom=Classroom(DOORS))
 
 
 def pupil(application: Any) -> Browser:
@@ -170,7 +178,7 @@ def test_a_client_has_its_share_of_searches(
 ) -> None:
     monkeypatch.setattr(verdicts, "SEARCHES", Share(3, 5))
     monkeypatch.setattr(verdicts.Verdicts, "_find", lambda self, *given: None)  # and never ends
-    application = make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
+    application = class_over(tmp_path)
     people = [pupil(application) for _ in range(3)]
     said = [
         [

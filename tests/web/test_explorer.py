@@ -383,12 +383,14 @@ def test_the_verdict_says_how_runs_end_and_shows_one(tmp_path: Path) -> None:
     said = verdict(asked)
     assert (said["verdict"], said["run"]) == ("satisfied", [0])
     inquiry = Inquiry(state="done", verdict="satisfied", ends=said["ends"], run=(0,), states=2)
-    shown = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    (tmp_path / "m.rebeca").write_text(ENDS, "utf-8")
+    given = {"listed": Library(tmp_path / "m.rebeca").named, "place": Place("m", (), 0)}
+    shown = rendered("verdict.html.j2", inquiry=inquiry, **given)
     assert "✓ No violation in any order (2 states)" in shown
     assert "Every run ends: 1 state has no message left." in shown
     assert "Show me" in shown
     assert "bad" not in shown
     inquiry.never = "a.x == 1"
-    of_condition = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    of_condition = rendered("verdict.html.j2", inquiry=inquiry, **given)
     assert "No: it never does" in of_condition
     assert "Every run ends" not in of_condition
