@@ -45,7 +45,7 @@ def web(
 
     server = prepare(path, host, port, in_class=in_class)
     if in_class:
-        _say_class(server)
+        _say_class(server, host)
     else:
         for each in server.addresses or (server.address,):
             say(each)
@@ -56,28 +56,27 @@ def web(
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
-def _say_class(server: Server) -> None:
-    """Print the addresses for pupils, with a QR code, and the one of the teacher apart."""
+def _say_class(server: Server, host: str) -> None:
+    """Print the addresses for pupils, with a QR code, and the teacher's apart from them."""
     from rich.console import Console
     from rich.text import Text
 
-    from rebecsim.web.classroom import qr_lines
+    from rebecsim.web.classroom import is_loopback, qr_lines
 
     console = Console(highlight=False, soft_wrap=True)
-    if server.addresses:
-        console.print("Pupils open:" if len(server.addresses) == 1 else "Pupils open one of these:")
+    if is_loopback(host):
+        say(f"On this machine only: {server.addresses[0]}")
+        complain("pupils on other machines cannot open it: add --host 0.0.0.0")
+    elif server.addresses:
+        say("Pupils open:" if len(server.addresses) == 1 else "Pupils open one of these:")
         for each in server.addresses:
             console.print(Text(f"\n    {each}", "bold"))
         console.print()
         for line in qr_lines(server.addresses[0]):
             console.print(Text(line, "bright_white on black"))
-        if "//127.0.0.1:" in server.addresses[0]:
-            complain("only this machine can open it: add --host 0.0.0.0 for the pupils' machines")
     else:
-        complain(
-            "this machine is in no network, so pupils cannot reach it: connect it, start again"
-        )
-    complain(f"the teacher, who sees and opens the answers: {server.address}")
+        complain("this machine is in no network: connect it to the pupils' one, then start again")
+    complain(f"the teacher, who sees the answers and opens them: {server.address}")
 
 
 def show_run(model: Path, run: Sequence[int]) -> None:

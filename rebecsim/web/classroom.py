@@ -50,6 +50,11 @@ def machine_addresses(host: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in _found_addresses() if not each.startswith("127.")))
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server at this host."""
+    return host in ("127.0.0.1", "localhost", "::1")
+
+
 def stands_for_all(host: str) -> bool:
     """Whether a host means all addresses of this machine, and is none that can be opened."""
     return host in ("0.0.0.0", "::", "")
@@ -69,7 +74,8 @@ def qr_lines(text: str) -> list[str]:
     """Draw a QR code with half blocks: light modules are full, as on a dark terminal."""
     import segno
 
-    rows = list(segno.make(text, micro=False, error="l").matrix_iter(border=_BORDER))
+    code = segno.make(text, micro=False, error="l")
+    rows = [bytes(each) for each in code.matrix_iter(border=_BORDER)]
     blocks = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
     return [
         "".join(blocks[pair] for pair in zip(upper, lower, strict=True))

@@ -16,7 +16,13 @@ import uvicorn
 from rebecsim.errors import UserError
 from rebecsim.web.addresses import run_text
 from rebecsim.web.app import make_app
-from rebecsim.web.classroom import Classroom, machine_addresses, short_token, stands_for_all
+from rebecsim.web.classroom import (
+    Classroom,
+    is_loopback,
+    machine_addresses,
+    short_token,
+    stands_for_all,
+)
 from rebecsim.web.connections import BoundedConnection, allow_files, drop_overdue
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
@@ -92,10 +98,9 @@ def prepare(
     library = Library(given, writes=not in_class)
     bound = _bound(host, port)
     number = bound.getsockname()[1]
-    local = host in ("127.0.0.1", "localhost", "::1")
     drawn = short_token() if in_class else secrets.token_urlsafe(24)
     teacher = secrets.token_urlsafe(24) if in_class else None
-    admission = Admission(number, None if local else drawn, teacher)
+    admission = Admission(number, None if is_loopback(host) else drawn, teacher)
     start = "" if library.named is None else f"x/{library.named.id}/{run_text(run)}"
     token = "" if admission.token is None else f"?token={admission.token}"
     addresses = tuple(

@@ -38,10 +38,13 @@ class Browser:
     def send(self, address: str, body: bytes) -> Answered:
         return self._asked(address, SENDING, "POST", body)
 
+    def send_form(self, address: str, **fields: str) -> Answered:
+        return self.send(address, urlencode(fields).encode("ascii"))
+
     def explore(self, text: str, name: str = "mine") -> str:
         """Explore a text, and give the address at which it is."""
-        form = urlencode({"text": text, "name": name, "editor": "/edit?new=mine"})
-        return str(self.send("/edit/explore", form.encode()).headers["location"])
+        form = {"text": text, "name": name, "editor": "/edit?new=mine"}
+        return str(self.send_form("/edit/explore", **form).headers["location"])
 
     def _asked(self, address: str, headers: Any, method: str, body: bytes) -> Answered:
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -110,13 +110,14 @@ class Stop:
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the plan for 45 minutes: what pupils do, and what their teacher does."""
+    """A part of the plan for 45 minutes: what pupils do, and what their teacher does and opens."""
 
     title: str
     minutes: int
     address: str
     pupils: str
     teacher: str
+    opens: str = ""
 
 
 @dataclass(frozen=True)
