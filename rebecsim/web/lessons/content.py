@@ -109,7 +109,7 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """A part of the plan for 45 minutes: what pupils do, and what their teacher does and opens."""
 
     title: str
@@ -156,9 +156,9 @@ def stops() -> tuple[Stop, ...]:
 
 
 @cache
-def plan_steps() -> tuple[Step, ...]:
+def plan_steps() -> tuple[PlanStep, ...]:
     """Give the parts of a lesson of 45 minutes, in order."""
-    return tuple(Step(**each) for each in _read("plan.toml")["step"])
+    return tuple(PlanStep(**each) for each in _read("plan.toml")["step"])
 
 
 @cache
