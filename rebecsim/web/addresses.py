@@ -54,11 +54,13 @@ def run_text(ordinals: Sequence[int]) -> str:
 def read_place(model: str, run: str, at: str | None, tour: str = "") -> Place:
     """Read a place from the parts of an address. Raises UserError for what is none."""
     if run != _BEGINNING and not re.fullmatch(r"\d{1,6}(\.\d{1,6})*", run, re.ASCII):
-        raise UserError("the address has no run: its steps are numbers with points between")
+        raise UserError(
+            "The address names no run. Its steps are numbers with points between, as in 0.2.1."
+        )
     ordinals = () if run == _BEGINNING else tuple(map(int, run.split(".")))
     if len(ordinals) > LONGEST_RUN:
-        raise UserError(f"the run in the address is longer than {LONGEST_RUN:,} steps")
+        raise UserError(f"The run in the address has more than {LONGEST_RUN:,} steps.")
     if at is not None and not re.fullmatch(r"\d{1,6}", at, re.ASCII):
-        raise UserError("`at` in the address is no number of steps")
+        raise UserError("`at` in the address must be a number of steps.")
     place = Place(model, ordinals, len(ordinals), tour if tour.isalnum() else "")
     return place.moved(len(ordinals) if at is None else int(at))

@@ -60,7 +60,7 @@ def read_form(body: bytes, most: int = 20) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=most)
     except ValueError as error:
-        raise UserError("The form cannot be read.") from error
+        raise UserError("rebecsim cannot read this form. Reload the page and try again.") from error
     return {name: values[-1] for name, values in fields.items()}
 
 

@@ -71,7 +71,7 @@ def make_app(
 
 def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem("There is no such page.", error.status_code)
+    return problem("There is no page at this address.", error.status_code)
 
 
 def _on_user_error(request: Request, error: Exception) -> Response:
@@ -82,7 +82,8 @@ def _on_user_error(request: Request, error: Exception) -> Response:
 
 def _on_violation(request: Request, error: Exception) -> Response:
     assert isinstance(error, Violation)
-    return problem(f"{error.verdict}: {error}, in a constructor: there is no run to look at.", 400)
+    where = "This is in a constructor, so no run of the model begins."
+    return problem(f"{error.verdict}: {error}. {where}", 400)
 
 
 def _add_pages(app: FastAPI, library: Library) -> None:

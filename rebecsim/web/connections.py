@@ -161,4 +161,6 @@ async def _full(scope: Scope, receive: Receive, send: Send) -> None:
             message["headers"] = [*message["headers"], (b"connection", b"close")]
         await send(message)
 
-    await answer_text(last, 503, "All places of this server are taken. Try again in a moment.\n")
+    await answer_text(
+        last, 503, "The server has as many connections as it can hold. Try again in a moment.\n"
+    )

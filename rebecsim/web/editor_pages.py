@@ -93,7 +93,7 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
     """Give what an address asks for. Raises UserError."""
     if file:
         if library.named_so("yours", file) is None:
-            raise UnknownPlaceError(f"{file}: is not among your models")
+            raise UnknownPlaceError(f"{file}: is not among your models. Open the list of models.")
         found = library.own.read(file)
         return Sheet(_address(file=file), file, found.text, found.version)
     name = new.removesuffix(".rebeca") or "model"
@@ -101,12 +101,16 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
     if start not in ("", _STARTER):
         listed = library.named_so("teaching", start)
         if listed is None:
-            raise UnknownPlaceError(f"{start}: is not among the models to learn from")
+            raise UnknownPlaceError(
+                f"{start}: is not among the models to learn from. Open the list of models."
+            )
         text = listed.shown_text
     elif copy:
         shown = library.find(copy)
         if shown is None or shown.is_python:
-            raise UnknownPlaceError("There is no text of this address any more.")
+            raise UnknownPlaceError(
+                "The server no longer has this text. Open the model again and edit it."
+            )
         text = shown.shown_text
     asked = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
     given = {key: value for key, value in asked.items() if value}
@@ -128,7 +132,7 @@ def _text(asked: dict[str, str]) -> str:
     """Give the text that a form has. Raises UserError if it is too long."""
     text = asked.get("text", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "replace")) > LARGEST_TEXT:
-        raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+        raise UserError(f"A text may have at most {LARGEST_TEXT:,} bytes.")
     return text
 
 

@@ -20,11 +20,11 @@ from rebecsim.web.views import sent_by, view_of
 from rebecsim.web.walks import OpenModels, Walks
 
 _STOPS = {
-    "breakpoint": "Stopped: what was to stop it is there.",
-    "time": "Stopped: the time is reached.",
+    "breakpoint": "Stopped: the condition came true, or the message was served.",
+    "time": "Stopped: the run reached this time.",
     "steps": "",
     "end": "This is the end of the run.",
-    "interrupted": "Stopped: this was taking long. It can go on from here.",
+    "interrupted": "Stopped after 2 seconds. You can go on from here.",
 }
 
 
@@ -90,7 +90,7 @@ class Explorer:
         with walks.at(place.behind) as stepper:
             run = stepper.choices()
         if run is None:
-            raise UserError("a run of a timed transition system cannot be done again by a test")
+            raise UserError("A test cannot repeat a run of a timed transition system.")
         return run_source(run, state_after(run, walks.model), model, test, core=walks.model.core)
 
     def opened(self, place: Place) -> tuple[ListedModel, Walks]:

@@ -207,7 +207,7 @@ def _reaching(explorer: Explorer, place: Place, never: str) -> Response:
 
 def _condition(text: str) -> str:
     if len(text) > _LONGEST_CONDITION:
-        raise UserError(f"A condition may have {_LONGEST_CONDITION} characters.")
+        raise UserError(f"A condition may have at most {_LONGEST_CONDITION} characters.")
     return text.strip()
 
 
@@ -216,5 +216,5 @@ def _number(text: str, what: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > 9:
-        raise UserError(f"{text[:40]!r} is no number for {what}.")
+        raise UserError(f"{text[:40]!r} is not a number. Write whole digits for {what}.")
     return int(text)

@@ -166,7 +166,7 @@ class Guard:
                     break
                 part = message.get("body", b"")
                 if not self._bodies.take(client, len(part)):
-                    raise BusyError("Much is being sent here. Try again in a moment.")
+                    raise BusyError("The server is receiving too much. Try again in a few seconds.")
                 counted += len(part)
                 body += part
                 if len(body) > LARGEST_BODY:
@@ -183,13 +183,16 @@ class Guard:
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
         """Refuse what must not pass. For a token in the address: where to go, and a cookie."""
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            raise _RefusedError(405, "Only GET, HEAD and POST are answered.")
+            raise _RefusedError(405, "This server answers only GET, HEAD and POST.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise _RefusedError(414, "The address is too long.")
         host = headers.get("host", "").lower()
         own = self._admission
         if own.token is None and _without_port(host) not in LOOPBACK:
-            raise _RefusedError(400, "This server answers to localhost only.")
+            raise _RefusedError(
+                400,
+                "This server answers only at localhost. Start it with `--host` for others.",
+            )
         has_tokens = own.token is not None or own.teacher is not None
         entered = self._enter(scope, cookies, who) if has_tokens else None
         _check_origin(scope["method"], headers, host)
@@ -201,7 +204,7 @@ class Guard:
         own, wrong = self._admission, self._visitors.wrong_tokens
         if not who.browser and wrong.is_full(who.address):
             raise _RefusedError(
-                429, "Too many wrong tokens came from your address. Wait a minute, and try again."
+                429, "Your address sent too many wrong tokens. Wait a minute, then try again."
             )
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
@@ -235,7 +238,7 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     for name, value in headers:
         key = name.decode("latin-1").lower()
         if key in found and key in _ONCE:
-            raise _RefusedError(400, f"There are two headers {key}.")
+            raise _RefusedError(400, f"The request has two `{key}` headers. Send one.")
         found[key] = value.decode("latin-1")
     return found
 
@@ -261,12 +264,18 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
         raise _RefusedError(403, "Only pages of this server may do this.")
     origin = headers.get("origin")
     if origin is None and site is None:
-        raise _RefusedError(403, "It is not said which page sends this.")
+        raise _RefusedError(
+            403,
+            "rebecsim refused this request: it has no `Origin` header. Reload the page.",
+        )
     if origin is not None and origin.lower() != f"http://{host}":
         raise _RefusedError(403, "Only pages of this server may do this.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded" or "content-encoding" in headers:
-        raise _RefusedError(415, "Forms are read, and nothing else.")
+        raise _RefusedError(
+            415,
+            "rebecsim reads only forms. Send `application/x-www-form-urlencoded`, not compressed.",
+        )
 
 
 def _received(receive: Receive, body: bytes) -> Receive:
@@ -287,7 +296,7 @@ def _check_whole(body: bytes, headers: dict[str, str]) -> None:
     """Compare a body with the length and the SHA-256 that its headers give (RFC 9530)."""
     length = headers.get("content-length", "")
     if length and length != str(len(body)):
-        raise _RefusedError(400, "The request was cut off on the way. Send it again.")
+        raise _RefusedError(400, "Part of the request is missing. Send it again.")
     digest = hashlib.sha256(body).digest()
     for name, _, given in (
         each.strip().partition("=") for each in headers.get("content-digest", "").split(",")
@@ -323,7 +332,11 @@ class Reply:
         large = len(body) if len(body) > _PIECE else 0
         if not self._held.take(self.client, large):
             if not self._has_begun:
-                await answer_text(self, 503, "Much is being taken here. Try again in a moment.\n")
+                await answer_text(
+                    self,
+                    503,
+                    "The server is sending too much. Try again in a few seconds.\n",
+                )
             self._is_refused = True
             return
         try:
@@ -373,7 +386,9 @@ class Turns:
             try:
                 await asyncio.wait_for(semaphore.acquire(), PATIENCE)
             except TimeoutError:
-                raise BusyError("Much is asked from here. Try again in a moment.") from None
+                raise BusyError(
+                    "You have too many requests open. Try again in a few seconds."
+                ) from None
             has_turn = True
             yield end
         finally:

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from rebecsim.errors import UserError
 from rebecsim.web.lessons.content import Lesson, lesson_about, lesson_hiding
 from rebecsim.web.limits import TEXTS, visitor
-from rebecsim.web.own_files import OwnFiles, read_small_file
+from rebecsim.web.own_files import LARGEST_MODEL, OwnFiles, read_small_file
 
 _MOST_FILES = 500
 _MOST_VISITED = 20_000  # entries of directories
@@ -103,7 +103,9 @@ class Library:
         if given is not None and given.is_file():
             self.named = self._listed(given, given.name, "yours", by_name=True)
             if self.named is None:
-                raise UserError(f"{given}: is larger than a model may be, or cannot be read")
+                raise UserError(
+                    f"{given}: cannot be read, or is larger than {LARGEST_MODEL:,} bytes"
+                )
 
     def models(self) -> list[ListedModel]:
         """Give all models, as their files are now: one's own first."""
@@ -136,7 +138,7 @@ class Library:
         """Give a model that comes with the program. Raises UserError."""
         found = self.named_so("teaching", name)
         if found is None:
-            raise UserError(f"{name}: does not come with the program")
+            raise UserError(f"{name}: rebecsim has no model of this name")
         return found
 
     def add_typed(

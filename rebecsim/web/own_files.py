@@ -57,11 +57,13 @@ class OwnFiles:
         place, follow = self._place(name)
         data = read_small_file(place, follow=follow)
         if data is None:
-            raise UserError(f"{name}: there is no such file, or it is no text that can be edited")
+            raise UserError(f"{name}: cannot be read, or is larger than {LARGEST_MODEL:,} bytes")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise UserError(f"{name}: is not in UTF-8, and would be damaged here") from error
+            raise UserError(
+                f"{name}: is not UTF-8 text. Convert it before you edit it here."
+            ) from error
         return ReadFile(text.replace("\r\n", "\n"), _version(data))
 
     def write(self, name: str, text: str, version: str) -> str:
@@ -71,9 +73,11 @@ class OwnFiles:
         """
         data = text.encode("utf-8", "replace")
         if len(data) > LARGEST_TEXT:
-            raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+            raise UserError(f"A text may have at most {LARGEST_TEXT:,} bytes.")
         if not self._writes:
-            raise UserError("This server writes no files, as it is for a class.")
+            raise UserError(
+                "This server is for a class and saves no files. Download the model instead."
+            )
         place, follow = self._place(name)
         with alone_in(place.parent):
             if not version:
@@ -81,9 +85,7 @@ class OwnFiles:
                 return _version(data)
             found = read_small_file(place, follow=follow)
             if found is None or _version(found) != version:
-                raise ChangedMeanwhileError(
-                    f"{name}: has been changed on disk since it was opened here"
-                )
+                raise ChangedMeanwhileError(f"{name}: has changed on disk since you opened it")
             _keep_before(place, found)
             write_atomically(place, data)
         return _version(data)
@@ -94,20 +96,24 @@ class OwnFiles:
             raise UserError("Start `rebecsim web DIRECTORY` to keep models on disk.")
         if not self._given.is_dir():
             if name != self._given.name:
-                raise UserError(f"Only {self._given.name} is open here, and no other file.")
+                raise UserError(f"This server has only {self._given.name}. Save under that name.")
             return self._given, True
         parts = _parts(name)
         place = self._given
         for part in parts[:-1]:
             place /= part
             if place.is_symlink() or not place.is_dir():
-                raise UserError(f"{name[:_LONGEST_NAME]}: there is no such directory")
+                raise UserError(
+                    f"{name[:_LONGEST_NAME]}: its directory does not exist. Make it first."
+                )
         place /= parts[-1]
         if place.is_symlink():
-            raise UserError(f"{name}: is a link, which may lead elsewhere")
+            raise UserError(
+                f"{name}: is a symbolic link, and rebecsim follows none here. Name a file."
+            )
         root, real = self._given.resolve(), place.parent.resolve()
         if real != root and root not in real.parents:
-            raise UserError(f"{name}: is not below the directory that was given")
+            raise UserError(f"{name}: is outside the directory of this server")
         return place, False
 
 
@@ -123,7 +129,7 @@ def _parts(name: str) -> tuple[str, ...]:
         or not _FORBIDDEN.isdisjoint(name)
     )
     if wrong or not parts:
-        raise UserError(f"{name[:_LONGEST_NAME]!r} is no name for a model: use NAME.rebeca")
+        raise UserError(f"{name[:_LONGEST_NAME]!r} cannot name a model. Use NAME.rebeca.")
     return parts
 
 
@@ -139,7 +145,7 @@ def _write_new(place: Path, name: str, data: bytes) -> None:
     try:
         place.touch(exist_ok=False)
     except FileExistsError as error:
-        raise ChangedMeanwhileError(f"{name}: is there already; choose another name") from error
+        raise ChangedMeanwhileError(f"{name}: exists already. Choose another name.") from error
     try:
         write_atomically(place, data)
     except OSError:

@@ -33,7 +33,7 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         given = getattr(error, "verdict", "cannot be explored")
         return {"verdict": given, "text": _without_folders(str(error), asked)}
     except MemoryError:
-        return {"verdict": "undecided", "text": "the memory is used up"}
+        return {"verdict": "undecided", "text": "it used all the memory that a search may have"}
 
 
 def say(what: dict[str, Any]) -> None:

@@ -72,7 +72,7 @@ class Verdicts:
             client = visitor.get().name
             if self._closed or not self._places.take(client):
                 inquiry.state, inquiry.verdict = "done", "not asked"
-                inquiry.text = "too many questions are open; ask again in a minute"
+                inquiry.text = "you have too many searches open; try again in a minute"
                 return inquiry
             self._known[key] = inquiry
             while len(self._known) > _MOST_KEPT:

@@ -200,7 +200,7 @@ class _OpenModel:
 def _held(lock: threading.Lock) -> Iterator[None]:
     """Hold a lock. Raises BusyError when others do not let go of it."""
     if not lock.acquire(timeout=PATIENCE):
-        raise BusyError("Others are using this model. Try again in a moment.")
+        raise BusyError("Others are using this model. Try again in a few seconds.")
     try:
         yield
     finally:

@@ -185,7 +185,8 @@ def test_a_client_has_its_share_of_searches(
     people = [pupil(application) for _ in range(3)]
     said = [
         [
-            "too many questions are open" in each.get(each.explore(f"{TICKETS}// {number}")).text
+            "you have too many searches open"
+            in each.get(each.explore(f"{TICKETS}// {number}")).text
             for number in range(4)
         ]
         for each in people

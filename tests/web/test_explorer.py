@@ -110,7 +110,7 @@ def test_going_on_leads_to_a_time_a_condition_a_message_or_the_end(start: tuple[
     stopped = send_form(application, f"{address}/on", steps="100", stop="office.left == 0")
     page = ask(application, stopped.headers["location"]).text
     assert "<dt>left</dt><dd>0" in page
-    assert "what was to stop it is there" in page
+    assert "the condition came true" in page
     stopped = send_form(application, f"{address}/on", steps="100", stop="office.refill")
     assert "office: refill()" in ask(application, stopped.headers["location"]).text
 

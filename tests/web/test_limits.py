@@ -206,10 +206,10 @@ def test_what_is_sent_and_taken_at_a_time_has_a_limit(
     for _ in range(3):  # what has been refused takes no place
         refused = ask(application, "/static/codemirror.min.js")
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")
-        assert "Much is being taken here" in refused.text
+        assert "The server is sending too much" in refused.text
         assert ask(application, "/static/app.js").status == 200
         refused = send_form(application, "/edit/check", text="a" * 30_000)
-        assert (refused.status, "Much is being sent here" in refused.text) == (503, True)
+        assert (refused.status, "The server is receiving too much" in refused.text) == (503, True)
         assert send_form(application, "/edit/check", text="a" * 10_000).status == 200
 
 

@@ -314,7 +314,7 @@ def test_a_file_may_not_be_as_large_as_it_likes(
     monkeypatch.setattr("rebecsim.web.studies.query_worker._write", full)
     asked = {"sql": "select 1", "root": str(kept), "rows": 0, "megabytes": 500}
     said = answered(asked | {"out": str(tmp_path / "answer.csv")})
-    assert said == {"error": "The answer is larger than a file may be: ask for less."}
+    assert said == {"error": "The answer is larger than 256 MB. Ask for less."}
 
 
 def test_what_is_no_file_leaves_nothing_open(tmp_path: Path) -> None:

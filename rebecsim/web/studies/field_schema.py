@@ -100,7 +100,7 @@ class _Form:
         deciding = FormField(
             (*path, key),
             "choice",
-            help="decides which options there are",
+            help="decides which options follow",
             required=True,
             choices=tuple(keys),
             keys=keys,

@@ -59,12 +59,12 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         more = next(answer.rows, None) is not None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            return {"error": "The answer is larger than a file may be: ask for less."}
+            return {"error": f"The answer is larger than {LARGEST_ANSWER} MB. Ask for less."}
         return {"error": shelf.without_root(str(error))}
     except UserError as error:
         return {"error": shelf.without_root(str(error))}
     except MemoryError:
-        return {"error": "The memory for a question is used up."}
+        return {"error": "The question needs more memory than it may have. Ask for fewer rows."}
     return {
         "columns": list(answer.columns),
         "rows": rows,

@@ -51,11 +51,13 @@ class Questions:
 
     def _said(self, sql: str, root: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
         if root is None:
-            raise UserError("There is no directory with runs.")
+            raise UserError(
+                "This server has no directory with runs. Start `rebecsim web DIRECTORY`."
+            )
         if len(sql) > LONGEST_QUESTION:
-            raise UserError(f"A question may have {LONGEST_QUESTION:,} characters.")
+            raise UserError(f"A question may have at most {LONGEST_QUESTION:,} characters.")
         if not self._places.acquire(blocking=False):
-            raise UserError("Other questions are being answered; ask again in a moment.")
+            raise UserError("The server is answering other questions. Ask again in a few seconds.")
         try:
             said = self._answered({"sql": sql, "root": str(root), **wanted})
         finally:
@@ -85,6 +87,6 @@ class Questions:
                     ) from error
             if process.returncode:
                 why = last_words(errors) or "it takes more memory than a question may have"
-                raise UserError(f"The question was not answered: {why}.")
+                raise UserError(f"The database could not answer: {why}.")
         said: dict[str, Any] = json.loads(answer)
         return said

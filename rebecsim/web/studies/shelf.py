@@ -90,7 +90,7 @@ class Shelf:
         for name, directory in self._places():
             if id_of(name) == run:
                 return self._opened(name, directory)
-        raise UnknownPlaceError("There is no run of this address: it was moved or removed.")
+        raise UnknownPlaceError("There is no run at this address. It was moved or removed.")
 
     @contextmanager
     def naming(self) -> Iterator[None]:

@@ -134,7 +134,7 @@ class StartedStudy:
         self._require("running")
         if not self.can_pause:
             raise UserError(
-                "Processes cannot be paused on this system. Cancel the study instead: finished "
+                "This system cannot pause processes. Cancel the study instead: its finished "
                 "cells are kept, and it can be resumed."
             )
         self._mark("paused")
@@ -219,7 +219,7 @@ class StartedStudy:
 
     def _require(self, *states: StudyState) -> None:
         if (state := self.state) not in states:
-            raise UserError(f"{self.name} is {state}, so that cannot be done now.")
+            raise UserError(f"{self.name} is {state}. Reload its page to see what you can do now.")
 
     def _signal(self, number: int) -> None:
         """Send a signal to its process and those that work for it, once it is sure which it is."""
@@ -230,7 +230,9 @@ class StartedStudy:
         try:
             os.killpg(process, number)
         except (ProcessLookupError, PermissionError) as error:
-            raise UserError(f"{self.name}: its process cannot be reached: {error}") from error
+            raise UserError(
+                f"{self.name}: the system refused a signal to its process: {error}"
+            ) from error
 
 
 _ours: dict[Path, subprocess.Popen[bytes]] = {}
@@ -261,12 +263,12 @@ def _has_plain_files(folder: Path) -> bool:
 def start_study(root: Path, request: Request) -> StartedStudy:
     """Make the directory of a study below `root` and start it. Raises UserError."""
     if not NAME.fullmatch(request.name):
-        raise UserError("The name needs letters from a to z, digits, _ and -, 60 at most.")
+        raise UserError("The name may have at most 60 letters from a to z, digits, _ and -.")
     directory = root / request.name
     with alone_in(root):
         _require_place(root)
         if directory.exists() or directory.is_symlink():
-            raise UserError(f"There is something called {request.name} already.")
+            raise UserError(f"{request.name} exists already. Choose another name.")
         with _naming(directory):
             make_study(directory, request)
         study = StartedStudy(directory)
@@ -295,7 +297,7 @@ def _require_place(root: Path) -> None:
     alive = [each.name for each in started_studies(root) if each.state in ALIVE]
     if len(alive) >= MOST_STUDIES:
         raise UserError(
-            f"{len(alive)} studies are going on ({', '.join(alive)}); cancel one, or wait for it."
+            f"{len(alive)} studies are running ({', '.join(alive)}). Cancel one, or wait for it."
         )
 
 
@@ -323,7 +325,9 @@ def read_request(directory: Path) -> Request:
     except (OSError, ValueError, LimitError, AttributeError):
         is_right = False
     if not is_right:
-        raise UserError(f"{directory.name}: what was asked for, in {FOLDER}, is damaged")
+        raise UserError(
+            f"{directory.name}: its request in {FOLDER} is damaged. Start it anew by another name."
+        )
     workers = min(max(1, found["workers"]), available_workers())
     return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
 

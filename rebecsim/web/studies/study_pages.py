@@ -121,7 +121,7 @@ class _Watching(StreamingResponse):
         """Send it. Raises BusyError if there is no place."""
         client = visitor.get().name
         if not self._places.take(client):
-            raise BusyError("Too many pages are open that watch a study; close some.")
+            raise BusyError("Too many open pages follow a study. Close some of them.")
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -91,7 +91,7 @@ class StudyViews:
         if run:
             return self.form(self._again(run), applied=False)
         if kind not in kind_names():
-            raise UnknownPlaceError("There is no such kind of study, or scenario.")
+            raise UnknownPlaceError("There is no kind of study or scenario of this name.")
         values = {"toml": f'kind = "{kind}"\nname = "my_study"\n'}
         return self.form(values, applied=False)
 
@@ -139,13 +139,13 @@ class StudyViews:
             raise UserError("Studies need a directory: start `rebecsim web DIRECTORY`.")
         text = sent.get("toml", "").replace("\r\n", "\n")
         if len(text) > LONGEST_SCENARIO:
-            raise UserError(f"A scenario may have {LONGEST_SCENARIO:,} characters.")
+            raise UserError(f"A scenario may have at most {LONGEST_SCENARIO:,} characters.")
         loaded = checked(text, bool(sent.get("builtin")), self._root)
         workers = sent.get("workers", "1").strip()
         if not re.fullmatch(r"\d{1,3}", workers, re.ASCII) or not (
             1 <= int(workers) <= available_workers()
         ):
-            raise UserError(f"Workers are a number from 1 to {available_workers()}.")
+            raise UserError(f"The number of workers must be from 1 to {available_workers()}.")
         orders = bool(sent.get("orders")) and "orders" in loaded.study.options
         name = sent.get("name", "").strip()
         request = Request(name, text, bool(sent.get("builtin")), int(workers), orders)
@@ -223,7 +223,7 @@ class StudyViews:
         found = self._find(study)
         actions = {"pause": found.pause, "resume": found.go_on, "cancel": found.cancel}
         if what not in actions:
-            raise UnknownPlaceError("There is no such button.")
+            raise UnknownPlaceError("A study can be paused, resumed or cancelled.")
         actions[what]()
 
     def _stored(self, study: str) -> str | None:
@@ -244,7 +244,7 @@ class StudyViews:
         for each in self._started():
             if id_of(each.name) == study:
                 return each
-        raise UnknownPlaceError("There is no study of this address: it was moved or removed.")
+        raise UnknownPlaceError("There is no study at this address. It was moved or removed.")
 
     def _started(self) -> list[StartedStudy]:
         return [] if self._root is None else list(started_studies(self._root))
