@@ -1,4 +1,4 @@
-"""The command that opens the browser: web."""
+"""The command `web`, which starts the server and opens the browser."""
 
 from __future__ import annotations
 

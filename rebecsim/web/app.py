@@ -1,4 +1,4 @@
-"""The application: its pages, and what is answered when something is wrong."""
+"""Put the pages together to an application, and turn errors into pages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The editor: a text is checked as one types, laid out, explored, and kept on disk on demand.
+"""The editor's pages: check a model while someone types, format, explore and save it.
 
-What is typed is text of a model and is parsed and checked as such; it is never run as Python.
+Typed text is parsed and checked as Rebeca; it is never run as Python.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def editor_address(listed: ListedModel) -> str:
 
 
 def editor_pages(library: Library) -> APIRouter:
-    """Give what answers below `/edit`."""
+    """Make the routes below `/edit`."""
     router = APIRouter()
 
     @router.get("/edit")
@@ -186,7 +186,7 @@ def _sheet(asked: dict[str, str]) -> Sheet:
 
 
 def _saved(library: Library, asked: dict[str, str]) -> Response:
-    """Write a text into its file; what it answers is read by the script of the page."""
+    """Write a text into its file; the script of the page reads the answer."""
     sheet = _sheet(asked)
     try:
         version = library.own.write(sheet.name, sheet.text, sheet.version)

@@ -1,4 +1,4 @@
-"""The explorer's pages: a run at a place, its races, the graph of what is ahead, what is kept."""
+"""The explorer's routes: a run, its races, the graph of states ahead, and downloads."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rebecsim.web.beside_page import beside
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
 from rebecsim.web.lessons.pages import tour_panel
-from rebecsim.web.walks import go_on
+from rebecsim.web.steppers import go_on
 
 _LONGEST_CONDITION = 300
 
 
 def explorer_pages(explorer: Explorer) -> APIRouter:
-    """Give what answers below `/x`."""
+    """Make the routes below `/x`."""
     router = APIRouter()
     _add_pages(router, explorer)
     _add_runs(router, explorer)
@@ -80,9 +80,9 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         find: str = "",
     ) -> Response:
         place, find = read_place(model, run, at, tour), find.strip()[:_LONGEST_CONDITION]
-        listed, walks = explorer.opened(place)
+        listed, steppers = explorer.opened(place)
         error = ""
-        with walks.aside(place.behind) as stepper:
+        with steppers.aside(place.behind) as stepper:
             try:
                 shown = graph_of(stepper, place, states_asked(states), find)
             except UserError as wrong:
@@ -97,8 +97,8 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
     def two(request: Request, model: str, run: str) -> Response:
         place = read_place(model, run, None)
         other = read_place(model, request.query_params.get("with", ""), None)
-        listed, walks = explorer.opened(place)
-        shown = beside(walks, place, other)
+        listed, steppers = explorer.opened(place)
+        shown = beside(steppers, place, other)
         return HTMLResponse(rendered("beside.html.j2", listed=listed, place=place, **shown))
 
     @router.get("/x/{model}/{run}/verdict")
@@ -124,8 +124,8 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         from rebecsim.report.diagrams.sequence import sequence_diagram
 
         place = read_place(model, run, at)
-        listed, walks = explorer.opened(place)
-        with walks.at(place.behind) as stepper:
+        listed, steppers = explorer.opened(place)
+        with steppers.at(place.behind) as stepper:
             svg = sequence_diagram(stepper.path())
         return download(svg, f"{listed.file.stem}.svg", "image/svg+xml")
 
@@ -134,8 +134,8 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         model: str, run: str, at: str | None = None, states: str = "", find: str = ""
     ) -> Response:
         place = read_place(model, run, at)
-        listed, walks = explorer.opened(place)
-        with walks.aside(place.behind) as stepper:
+        listed, steppers = explorer.opened(place)
+        with steppers.aside(place.behind) as stepper:
             svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
         return download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
 
@@ -172,14 +172,14 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
 
 def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Response:
-    """Let a run go on by itself, and lead to where it has come."""
-    _, walks = explorer.opened(place)
+    """Let a run go on by itself, and redirect to its end."""
+    _, steppers = explorer.opened(place)
     try:
         steps = _number(asked.get("steps", "1"), "steps") or 1
         until = _number(asked.get("until", ""), "the time")
         stop_if = _condition(asked.get("stop", ""))
         is_short = steps == 1 and until is None
-        with walks.at(place.behind) if is_short else walks.aside(place.behind) as stepper:
+        with steppers.at(place.behind) if is_short else steppers.aside(place.behind) as stepper:
             stop: Stop = go_on(stepper, steps=steps, until=until, stop_if=stop_if)
             run = stepper.ordinals
     except UserError as error:
@@ -191,14 +191,14 @@ def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Respons
 
 
 def _reaching(explorer: Explorer, place: Place, never: str) -> Response:
-    """Begin to look for a run that reaches a condition, and lead to where that is shown."""
-    _, walks = explorer.opened(place)
+    """Check a condition, and redirect to the page that searches for a run to it."""
+    _, steppers = explorer.opened(place)
     if not never:
         hint = "Write a condition over variables of rebecs."
         return HTMLResponse(explorer.page(place, error=hint), 400)
     try:
         never = _condition(never)
-        with walks.at(place.behind) as stepper:
+        with steppers.at(place.behind) as stepper:
             go_on(stepper, steps=0, until=None, stop_if=never)  # whether it is one
     except UserError as error:
         return HTMLResponse(explorer.page(place, error=str(error)), 400)

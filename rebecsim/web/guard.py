@@ -1,8 +1,8 @@
-"""What every request has to pass: where it comes from, who sends it, how large it is.
+"""Check every request: its host, its origin, its token and its size.
 
-A page of another site can have a browser send requests here, also under a name of its own that
-leads to this machine. So the host that is asked for must be this server's, what changes or computes
-something must come from its own pages, and a server that others can reach asks for a token.
+A page of another site can make a browser send requests here, also under a foreign name that
+resolves to this machine. So the host must be this server's, forms must come from its own pages,
+and a server that others can reach asks for a token.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rebecsim.web.limits import (
     PATIENCE,
     REQUESTS_EACH,
     BusyError,
-    Places,
+    Quota,
     Visitor,
     visitor,
 )
@@ -85,7 +85,7 @@ class Admission:
 
 
 def _is_token(given: str, token: str | None) -> bool:
-    """Compare in the same time for every wrong one."""
+    """Compare in constant time."""
     return token is not None and hmac.compare_digest(
         given.encode("utf-8", "replace"), token.encode()
     )
@@ -98,7 +98,7 @@ class _RefusedError(Exception):
 
 
 class Guard:
-    """Lets through what may pass, a few requests of each client at a time.
+    """Passes allowed requests to the application, a few of each client at a time.
 
     Adds headers that tell browsers what pages may do.
     """
@@ -114,8 +114,8 @@ class Guard:
         shared = classroom is not None or admission.token is not None
         self._visitors = Visitors(admission.port, tells_apart=shared, classroom=classroom)
         self._turns = Turns()
-        self._bodies = Places(BODY_BYTES)
-        self._answers = Places(ANSWER_BYTES)
+        self._bodies = Quota(BODY_BYTES)
+        self._answers = Quota(ANSWER_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have the application do so."""
@@ -181,7 +181,7 @@ class Guard:
     def _check(
         self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], who: Visitor
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
-        """Refuse what must not pass. For a token in the address: where to go, and a cookie."""
+        """Raise _RefusedError, or give a redirect and a cookie for a token in the address."""
         if scope["method"] not in ("GET", "HEAD", "POST"):
             raise _RefusedError(405, "This server answers only GET, HEAD and POST.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
@@ -233,7 +233,7 @@ class Guard:
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Give the headers by name; those that decide something must be there once at most."""
+    """Give the headers by name. Raises _RefusedError if one that is checked occurs twice."""
     found: dict[str, str] = {}
     for name, value in headers:
         key = name.decode("latin-1").lower()
@@ -244,7 +244,7 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _without_port(host: str) -> str:
-    """Give the name in a host; any port, since a tunnel may lead here from another one."""
+    """Give the host without its port, which may differ if a tunnel leads here."""
     name, colon, port = host.rpartition(":")
     if not colon or port.endswith("]"):  # an address of IPv6 has colons itself
         return host
@@ -279,7 +279,7 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
 
 
 def _received(receive: Receive, body: bytes) -> Receive:
-    """Give a body that has been read, and then what else comes."""
+    """Give a body that has been read, then whatever the client sends next."""
     sent = False
 
     async def again() -> Message:
@@ -311,7 +311,7 @@ class Reply:
     `end_turn` is called when the application has made the answer, and before it is taken.
     """
 
-    def __init__(self, send: Send, bytes_held: Places, client: str) -> None:
+    def __init__(self, send: Send, bytes_held: Quota, client: str) -> None:
         self._send = send
         self._held = bytes_held
         self.client = client

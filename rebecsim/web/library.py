@@ -1,7 +1,7 @@
-"""The models that can be opened: those that come with the program, and files below a directory.
+"""List the models that can be opened: built-in ones, and files below a directory.
 
-An address names a model by a hash of its text, never by a path: what is not on the list cannot be
-asked for.
+An address names a model by a hash of its text, never by a path, so a request can reach only models
+on this list.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Origin = Literal["yours", "teaching", "typed"]
 class ListedModel:
     """A model as it was read. `id` tells texts apart, `name` is what people see.
 
-    `questions` is the property file beside it, if there is one; `editor` the address of the page on
-    which it was typed, `owner` whoever alone may see it, or empty.
+    `questions` is the property file beside it, if there is one, and `editor` the address of the
+    page on which it was typed. If there is an `owner`, nobody else may see it.
     """
 
     id: str
@@ -144,7 +144,7 @@ class Library:
     def add_typed(
         self, text: str, name: str, editor: str, questions: Path | None = None, owner: str = ""
     ) -> ListedModel:
-        """Make a text known that was typed in a browser; the oldest ones are forgotten."""
+        """Add a text that was typed in a browser; the oldest ones are dropped."""
         file = Path(name).with_suffix(".rebeca")  # whatever was typed, it is no Python
         known = _id_of(file, text, owner)
         listed = ListedModel(known, name, "typed", file, text, questions, editor, owner)
@@ -171,7 +171,7 @@ class Library:
     def _below(
         self, root: Path, origin: Origin, only: tuple[str, ...] | None = None
     ) -> list[ListedModel]:
-        """Find models below a directory, in order; no link is followed and none is read."""
+        """Find models below a directory, in order, without following links."""
         found: list[ListedModel] = []
         visited = 0
         for place, folders, names in os.walk(root):

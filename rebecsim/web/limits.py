@@ -1,4 +1,4 @@
-"""How much one client, and all together, may have of the server at a time.
+"""Limits of the server: how much one client, and all together, may use at a time.
 
 The guide `docs/guides/web-server.md` has these numbers; a test compares them.
 """
@@ -80,11 +80,11 @@ NEW_BROWSERS = 120
 
 
 class BusyError(UserError):
-    """The server, or the part that is asked for, has no place at the moment."""
+    """The server, or the part asked for, is at its limit at the moment."""
 
 
-class Places:
-    """Places of which each client, and all together, may have so many at a time."""
+class Quota:
+    """Counts what clients hold, and keeps it within a share."""
 
     def __init__(self, share: Share) -> None:
         self._share = share
@@ -93,7 +93,7 @@ class Places:
         self._all = 0
 
     def take(self, client: str, size: int = 1) -> bool:
-        """Take places, if there are as many."""
+        """Take an amount, and say whether the share allowed it."""
         with self._lock:
             if self._taken[client] + size > self._share.each or self._all + size > self._share.most:
                 return False
@@ -102,7 +102,7 @@ class Places:
             return True
 
     def free(self, client: str, size: int = 1) -> None:
-        """Give places back."""
+        """Give an amount back."""
         with self._lock:
             self._all -= size
             self._taken[client] -= size
@@ -128,7 +128,7 @@ class Visitor:
 
     @property
     def name(self) -> str:
-        """What limits count by."""
+        """The name that limits count by: the browser, or the address."""
         return self.browser or self.address
 
     @property
@@ -158,7 +158,7 @@ _alone = threading.Lock()
 
 @contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """Be the only server that changes what is directly in a directory, while the block runs.
+    """Hold a lock on a directory, so that no other server adds to it, while the block runs.
 
     The directory itself is locked, so no file is left in it; where that cannot be done, only
     requests of this process wait for one another.

@@ -1,7 +1,7 @@
-"""The files of one's own that the editor reads and writes, all below the path that was given.
+"""Read and write the user's models for the editor, all below the path that was given.
 
-A file is written only if it is as it was read: what somebody else has written meanwhile stays. The
-version before is kept beside it, under its name and `~`.
+A file is written only if it has not changed since it was read. The previous version stays beside
+it, under its name and `~`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORBIDDEN = frozenset('\\:*?"<>|')
 
 
 class ChangedMeanwhileError(UserError):
-    """A file is not as it was when it was read."""
+    """A file has changed since it was read."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class OwnFiles:
         return _version(data)
 
     def _place(self, name: str) -> tuple[Path, bool]:
-        """Give where a file is, and whether it may be a link: only one that the user has named."""
+        """Give the path of a file, and whether to follow a link there: only if the user named it."""
         if self._given is None:
             raise UserError("Start `rebecsim web DIRECTORY` to keep models on disk.")
         if not self._given.is_dir():
@@ -118,7 +118,7 @@ class OwnFiles:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Split a name into directories and a file. Raises UserError for what could lead elsewhere."""
+    """Split a name into directories and a file. Raises UserError if it could lead elsewhere."""
     parts = PurePosixPath(name).parts
     wrong = (
         len(name) > _LONGEST_NAME
@@ -134,7 +134,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _keep_before(place: Path, data: bytes) -> None:
-    """Keep what a file is now; a link of that name is replaced, and not followed."""
+    """Save the present version as `NAME~`; a link of that name is replaced, not followed."""
     before = place.with_name(f"{place.name}~")
     if before.is_symlink():
         before.unlink()

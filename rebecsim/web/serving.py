@@ -1,4 +1,4 @@
-"""The server as a program: its socket, its address, the browser, and its end."""
+"""Bind a port, start the server and the browser, and end both."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BACKLOG = 64
 
 
 class _Program(uvicorn.Server):
-    """Drops clients that are too slow, and tells streams that it ends: it would wait for them."""
+    """Drops slow clients, and ends streams at shutdown, which would otherwise wait for them."""
 
     def __init__(self, config: uvicorn.Config, closing: threading.Event) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""Who asks: browsers that a shared server tells apart, and addresses that try many tokens."""
+"""Tell browsers of a shared server apart, and count wrong tokens of each address."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _MOST_ADDRESSES = 1000
 
 
 class Recent:
-    """What addresses have done lately; the same thing twice counts once."""
+    """Counts different events of each address within a minute."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._done: OrderedDict[str, dict[bytes, float]] = OrderedDict()
 
     def is_full(self, address: str) -> bool:
-        """Whether an address has done as much as it may."""
+        """Whether an address has reached the limit."""
         since = time.monotonic() - FORGETTING
         done = self._done.get(address, {})
         return sum(when > since for when in done.values()) >= self._most
 
     def add(self, address: str, what: str) -> None:
-        """Note something that is done just now."""
+        """Count an event, unless it was counted before."""
         now = time.monotonic()
         done = {
             key: when
@@ -68,7 +68,7 @@ class Visitors:
         return Visitor(address, name if is_known else "", room is not None, opened)
 
     def introduced(self, who: Visitor) -> bytes | None:
-        """Give a cookie for a browser that is to be told apart from now on, if it is to be."""
+        """Give a cookie for a new browser; None if it needs none, or its address has too many."""
         if not self._tells_apart or who.browser or self._new.is_full(who.address):
             return None
         name = secrets.token_hex(8)

@@ -17,11 +17,11 @@ import pytest
 from rebecsim.errors import UserError
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web import guard, walks
+from rebecsim.web import guard, steppers
 from rebecsim.web.library import Library
 from rebecsim.web.limits import Share
 from rebecsim.web.studies import started, study_pages
-from rebecsim.web.studies.shelf import id_of
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.started import (
     FOLDER,
     Request,
@@ -289,16 +289,16 @@ def test_whoever_waits_long_for_a_model_is_told_so(
     for name in ("slow", "other"):
         (tmp_path / f"{name}.rebeca").write_text(f"{text}// {name}")
     ids = {each.name: each.id for each in Library(tmp_path).models()}
-    monkeypatch.setattr(walks, "PATIENCE", 0.2)
+    monkeypatch.setattr(steppers, "PATIENCE", 0.2)
     going_on = threading.Event()
-    check = walks.check_source
+    check = steppers.check_source
 
     def slowly(text: str, name: str) -> Any:
         if name == "slow.rebeca":
             going_on.wait(60)
         return check(text, name)
 
-    monkeypatch.setattr(walks, "check_source", slowly)
+    monkeypatch.setattr(steppers, "check_source", slowly)
     application = app()
     with ThreadPoolExecutor(1) as people:
         first = people.submit(ask, application, f"/x/{ids['slow.rebeca']}/-")

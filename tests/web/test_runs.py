@@ -24,9 +24,9 @@ from rebecsim.report.numbers import shown_figures
 from rebecsim.report.write import write_report
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web.own_files import read_small_file
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.query_worker import answered
 from rebecsim.web.studies.questions import Questions
-from rebecsim.web.studies.shelf import id_of
 from tests.on_asgi import ask, send_form
 from tests.web.runs import make_run
 from tests.web.test_attacks import WORDS, assert_harmless
@@ -252,7 +252,7 @@ def test_of_many_rows_the_first_are_shown(kept: Path) -> None:
         *("set memory_limit = '9GB'", "set enable_external_access = true", "load httpfs"),
         *("from read_json('http://127.0.0.1:1/x')", "select getenv('HOME')"),
         *("from query('from read_text(''{secret}'')')", "export database '{folder}/made'"),
-        *("from shelf", "from asked", "install httpfs", "call pragma_version()", "checkpoint"),
+        *("from finder", "from asked", "install httpfs", "call pragma_version()", "checkpoint"),
     ],
 )
 def test_sql_reaches_no_files_and_changes_nothing(kept: Path, tmp_path: Path, sql: str) -> None:

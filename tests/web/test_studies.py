@@ -24,9 +24,9 @@ from rebecsim.web.limits import LARGEST_BODY
 from rebecsim.web.studies import started, study_process
 from rebecsim.web.studies.field_schema import fields_of
 from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_at
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import text_of_builtin
-from rebecsim.web.studies.shelf import id_of
 from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, make_study, start_study
 from rebecsim.web.studies.study_pages import _followed
 from rebecsim.web.studies.study_views import StudyViews

@@ -1,4 +1,4 @@
-"""Scenario files as text: where they are, and what they say."""
+"""Find and parse scenario files; their values are validated elsewhere."""
 
 from __future__ import annotations
 

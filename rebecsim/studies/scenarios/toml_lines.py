@@ -1,4 +1,4 @@
-"""Which line of a TOML text a key stands on, so that an error can point there.
+"""Find the line of each key of a TOML text, so that an error can point there.
 
 `tomllib` gives values without positions. This module reads the text once more for positions alone;
 it expects a text that `tomllib` has accepted, except for `most_parts`, which reads any text in time

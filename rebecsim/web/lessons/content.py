@@ -1,4 +1,4 @@
-"""What lessons say, as it stands in the TOML files beside this module."""
+"""Read lessons, the tour, the plan and the quiz from the TOML files beside this module."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def property_file(self) -> Path | None:
-        """What is asked of it besides."""
+        """The property file that belongs to it."""
         return packaged(self.questions) if self.questions else None
 
 
@@ -95,7 +95,7 @@ class Lesson:
 
     @property
     def all_minutes(self) -> int:
-        """How long the lesson and its exercises are believed to take."""
+        """The estimated minutes of the lesson and its exercises."""
         return self.minutes + sum(each.minutes for each in self.exercises)
 
 

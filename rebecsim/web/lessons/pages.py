@@ -1,4 +1,4 @@
-"""The pages of lessons: a list, a page each, the tour, a plan, a quiz, and a teacher's page."""
+"""The routes of lessons: their list and pages, the tour, a plan, a quiz, a teacher's page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rebecsim.web.limits import visitor
 
 
 def lesson_pages(library: Library, classroom: Classroom | None) -> APIRouter:
-    """Give what answers below `/lessons` and `/tour`; a pupil sees the answers that are open."""
+    """Make the routes below `/lessons` and `/tour`; pupils see the answers that are open."""
     router = APIRouter()
 
     @router.get("/lessons")
@@ -87,7 +87,7 @@ def lesson_pages(library: Library, classroom: Classroom | None) -> APIRouter:
 
 
 def _add_teacher(router: APIRouter, classroom: Classroom | None) -> None:
-    """Add what pupils do not see; it opens answers to them where there is a class."""
+    """Add the teacher's page, and the routes that open answers to pupils."""
 
     def require_teacher() -> None:
         if visitor.get().is_pupil:
@@ -120,7 +120,7 @@ def _add_teacher(router: APIRouter, classroom: Classroom | None) -> None:
 
 
 def tour_panel(tour: str) -> dict[str, Any] | None:
-    """Give what a page says of the stop of the tour that its address names; None for no stop."""
+    """Give the panel of a stop of the tour; None if the address names no stop."""
     if not re.fullmatch(r"\d{1,2}", tour, re.ASCII) or not 1 <= int(tour) <= len(stops()):
         return None
     number = int(tour)

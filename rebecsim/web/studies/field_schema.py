@@ -1,4 +1,4 @@
-"""Which fields a form has: made from the schema of a kind of scenario, and what a scenario has.
+"""Make the fields of a form from the schema of a kind of scenario and a scenario's values.
 
 A list of tables has a group of fields for each table that a scenario has there. Which fields a
 group has may depend on one of them, as those of a pattern do on its name.

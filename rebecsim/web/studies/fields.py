@@ -1,4 +1,4 @@
-"""The fields of a form for scenarios: what each shows of a scenario, and how it is read.
+"""Show values of a scenario in the fields of a form, and read what was typed.
 
 A table is a group of fields, and so is each table of a list; a list of numbers or words is one
 line. What has another shape is written as TOML.

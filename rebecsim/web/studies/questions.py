@@ -1,4 +1,4 @@
-"""Questions in SQL, each answered by a process of its own, a few at once."""
+"""Answer questions in SQL, each in a separate process, a few at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios that were written in the browser: read and checked, with the files they may name."""
+"""Read and check scenarios typed in the browser, and the files that they name."""
 
 from __future__ import annotations
 

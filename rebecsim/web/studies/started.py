@@ -1,7 +1,7 @@
-"""Studies that were started in the browser: begun, found again, paused, cancelled, gone on with.
+"""Start, find, pause, resume and cancel studies from the browser.
 
-All that is known of one stands in a folder of its run directory, so a server that is started later
-finds it. Its process is alive as long as that folder is locked; the lock says which one it is.
+A study keeps its notes in a folder of its run directory, so a later server finds it. Its process
+locks this folder while it runs; the lock names the process.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class StartedStudy:
     # --- what can be done with it --------------------------------------------------------------
 
     def pause(self) -> None:
-        """Have it stop where it is. Raises UserError when it is not running, or cannot stop."""
+        """Pause its process. Raises UserError when it is not running, or cannot be paused."""
         self._require("running")
         if not self.can_pause:
             raise UserError(
@@ -141,7 +141,7 @@ class StartedStudy:
         self._signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Have it go on: where it was paused, or with the cells that are missing.
+        """Resume it: where it was paused, or with the cells that are missing.
 
         Raises UserError, as do the others.
         """
@@ -156,7 +156,7 @@ class StartedStudy:
             self.begin()
 
     def cancel(self) -> None:
-        """Have it end, as Ctrl-C would; the second time at once. Finished cells are kept."""
+        """End it as Ctrl-C would, the second time at once. Finished cells are kept."""
         self._require("running", "paused", "ending")
         if self._is_marked("ending"):
             self._signal(signal.SIGKILL)
@@ -293,7 +293,7 @@ def _naming(directory: Path) -> Iterator[None]:
 
 
 def _require_place(root: Path) -> None:
-    """Raise UserError when as many studies go on as may."""
+    """Raise UserError when as many studies run as may."""
     alive = [each.name for each in started_studies(root) if each.state in ALIVE]
     if len(alive) >= MOST_STUDIES:
         raise UserError(

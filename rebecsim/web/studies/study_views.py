@@ -1,4 +1,4 @@
-"""What the pages of studies show: the form, and what a study that was started says."""
+"""Render the pages of studies: the form, and the progress of those that were started."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.field_edits import with_field, with_table
 from rebecsim.web.studies.field_schema import fields_of
 from rebecsim.web.studies.fields import FormField, every_field, shown
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import (
     builtin_titles,
@@ -25,7 +26,6 @@ from rebecsim.web.studies.scenario_texts import (
     text_of_builtin,
     values_of,
 )
-from rebecsim.web.studies.shelf import id_of
 from rebecsim.web.studies.started import (
     ALIVE,
     LONGEST_SCENARIO,
@@ -68,7 +68,7 @@ class StudyViews:
 
     def __init__(self, runs: RunViews) -> None:
         self._runs = runs
-        self._root = runs.shelf.root
+        self._root = runs.finder.root
 
     def index(self) -> str:
         """Give the page with what can be started, and what was."""
@@ -176,7 +176,7 @@ class StudyViews:
 
     def _again(self, run: str) -> dict[str, str]:
         """Give what a run was made from."""
-        found = self._runs.shelf.find(run)
+        found = self._runs.finder.find(run)
         study = StartedStudy(found.directory)
         if study in self._started():
             request = read_request(found.directory)
@@ -238,7 +238,7 @@ class StudyViews:
 
     def _named(self, text: str) -> str:
         """Shorten what is said, and name files by where they are below the directory."""
-        return clipped(self._runs.shelf.without_root(text), LONGEST_ERROR)
+        return clipped(self._runs.finder.without_root(text), LONGEST_ERROR)
 
     def _find(self, study: str) -> StartedStudy:
         for each in self._started():

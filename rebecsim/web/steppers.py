@@ -1,4 +1,4 @@
-"""Where runs are that people look at: steppers that are moved to the place that is asked for."""
+"""Keep steppers of open models, and move them to the state that a request asks for."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ _PATIENCE = 2.0
 """Seconds that a run may go on by itself for one click."""
 
 
-class Walks:
+class ModelSteppers:
     """The steppers of one model. Raises as loading does.
 
-    A request at a time uses them, but for those that take long, which have steppers of their own:
-    whoever takes a step need not wait for them.
+    One request at a time uses them. Requests that take long have others, so steps need not wait.
     """
 
     def __init__(self, listed: ListedModel) -> None:
         self._listed = listed
-        self._steps = _Steppers(listed)
+        self._steps = _SharedSteppers(listed)
         self._lock = threading.Lock()
-        self._searches: _Steppers | None = None
+        self._searches: _SharedSteppers | None = None
 
     @property
     def model(self) -> Model:
@@ -59,11 +58,11 @@ class Walks:
         if self._listed.is_python:
             return self._steps.at(ordinals)
         with _held(self._lock):
-            self._searches = self._searches or _Steppers(self._listed)
+            self._searches = self._searches or _SharedSteppers(self._listed)
         return self._searches.at(ordinals)
 
 
-class _Steppers:
+class _SharedSteppers:
     """Steppers of a model that is read for them; one request at a time uses them."""
 
     def __init__(self, listed: ListedModel) -> None:
@@ -124,7 +123,7 @@ def _require_few_values(checked: CheckedModel) -> None:
 
 
 def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:
-    """Give how many steps two runs begin with alike."""
+    """Give the number of steps that two runs share at their beginning."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return place
@@ -156,14 +155,14 @@ def go_on(stepper: Stepper, *, steps: int, until: int | None, stop_if: str) -> S
 
 
 class OpenModels:
-    """The models that somebody looks at; those not looked at for long are let go."""
+    """The models in use; the least recently used ones are dropped."""
 
     def __init__(self, find: Callable[[str], ListedModel | None]) -> None:
         self._find = find
         self._lock = threading.Lock()
         self._open: OrderedDict[str, _OpenModel] = OrderedDict()
 
-    def get(self, model: str) -> tuple[ListedModel, Walks]:
+    def get(self, model: str) -> tuple[ListedModel, ModelSteppers]:
         """Open a model. Raises UnknownPlaceError, BusyError, and as loading does."""
         with self._lock:
             found = self._open.get(model)
@@ -178,22 +177,22 @@ class OpenModels:
             self._open.move_to_end(model)
             while len(self._open) > _MOST_MODELS:
                 self._open.popitem(last=False)
-        return listed, found.walks()
+        return listed, found.steppers()
 
 
 class _OpenModel:
-    """A model that is loaded once, while others are used."""
+    """A model that is loaded once; meanwhile others can be used."""
 
     def __init__(self, listed: ListedModel) -> None:
         self.listed = listed
         self._lock = threading.Lock()
-        self._walks: Walks | None = None
+        self._steppers: ModelSteppers | None = None
 
-    def walks(self) -> Walks:
+    def steppers(self) -> ModelSteppers:
         """Give its steppers. Raises BusyError, and as loading does."""
         with _held(self._lock):
-            self._walks = self._walks or Walks(self.listed)
-            return self._walks
+            self._steppers = self._steppers or ModelSteppers(self.listed)
+            return self._steppers
 
 
 @contextmanager
