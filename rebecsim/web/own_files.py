@@ -91,7 +91,7 @@ class OwnFiles:
         return _version(data)
 
     def _place(self, name: str) -> tuple[Path, bool]:
-        """Give the path of a file, and whether to follow a link there: only if the user named it."""
+        """Give the path of a file, and whether it may be a link: only if the user named it."""
         if self._given is None:
             raise UserError("Start `rebecsim web DIRECTORY` to keep models on disk.")
         if not self._given.is_dir():
