@@ -97,7 +97,9 @@ def prepare(
     """
     library = Library(given, writes=not in_class)
     bound = _bound(host, port)
-    number = bound.getsockname()[1]
+    place, number = bound.getsockname()[:2]
+    if stands_for_all(place):  # however it was written: `0` is 0.0.0.0, too
+        host = place
     drawn = short_token() if in_class else secrets.token_urlsafe(24)
     teacher = secrets.token_urlsafe(24) if in_class else None
     admission = Admission(number, None if is_loopback(host) else drawn, teacher)

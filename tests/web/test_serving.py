@@ -60,7 +60,7 @@ def test_another_address_needs_a_token_that_is_drawn(
     assert ask(application, f"/?{urlsplit(started[0][0].address).query}").status == 303
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "::"])
 @pytest.mark.parametrize("in_class", [(), ("--class",)])
 @pytest.mark.parametrize("found", [("192.168.1.20", "10.0.0.7"), ("127.0.1.1",), ()])
 def test_no_address_is_one_that_stands_for_all(
