@@ -24,7 +24,7 @@ EXTRAS = {
         "statistics, stored results and charts",
         ("scipy", "pyarrow", "duckdb", "matplotlib", "plotly"),
     ),
-    "web": Extra("pages in the browser", ("fastapi", "uvicorn")),
+    "web": Extra("pages in the browser", ("fastapi", "uvicorn", "segno")),
     "optimise": Extra("constraint programming", ("ortools",)),
     "distributed": Extra("workers on several machines", ("distributed",)),
     "lsp": Extra("answers for editors", ("pygls",)),

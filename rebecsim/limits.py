@@ -80,7 +80,13 @@ SOURCE = Limit("source", 1 << 20, "bytes", "a model, a property file or a scenar
 RECORD = Limit("record", 64 << 20, "bytes", "the record of a run, and its exact orders")
 REPORT = Limit("report", 1 << 20, "bytes", "the list of the files of a report")
 VALUES = Limit("values", 10_000_000, "values", "a JSON file")
-NESTING = Limit("nesting", 200, "levels", "brackets, elements or tables in each other", True)
+NESTING = Limit(
+    "nesting",
+    200,
+    "levels",
+    "nested brackets, elements, tables, or keys with dots",
+    True,
+)
 ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
 JOBS = Limit("jobs", 1_000_000, "jobs", "a trace of containers")
 TASKS = Limit("tasks", 10_000_000, "tasks", "a run")

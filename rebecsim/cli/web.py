@@ -1,11 +1,11 @@
-"""The command `web`: serve the pages and open a browser."""
+"""The command `web`, which starts the server and opens the browser."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from rebecsim.cli.app import complain, say
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.extras import require
+
+if TYPE_CHECKING:
+    from rebecsim.web.serving import Server
 
 
 @app.command()
@@ -27,25 +30,53 @@ def web(
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to answer at; another one than loopback needs a token.")
+        str,
+        typer.Option(help="Address to answer at, 0.0.0.0 for all; others then need a token."),
     ] = "127.0.0.1",
     in_class: Annotated[
         bool,
-        typer.Option("--class", help="Leave out solutions, studies and runs, and write no models."),
+        typer.Option("--class", help="For a class: hide answers until the teacher opens them."),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Explore models and run studies in a browser, on this machine."""
-    require("rebecsim web", "fastapi", "uvicorn")
+    require("rebecsim web", "fastapi", "uvicorn", *(["segno"] if in_class else []))
     from rebecsim.web.serving import prepare
 
     server = prepare(path, host, port, in_class=in_class)
-    say(server.address)
+    if in_class:
+        _say_class(server, host)
+    else:
+        for each in server.addresses or (server.address,):
+            say(each)
     complain("Ctrl-C ends it")
     try:
         server.run(browser=browser)
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+def _say_class(server: Server, host: str) -> None:
+    """Print the addresses for pupils, with a QR code, and the teacher's apart from them."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from rebecsim.web.classroom import is_loopback, qr_lines
+
+    console = Console(highlight=False, soft_wrap=True)
+    if is_loopback(host):
+        say(f"On this machine only: {server.addresses[0]}")
+        complain("pupils on other machines cannot open it: add --host 0.0.0.0")
+    elif server.addresses:
+        say("Pupils open:" if len(server.addresses) == 1 else "Pupils open one of these:")
+        for each in server.addresses:
+            console.print(Text(f"\n    {each}", "bold"))
+        console.print()
+        for line in qr_lines(server.addresses[0]):
+            console.print(Text(line, "bright_white on black"))
+    else:
+        complain("this machine is in no network: connect it to the pupils' one, then start again")
+    complain(f"the teacher, who sees the answers and opens them: {server.address}")
 
 
 def show_run(model: Path, run: Sequence[int]) -> None:

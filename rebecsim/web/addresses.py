@@ -1,4 +1,4 @@
-"""Runs in addresses: `0.2.1` are the transitions taken, `-` is the beginning."""
+"""Write and read runs in addresses: `0.2.1` numbers the transitions taken, `-` means none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEGINNING = "-"
 
 
 class Place(NamedTuple):
-    """A run of a model, after how many of its steps one looks at it, and the stop of a tour."""
+    """A run of a model, the number of its steps that the page shows, and the stop of a tour."""
 
     model: str
     run: tuple[int, ...]
@@ -33,7 +33,7 @@ class Place(NamedTuple):
         return self._replace(at=max(0, min(at, len(self.run))))
 
     def taking(self, ordinal: int) -> Place:
-        """Go on by a transition; the rest of the run stays if that is the one it goes on with."""
+        """Take a transition; the rest of the run stays if it begins with this transition."""
         if self.run[self.at : self.at + 1] == (ordinal,):
             return self.moved(self.at + 1)
         return self._replace(run=(*self.behind, ordinal), at=self.at + 1)
@@ -52,13 +52,15 @@ def run_text(ordinals: Sequence[int]) -> str:
 
 
 def read_place(model: str, run: str, at: str | None, tour: str = "") -> Place:
-    """Read a place from the parts of an address. Raises UserError for what is none."""
+    """Read a place from the parts of an address. Raises UserError if they are malformed."""
     if run != _BEGINNING and not re.fullmatch(r"\d{1,6}(\.\d{1,6})*", run, re.ASCII):
-        raise UserError("the address has no run: its steps are numbers with points between")
+        raise UserError(
+            "The address names no run. Its steps are numbers with points between, as in 0.2.1."
+        )
     ordinals = () if run == _BEGINNING else tuple(map(int, run.split(".")))
     if len(ordinals) > LONGEST_RUN:
-        raise UserError(f"the run in the address is longer than {LONGEST_RUN:,} steps")
+        raise UserError(f"The run in the address has more than {LONGEST_RUN:,} steps.")
     if at is not None and not re.fullmatch(r"\d{1,6}", at, re.ASCII):
-        raise UserError("`at` in the address is no number of steps")
+        raise UserError("`at` in the address must be a number of steps.")
     place = Place(model, ordinals, len(ordinals), tour if tour.isalnum() else "")
     return place.moved(len(ordinals) if at is None else int(at))

@@ -1,4 +1,4 @@
-"""What pages answer with: a template filled in, a problem, a file; and what a form has sent."""
+"""Make answers from templates, errors and files, and read forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_ERROR = 2000
 
 
 class UnknownPlaceError(UserError):
-    """An address names a model or a run that is not there."""
+    """An address names a model, run or page that does not exist or is hidden from the visitor."""
 
 
 @cache
@@ -35,7 +35,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["in_code"] = in_code
-    environment.globals["is_pupil"] = lambda: visitor.get().is_pupil
+    environment.globals["visitor"] = visitor.get
     return environment
 
 
@@ -60,18 +60,18 @@ def read_form(body: bytes, most: int = 20) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=most)
     except ValueError as error:
-        raise UserError("The form cannot be read.") from error
+        raise UserError("rebecsim cannot read this form. Reload the page and try again.") from error
     return {name: values[-1] for name, values in fields.items()}
 
 
 def safe_name(name: str) -> str:
-    """Give a name of a file without letters that mean something elsewhere."""
+    """Replace characters of a file name that have a meaning in headers or paths."""
     return "".join(
         each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in name
     )
 
 
 def download(text: str, name: str, kind: str = "text/plain") -> Response:
-    """Give a text as a file to keep."""
+    """Answer with a text that the browser saves as a file."""
     headers = {"content-disposition": f'attachment; filename="{safe_name(name)}"'}
     return PlainTextResponse(text, headers=headers, media_type=kind)

@@ -1,4 +1,4 @@
-"""The application: its pages, and what is answered when something is wrong."""
+"""Put the pages together to an application, and turn errors into pages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.web.answers import UnknownPlaceError, problem, rendered
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.editor_pages import editor_address, editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
@@ -42,10 +43,9 @@ def make_app(
     library: Library,
     admission: Admission,
     closing: threading.Event | None = None,
-    *,
-    in_class: bool = False,
+    classroom: Classroom | None = None,
 ) -> Guard:
-    """Make the application, behind its guard; for a class, without solutions, studies and runs.
+    """Make the application, behind its guard; for a class, without studies and runs.
 
     Its streams end when it is `closing`.
     """
@@ -63,15 +63,15 @@ def make_app(
     _add_pages(app, library)
     app.include_router(explorer_pages(explorer))
     app.include_router(editor_pages(library))
-    app.include_router(lesson_pages(library, in_class=in_class))
-    if not in_class:
+    app.include_router(lesson_pages(library, classroom))
+    if classroom is None:
         app.include_router(study_pages(library.directory, closing or threading.Event()))
-    return Guard(app, admission, in_class=in_class)
+    return Guard(app, admission, classroom)
 
 
 def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem("There is no such page.", error.status_code)
+    return problem("There is no page at this address.", error.status_code)
 
 
 def _on_user_error(request: Request, error: Exception) -> Response:
@@ -82,7 +82,8 @@ def _on_user_error(request: Request, error: Exception) -> Response:
 
 def _on_violation(request: Request, error: Exception) -> Response:
     assert isinstance(error, Violation)
-    return problem(f"{error.verdict}: {error}, in a constructor: there is no run to look at.", 400)
+    where = "This is in a constructor, so no run of the model begins."
+    return problem(f"{error.verdict}: {error}. {where}", 400)
 
 
 def _add_pages(app: FastAPI, library: Library) -> None:

@@ -1,4 +1,4 @@
-"""Two runs of a model beside one another: where they part, and what is then not the same."""
+"""Show two runs of a model side by side: where they part, and how their ends differ."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rebecsim.live import Stepper
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.models.stepping import bag_texts, busy_text
 from rebecsim.web.addresses import Place
-from rebecsim.web.walks import Walks, shared_steps
+from rebecsim.web.steppers import ModelSteppers, shared_steps
 
 _DRAWN_STEPS = 60
 
 
-def beside(walks: Walks, one: Place, other: Place) -> dict[str, Any]:
+def beside(steppers: ModelSteppers, one: Place, other: Place) -> dict[str, Any]:
     """Give what the page shows of two runs. Raises UserError, Violation."""
     shared = shared_steps(one.run, other.run)
     runs, states = [], []
     for place in (one, other):
-        with walks.aside(place.run) as stepper:
+        with steppers.aside(place.run) as stepper:
             runs.append(_drawn(stepper, place, shared))
             states.append(_End(stepper))
     differences = list(_differences(*states))
@@ -29,7 +29,7 @@ def beside(walks: Walks, one: Place, other: Place) -> dict[str, Any]:
 
 
 def _drawn(stepper: Stepper, place: Place, shared: int) -> dict[str, Any]:
-    """Draw a run from where it parts; each message leads to the place right behind it."""
+    """Draw a run from where it parts; each message links to the state after it was served."""
     steps = len(place.run)
     drawing = ""
     if steps > shared:
@@ -47,7 +47,7 @@ def _drawn(stepper: Stepper, place: Place, shared: int) -> dict[str, Any]:
 
 
 class _End:
-    """What is so at the end of a run: by name, as text."""
+    """The state at the end of a run: name -> text."""
 
     def __init__(self, stepper: Stepper) -> None:
         timed = not stepper.model.core
@@ -64,7 +64,7 @@ def _said(rebec: RebecState, time: int, timed: bool) -> Iterator[tuple[str, str]
 
 
 def _differences(first: _End, second: _End) -> Iterator[tuple[str, str, str]]:
-    """Give what is not the same: what it is, and both texts."""
+    """Give the name and both texts of each difference."""
     for what, one in first.said.items():
         if one != (other := second.said[what]):
             yield what, one, other

@@ -1,8 +1,8 @@
-"""Connections that have deadlines, and give way to new ones when they are not being answered.
+"""Close connections that are slow or silent, so that new ones find a place.
 
-uvicorn closes a connection that is silent after an answer. Here one is also closed that never says
-what it wants, says it slowly, or takes its answer slowly; and when all places are taken, the one
-that has waited longest for its client goes.
+uvicorn itself closes a connection that is silent after an answer. This module also closes those
+that send no request, send it slowly, or take an answer slowly. When there are too many, it closes
+the one whose client has been silent longest.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BoundedConnection(H11Protocol):
     """A connection of uvicorn's, with deadlines."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Find a place for it."""
+        """Register the connection, and close another one if there are too many."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         self._opened = self._asks_since = self.loop.time()
@@ -39,7 +39,7 @@ class BoundedConnection(H11Protocol):
         make_room(self, self.connections)
 
     def data_received(self, data: bytes) -> None:
-        """Take what comes, and when the first of a request did."""
+        """Read bytes, and note when a request began."""
         if self.waits_for == "question" and not self._asks_since:
             self._asks_since = self.loop.time()
         super().data_received(data)
@@ -65,7 +65,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def waits_for(self) -> Literal["question", "body", "taking", ""]:
-        """What the client has to do next; nothing while the server works."""
+        """What the client has to do next; empty while the server works on its request."""
         if self.transport.get_write_buffer_size():
             return "taking"
         if self.cycle is None or self.cycle.response_complete:
@@ -73,7 +73,7 @@ class BoundedConnection(H11Protocol):
         return "body" if self.cycle.more_body else ""
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the client takes longer than it may; is to be asked once a second."""
+        """Whether the client takes longer than it may; call this once a second."""
         waits_for = self.waits_for
         if waits_for != "taking":
             self._takes_since = 0.0
@@ -86,7 +86,7 @@ class BoundedConnection(H11Protocol):
         return self._takes_since > 0 and now - self._takes_since > TAKING_SECONDS
 
     def place_in_line(self, now: float) -> tuple[int, float] | None:
-        """Give how soon it is closed for a new one, small ones first; None if it is answered."""
+        """Give a key that sorts connections by which closes first; None while one is answered."""
         waits_for = self.waits_for
         if waits_for == "question":
             return (0, self._opened) if self._is_new else (2, self._opened)
@@ -95,12 +95,12 @@ class BoundedConnection(H11Protocol):
         return (1, since) if is_slow else None
 
     def refuse(self) -> None:
-        """Answer that there is no place."""
+        """Answer that the server has no room."""
         self.app = _full
 
 
 def make_room(new: BoundedConnection, connections: Collection[Any]) -> None:
-    """Close the connection that is missed least if there are too many, or refuse the new one."""
+    """If there are too many connections, close the least active one, or refuse the new one."""
     held = Counter(each.address for each in connections)
     if held[new.address] > CONNECTIONS.each:
         others = [each for each in connections if each.address == new.address]
@@ -130,27 +130,29 @@ def drop_overdue(connections: Collection[Any], now: float) -> None:
 
 
 def most_connections() -> int:
-    """Give how many connections there may be: fewer where few files may be open."""
+    """Give the limit on connections; it is lower where the system allows few open files."""
     if sys.platform == "win32":
         return CONNECTIONS.most
     import resource
 
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return CONNECTIONS.most
     return max(50, min(CONNECTIONS.most, files - _FILES_LEFT))
 
 
 def allow_files() -> None:
-    """Have the system allow as many open files as connections need, as far as it may be asked."""
+    """Raise the limit of open files to what connections need, as far as the hard limit allows."""
     if sys.platform == "win32":
         return
     import resource
 
     wanted = CONNECTIONS.most + _FILES_LEFT
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most == resource.RLIM_INFINITY:
-        most = wanted
-    if files < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(wanted, most)), most))
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if files != resource.RLIM_INFINITY and files < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 async def _full(scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,4 +161,6 @@ async def _full(scope: Scope, receive: Receive, send: Send) -> None:
             message["headers"] = [*message["headers"], (b"connection", b"close")]
         await send(message)
 
-    await answer_text(last, 503, "All places of this server are taken. Try again in a moment.\n")
+    await answer_text(
+        last, 503, "The server has as many connections as it can hold. Try again in a moment.\n"
+    )

@@ -1,6 +1,6 @@
-"""The editor: a text is checked as one types, laid out, explored, and kept on disk on demand.
+"""The editor's pages: check a model while someone types, format, explore and save it.
 
-What is typed is text of a model and is parsed and checked as such; it is never run as Python.
+Typed text is parsed and checked as Rebeca; it is never run as Python.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def editor_address(listed: ListedModel) -> str:
 
 
 def editor_pages(library: Library) -> APIRouter:
-    """Give what answers below `/edit`."""
+    """Make the routes below `/edit`."""
     router = APIRouter()
 
     @router.get("/edit")
@@ -93,7 +93,7 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
     """Give what an address asks for. Raises UserError."""
     if file:
         if library.named_so("yours", file) is None:
-            raise UnknownPlaceError(f"{file}: is not among your models")
+            raise UnknownPlaceError(f"{file}: is not among your models. Open the list of models.")
         found = library.own.read(file)
         return Sheet(_address(file=file), file, found.text, found.version)
     name = new.removesuffix(".rebeca") or "model"
@@ -101,13 +101,17 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
     if start not in ("", _STARTER):
         listed = library.named_so("teaching", start)
         if listed is None:
-            raise UnknownPlaceError(f"{start}: is not among the models to learn from")
-        text = listed.text
+            raise UnknownPlaceError(
+                f"{start}: is not among the models to learn from. Open the list of models."
+            )
+        text = listed.shown_text
     elif copy:
         shown = library.find(copy)
         if shown is None or shown.is_python:
-            raise UnknownPlaceError("There is no text of this address any more.")
-        text = shown.text
+            raise UnknownPlaceError(
+                "The server no longer has this text. Open the model again and edit it."
+            )
+        text = shown.shown_text
     asked = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
     given = {key: value for key, value in asked.items() if value}
     return Sheet(_address(**given), f"{name}.rebeca", text)
@@ -128,7 +132,7 @@ def _text(asked: dict[str, str]) -> str:
     """Give the text that a form has. Raises UserError if it is too long."""
     text = asked.get("text", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "replace")) > LARGEST_TEXT:
-        raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+        raise UserError(f"A text may have at most {LARGEST_TEXT:,} bytes.")
     return text
 
 
@@ -166,8 +170,7 @@ def _explored(library: Library, asked: dict[str, str]) -> Response:
         return _page(library, sheet, str(errors[0]), 400)
     beside = library.named_so("yours", sheet.name) if sheet.version else None
     questions = None if beside is None else beside.questions
-    who = visitor.get()
-    owner = who.name if who.is_pupil else ""
+    owner = visitor.get().owner
     listed = library.add_typed(sheet.text, sheet.name or "model", sheet.address, questions, owner)
     return RedirectResponse(f"/x/{listed.id}/-", 303)
 
@@ -183,7 +186,7 @@ def _sheet(asked: dict[str, str]) -> Sheet:
 
 
 def _saved(library: Library, asked: dict[str, str]) -> Response:
-    """Write a text into its file; what it answers is read by the script of the page."""
+    """Write a text into its file; the script of the page reads the answer."""
     sheet = _sheet(asked)
     try:
         version = library.own.write(sheet.name, sheet.text, sheet.version)

@@ -1,4 +1,4 @@
-"""What the explorer's pages are made of: models that are open, runs, and verdicts."""
+"""Fill the explorer's pages with open models, runs and verdicts."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address
 from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.steppers import ModelSteppers, OpenModels
 from rebecsim.web.verdicts import Verdicts
 from rebecsim.web.views import sent_by, view_of
-from rebecsim.web.walks import OpenModels, Walks
 
 _STOPS = {
-    "breakpoint": "Stopped: what was to stop it is there.",
-    "time": "Stopped: the time is reached.",
+    "breakpoint": "Stopped: the condition came true, or the message was served.",
+    "time": "Stopped: the run reached this time.",
     "steps": "",
     "end": "This is the end of the run.",
-    "interrupted": "Stopped: this was taking long. It can go on from here.",
+    "interrupted": "Stopped after 2 seconds. You can go on from here.",
 }
 
 
 class Explorer:
-    """What the pages are made of: models, runs and verdicts."""
+    """Holds open models and verdicts, and renders pages from them."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -38,12 +38,12 @@ class Explorer:
 
     def page(self, place: Place, *, why: str = "", error: str = "", never: str = "") -> str:
         """Give the explorer's page. Raises UserError, Violation."""
-        listed, walks = self.open.get(place.model)
+        listed, steppers = self.open.get(place.model)
         sent: frozenset[tuple[str, str, int]] = frozenset()
         if place.at:
-            with walks.at(place.run[: place.at - 1]) as stepper:
+            with steppers.at(place.run[: place.at - 1]) as stepper:
                 sent = _sent(stepper, place.run[place.at - 1])
-        with walks.at(place.behind) as stepper:
+        with steppers.at(place.behind) as stepper:
             view = view_of(stepper, place, sent)
         inquiry = self.verdicts.ask(listed)
         reaching = self.verdicts.ask(listed, never) if never else None
@@ -54,7 +54,7 @@ class Explorer:
             tour=tour_panel(place.tour),
             place=place,
             view=view,
-            timed=not walks.model.core,
+            timed=not steppers.model.core,
             longest=LONGEST_RUN,
             why=_STOPS.get(why, ""),
             error=clipped(error, LONGEST_ERROR),
@@ -64,20 +64,20 @@ class Explorer:
         )
 
     def recorded(self, place: Place, never: str) -> tuple[Recorded | None, dict[str, Any]]:
-        """Give the run to a place as it shows something wrong, if it does, and as a file has it.
+        """Give the run to a place: as a violation, if it ends in one, and as JSON for a file.
 
-        That may be something that only the search knows, as it looks at a property file; with
-        `never`, also that this condition comes true. Raises UserError.
+        The violation may be of the property file, which only the search reads, or that the
+        condition `never` comes true. Raises UserError.
         """
-        listed, walks = self.open.get(place.model)
+        listed, steppers = self.open.get(place.model)
         for inquiry in (self.verdicts.ask(listed, each) for each in dict.fromkeys((never, ""))):
             if inquiry.recorded is not None and inquiry.run == place.behind:
                 return Recorded.from_json(inquiry.recorded), inquiry.recorded
-        with walks.at(place.behind) as stepper:
+        with steppers.at(place.behind) as stepper:
             return stepper.recorded(), stepper.to_json()[0]
 
     def as_test(self, place: Place, never: str, model: Path, test: Path) -> str:
-        """Give the run to a place as a test: that it ends wrong as it does, or as it does at all.
+        """Write a test that repeats the run to a place and expects its violation, or its end.
 
         `model` and `test` are where the two files will lie. Raises UserError.
         """
@@ -86,14 +86,16 @@ class Explorer:
         recorded, _ = self.recorded(place, never)
         if recorded is not None:
             return pytest_source(recorded, model, test)
-        walks = self.opened(place)[1]
-        with walks.at(place.behind) as stepper:
+        steppers = self.opened(place)[1]
+        with steppers.at(place.behind) as stepper:
             run = stepper.choices()
         if run is None:
-            raise UserError("a run of a timed transition system cannot be done again by a test")
-        return run_source(run, state_after(run, walks.model), model, test, core=walks.model.core)
+            raise UserError("A test cannot repeat a run of a timed transition system.")
+        return run_source(
+            run, state_after(run, steppers.model), model, test, core=steppers.model.core
+        )
 
-    def opened(self, place: Place) -> tuple[ListedModel, Walks]:
+    def opened(self, place: Place) -> tuple[ListedModel, ModelSteppers]:
         """Give the model of a place. Raises UserError."""
         return self.open.get(place.model)
 

@@ -1,4 +1,4 @@
-"""The explorer's pages: a run at a place, its races, the graph of what is ahead, what is kept."""
+"""The explorer's routes: a run, its races, the graph of states ahead, and downloads."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from rebecsim.errors import UserError
 from rebecsim.live import Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import Place, read_place
-from rebecsim.web.answers import LONGEST_ERROR, download, read_form, rendered, safe_name
+from rebecsim.web.answers import (
+    LONGEST_ERROR,
+    UnknownPlaceError,
+    download,
+    read_form,
+    rendered,
+    safe_name,
+)
 from rebecsim.web.beside_page import beside
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
 from rebecsim.web.lessons.pages import tour_panel
-from rebecsim.web.walks import go_on
+from rebecsim.web.steppers import go_on
 
 _LONGEST_CONDITION = 300
 
 
 def explorer_pages(explorer: Explorer) -> APIRouter:
-    """Give what answers below `/x`."""
+    """Make the routes below `/x`."""
     router = APIRouter()
     _add_pages(router, explorer)
     _add_runs(router, explorer)
@@ -46,6 +53,8 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
     def races_page(template: str, model: str, run: str, at: str | None, tour: str) -> Response:
         place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
+        if not listed.shows_answers:
+            raise UnknownPlaceError("Your teacher has not opened this page for your class yet.")
         inquiry = explorer.verdicts.ask(listed, races=True)
         return HTMLResponse(
             rendered(
@@ -71,9 +80,9 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         find: str = "",
     ) -> Response:
         place, find = read_place(model, run, at, tour), find.strip()[:_LONGEST_CONDITION]
-        listed, walks = explorer.opened(place)
+        listed, steppers = explorer.opened(place)
         error = ""
-        with walks.aside(place.behind) as stepper:
+        with steppers.aside(place.behind) as stepper:
             try:
                 shown = graph_of(stepper, place, states_asked(states), find)
             except UserError as wrong:
@@ -88,8 +97,8 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
     def two(request: Request, model: str, run: str) -> Response:
         place = read_place(model, run, None)
         other = read_place(model, request.query_params.get("with", ""), None)
-        listed, walks = explorer.opened(place)
-        shown = beside(walks, place, other)
+        listed, steppers = explorer.opened(place)
+        shown = beside(steppers, place, other)
         return HTMLResponse(rendered("beside.html.j2", listed=listed, place=place, **shown))
 
     @router.get("/x/{model}/{run}/verdict")
@@ -99,22 +108,24 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
         inquiry = explorer.verdicts.ask(listed, never[:_LONGEST_CONDITION])
-        return HTMLResponse(rendered("verdict.html.j2", place=place, inquiry=inquiry))
+        return HTMLResponse(
+            rendered("verdict.html.j2", listed=listed, place=place, inquiry=inquiry)
+        )
 
 
 def _add_runs(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/x/{model}/{run}/model.rebeca")
     def source(model: str, run: str) -> Response:
         listed, _ = explorer.opened(read_place(model, run, None))
-        return download(listed.text, listed.file.name)
+        return download(listed.shown_text, listed.file.name)
 
     @router.get("/x/{model}/{run}/run.svg")
     def drawing(model: str, run: str, at: str | None = None) -> Response:
         from rebecsim.report.diagrams.sequence import sequence_diagram
 
         place = read_place(model, run, at)
-        listed, walks = explorer.opened(place)
-        with walks.at(place.behind) as stepper:
+        listed, steppers = explorer.opened(place)
+        with steppers.at(place.behind) as stepper:
             svg = sequence_diagram(stepper.path())
         return download(svg, f"{listed.file.stem}.svg", "image/svg+xml")
 
@@ -123,8 +134,8 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         model: str, run: str, at: str | None = None, states: str = "", find: str = ""
     ) -> Response:
         place = read_place(model, run, at)
-        listed, walks = explorer.opened(place)
-        with walks.aside(place.behind) as stepper:
+        listed, steppers = explorer.opened(place)
+        with steppers.aside(place.behind) as stepper:
             svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
         return download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
 
@@ -161,14 +172,14 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
 
 def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Response:
-    """Let a run go on by itself, and lead to where it has come."""
-    _, walks = explorer.opened(place)
+    """Let a run go on by itself, and redirect to its end."""
+    _, steppers = explorer.opened(place)
     try:
         steps = _number(asked.get("steps", "1"), "steps") or 1
         until = _number(asked.get("until", ""), "the time")
         stop_if = _condition(asked.get("stop", ""))
         is_short = steps == 1 and until is None
-        with walks.at(place.behind) if is_short else walks.aside(place.behind) as stepper:
+        with steppers.at(place.behind) if is_short else steppers.aside(place.behind) as stepper:
             stop: Stop = go_on(stepper, steps=steps, until=until, stop_if=stop_if)
             run = stepper.ordinals
     except UserError as error:
@@ -180,14 +191,14 @@ def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Respons
 
 
 def _reaching(explorer: Explorer, place: Place, never: str) -> Response:
-    """Begin to look for a run that reaches a condition, and lead to where that is shown."""
-    _, walks = explorer.opened(place)
+    """Check a condition, and redirect to the page that searches for a run to it."""
+    _, steppers = explorer.opened(place)
     if not never:
         hint = "Write a condition over variables of rebecs."
         return HTMLResponse(explorer.page(place, error=hint), 400)
     try:
         never = _condition(never)
-        with walks.at(place.behind) as stepper:
+        with steppers.at(place.behind) as stepper:
             go_on(stepper, steps=0, until=None, stop_if=never)  # whether it is one
     except UserError as error:
         return HTMLResponse(explorer.page(place, error=str(error)), 400)
@@ -196,7 +207,7 @@ def _reaching(explorer: Explorer, place: Place, never: str) -> Response:
 
 def _condition(text: str) -> str:
     if len(text) > _LONGEST_CONDITION:
-        raise UserError(f"A condition may have {_LONGEST_CONDITION} characters.")
+        raise UserError(f"A condition may have at most {_LONGEST_CONDITION} characters.")
     return text.strip()
 
 
@@ -205,5 +216,5 @@ def _number(text: str, what: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal()) or len(text) > 9:
-        raise UserError(f"{text[:40]!r} is no number for {what}.")
+        raise UserError(f"{text[:40]!r} is not a number. Write whole digits for {what}.")
     return int(text)

@@ -1,4 +1,4 @@
-"""The graph of the states ahead of a place, as far as people want to see it."""
+"""Draw the graph of the states that can be reached from a state, up to a number of states."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def _most(states: int) -> int:
 
 
 def states_asked(text: str) -> int:
-    """Read how many states are wanted; anything but a number is what is shown at first."""
+    """Read how many states to draw; anything but a number means the default."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES

@@ -1,8 +1,8 @@
-"""What every request has to pass: where it comes from, who sends it, how large it is.
+"""Check every request: its host, its origin, its token and its size.
 
-A page of another site can have a browser send requests here, also under a name of its own that
-leads to this machine. So the host that is asked for must be this server's, what changes or computes
-something must come from its own pages, and a server that others can reach asks for a token.
+A page of another site can make a browser send requests here, also under a foreign name that
+resolves to this machine. So the host must be this server's, forms must come from its own pages,
+and a server that others can reach asks for a token.
 """
 
 from __future__ import annotations
@@ -17,17 +17,22 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from starlette.requests import cookie_parser
+
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.limits import (
     ANSWER_BYTES,
     BODY_BYTES,
+    LARGEST_BODY,
+    LONGEST_ADDRESS,
     PATIENCE,
     REQUESTS_EACH,
     BusyError,
-    Places,
+    Quota,
     Visitor,
     visitor,
 )
-from rebecsim.web.visitors import Visitors, read_cookies
+from rebecsim.web.visitors import Visitors
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -35,8 +40,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 512 * 1024
-LONGEST_ADDRESS = 16 * 1024
 _PIECE = 64 * 1024
 _ONCE = ("host", "origin", "sec-fetch-site", "content-length", "content-digest")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -58,15 +61,34 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Admission:
-    """Who may ask: browsers of this machine; with a `token`, whoever has it, under any name."""
+    """Who may ask: browsers of this machine; with a `token`, whoever has it, under any name.
+
+    Whoever has the token `teacher` is the teacher of a class.
+    """
 
     port: int
     token: str | None = None
+    teacher: str | None = None
 
     @property
     def cookie(self) -> str:
         """The name of the cookie with the token: cookies are not told apart by ports."""
         return f"rebecsim-{self.port}"
+
+    def admits(self, given: str) -> bool:
+        """Whether this is one of the tokens."""
+        return _is_token(given, self.token) or self.is_teacher(given)
+
+    def is_teacher(self, given: str) -> bool:
+        """Whether this is the teacher's token."""
+        return _is_token(given, self.teacher)
+
+
+def _is_token(given: str, token: str | None) -> bool:
+    """Compare in constant time."""
+    return token is not None and hmac.compare_digest(
+        given.encode("utf-8", "replace"), token.encode()
+    )
 
 
 class _RefusedError(Exception):
@@ -76,21 +98,24 @@ class _RefusedError(Exception):
 
 
 class Guard:
-    """Lets through what may pass, a few requests of each client at a time.
+    """Passes allowed requests to the application, a few of each client at a time.
 
     Adds headers that tell browsers what pages may do.
     """
 
     def __init__(
-        self, application: Application, admission: Admission, *, in_class: bool = False
+        self,
+        application: Application,
+        admission: Admission,
+        classroom: Classroom | None = None,
     ) -> None:
         self._application = application
         self._admission = admission
-        shared = in_class or admission.token is not None
-        self._visitors = Visitors(admission.port, tells_apart=shared, in_class=in_class)
+        shared = classroom is not None or admission.token is not None
+        self._visitors = Visitors(admission.port, tells_apart=shared, classroom=classroom)
         self._turns = Turns()
-        self._bodies = Places(BODY_BYTES)
-        self._answers = Places(ANSWER_BYTES)
+        self._bodies = Quota(BODY_BYTES)
+        self._answers = Quota(ANSWER_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have the application do so."""
@@ -103,8 +128,9 @@ class Guard:
         answer = Reply(send, self._answers, address)
         try:
             headers = _single(scope["headers"])
-            cookies = read_cookies(headers.get("cookie", ""))
-            who = self._visitors.visitor(address, cookies)
+            cookies = cookie_parser(headers.get("cookie", ""))
+            is_teacher = self._admission.is_teacher(cookies.get(self._admission.cookie, ""))
+            who = self._visitors.visitor(address, cookies, is_teacher=is_teacher)
             entered = self._check(scope, headers, cookies, who)
             if entered is not None:
                 await answer_text(answer, 303, "", [(b"location", entered[0]), entered[1]])
@@ -120,8 +146,7 @@ class Guard:
         except _RefusedError as refused:
             await answer_text(answer, refused.status, f"{refused}\n")
         except BusyError as busy:
-            if not answer.has_begun:
-                await answer_text(answer, 503, f"{busy}\n")
+            await answer_text(answer, 503, f"{busy}\n")
 
     @asynccontextmanager
     async def _body(
@@ -141,7 +166,7 @@ class Guard:
                     break
                 part = message.get("body", b"")
                 if not self._bodies.take(client, len(part)):
-                    raise BusyError("Much is being sent here. Try again in a moment.")
+                    raise BusyError("The server is receiving too much. Try again in a few seconds.")
                 counted += len(part)
                 body += part
                 if len(body) > LARGEST_BODY:
@@ -156,37 +181,46 @@ class Guard:
     def _check(
         self, scope: Scope, headers: dict[str, str], cookies: dict[str, str], who: Visitor
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
-        """Refuse what must not pass. For a token in the address: where to go, and a cookie."""
+        """Raise _RefusedError, or give a redirect and a cookie for a token in the address."""
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            raise _RefusedError(405, "Only GET, HEAD and POST are answered.")
+            raise _RefusedError(405, "This server answers only GET, HEAD and POST.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             raise _RefusedError(414, "The address is too long.")
         host = headers.get("host", "").lower()
         own = self._admission
         if own.token is None and _without_port(host) not in LOOPBACK:
-            raise _RefusedError(400, "This server answers to localhost only.")
-        entered = None if own.token is None else self._enter(scope, cookies, own.token, who)
+            raise _RefusedError(
+                400,
+                "This server answers only at localhost. Start it with `--host` for others.",
+            )
+        has_tokens = own.token is not None or own.teacher is not None
+        entered = self._enter(scope, cookies, who) if has_tokens else None
         _check_origin(scope["method"], headers, host)
         return entered
 
     def _enter(
-        self, scope: Scope, cookies: dict[str, str], token: str, who: Visitor
+        self, scope: Scope, cookies: dict[str, str], who: Visitor
     ) -> tuple[bytes, tuple[bytes, bytes]] | None:
-        wrong = self._visitors.wrong_tokens
+        own, wrong = self._admission, self._visitors.wrong_tokens
         if not who.browser and wrong.is_full(who.address):
             raise _RefusedError(
-                429, "Too many wrong tokens came from your address. Wait a minute, and try again."
+                429, "Your address sent too many wrong tokens. Wait a minute, then try again."
             )
-        cookie = cookies.get(self._admission.cookie, "")
-        if hmac.compare_digest(cookie.encode(), token.encode()):
-            return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
-        for each in filter(None, (cookie, *(each for each in given if each != token))):
-            wrong.add(who.address, each)
-        if scope["method"] != "GET" or len(given) != 1:
-            raise _RefusedError(403, "Open the address with the token that the program printed.")
-        if not hmac.compare_digest(given[0].encode("utf-8", "replace"), token.encode()):
+        enters = scope["method"] == "GET" and len(given) == 1 and own.admits(given[0])
+        cookie = cookies.get(own.cookie, "")
+        if not enters:
+            if own.admits(cookie):
+                return None
+            for each in filter(None, (cookie, *(each for each in given if not own.admits(each)))):
+                wrong.add(who.address, each)
+            if own.token is None:  # a class on this machine: pupils need none
+                return None
+            if scope["method"] != "GET" or len(given) != 1:
+                raise _RefusedError(
+                    403, "Open the address with the token that the program printed."
+                )
             raise _RefusedError(403, "This is not the token that the program printed.")
         rest = urlencode([(name, value) for name, value in asked if name != "token"])
         # One slash at the beginning: two of them would lead to another server.
@@ -194,23 +228,23 @@ class Guard:
         place = urlsplit(path).path.encode("ascii", "ignore") + (
             b"?" + rest.encode() if rest else b""
         )
-        kept = f"{self._admission.cookie}={token}; Path=/; HttpOnly; SameSite=Strict"
+        kept = f"{own.cookie}={given[0]}; Path=/; HttpOnly; SameSite=Strict"
         return place, (b"set-cookie", kept.encode())
 
 
 def _single(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Give the headers by name; those that decide something must be there once at most."""
+    """Give the headers by name. Raises _RefusedError if one that is checked occurs twice."""
     found: dict[str, str] = {}
     for name, value in headers:
         key = name.decode("latin-1").lower()
         if key in found and key in _ONCE:
-            raise _RefusedError(400, f"There are two headers {key}.")
+            raise _RefusedError(400, f"The request has two `{key}` headers. Send one.")
         found[key] = value.decode("latin-1")
     return found
 
 
 def _without_port(host: str) -> str:
-    """Give the name in a host; any port, since a tunnel may lead here from another one."""
+    """Give the host without its port, which may differ if a tunnel leads here."""
     name, colon, port = host.rpartition(":")
     if not colon or port.endswith("]"):  # an address of IPv6 has colons itself
         return host
@@ -230,16 +264,22 @@ def _check_origin(method: str, headers: dict[str, str], host: str) -> None:
         raise _RefusedError(403, "Only pages of this server may do this.")
     origin = headers.get("origin")
     if origin is None and site is None:
-        raise _RefusedError(403, "It is not said which page sends this.")
+        raise _RefusedError(
+            403,
+            "rebecsim refused this request: it has no `Origin` header. Reload the page.",
+        )
     if origin is not None and origin.lower() != f"http://{host}":
         raise _RefusedError(403, "Only pages of this server may do this.")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded" or "content-encoding" in headers:
-        raise _RefusedError(415, "Forms are read, and nothing else.")
+        raise _RefusedError(
+            415,
+            "rebecsim reads only forms. Send `application/x-www-form-urlencoded`, not compressed.",
+        )
 
 
 def _received(receive: Receive, body: bytes) -> Receive:
-    """Give a body that has been read, and then what else comes."""
+    """Give a body that has been read, then whatever the client sends next."""
     sent = False
 
     async def again() -> Message:
@@ -256,7 +296,7 @@ def _check_whole(body: bytes, headers: dict[str, str]) -> None:
     """Compare a body with the length and the SHA-256 that its headers give (RFC 9530)."""
     length = headers.get("content-length", "")
     if length and length != str(len(body)):
-        raise _RefusedError(400, "The request was cut off on the way. Send it again.")
+        raise _RefusedError(400, "Part of the request is missing. Send it again.")
     digest = hashlib.sha256(body).digest()
     for name, _, given in (
         each.strip().partition("=") for each in headers.get("content-digest", "").split(",")
@@ -271,13 +311,13 @@ class Reply:
     `end_turn` is called when the application has made the answer, and before it is taken.
     """
 
-    def __init__(self, send: Send, bytes_held: Places, client: str) -> None:
+    def __init__(self, send: Send, bytes_held: Quota, client: str) -> None:
         self._send = send
         self._held = bytes_held
         self.client = client
         self.cookie: bytes | None = None
         self.end_turn: Callable[[], None] = lambda: None
-        self.has_begun = self._is_refused = False
+        self._has_begun = self._is_refused = False
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
@@ -291,8 +331,12 @@ class Reply:
         body: bytes = message.get("body", b"")
         large = len(body) if len(body) > _PIECE else 0
         if not self._held.take(self.client, large):
-            if not self.has_begun:
-                await answer_text(self, 503, "Much is being taken here. Try again in a moment.\n")
+            if not self._has_begun:
+                await answer_text(
+                    self,
+                    503,
+                    "The server is sending too much. Try again in a few seconds.\n",
+                )
             self._is_refused = True
             return
         try:
@@ -309,7 +353,7 @@ class Reply:
         message, self._start = self._start, None
         if message is None:
             return
-        self.has_begun = True
+        self._has_begun = True
         given = message.get("headers", ())
         own = {name.lower() for name, _ in given}  # of a page that may do less
         headers = [*given, *(each for each in _HEADERS if each[0] not in own)]
@@ -342,7 +386,9 @@ class Turns:
             try:
                 await asyncio.wait_for(semaphore.acquire(), PATIENCE)
             except TimeoutError:
-                raise BusyError("Much is asked from here. Try again in a moment.") from None
+                raise BusyError(
+                    "You have too many requests open. Try again in a few seconds."
+                ) from None
             has_turn = True
             yield end
         finally:

@@ -1,7 +1,7 @@
-"""The models that can be opened: those that come with the program, and files below a directory.
+"""List the models that can be opened: built-in ones, and files below a directory.
 
-An address names a model by a hash of its text, never by a path: what is not on the list cannot be
-asked for.
+An address names a model by a hash of its text, never by a path, so a request can reach only models
+on this list.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
+from urllib.parse import parse_qs, urlsplit
 
 from rebecsim.errors import UserError
+from rebecsim.web.lessons.content import Lesson, lesson_about, lesson_hiding
 from rebecsim.web.limits import TEXTS, visitor
-from rebecsim.web.own_files import OwnFiles, read_small_file
+from rebecsim.web.own_files import LARGEST_MODEL, OwnFiles, read_small_file
 
 _MOST_FILES = 500
 _MOST_VISITED = 20_000  # entries of directories
@@ -33,8 +35,8 @@ Origin = Literal["yours", "teaching", "typed"]
 class ListedModel:
     """A model as it was read. `id` tells texts apart, `name` is what people see.
 
-    `questions` is the property file beside it, if there is one; `editor` the address of the page on
-    which it was typed, `owner` whoever alone may see it, or empty.
+    `questions` is the property file beside it, if there is one, and `editor` the address of the
+    page on which it was typed. If there is an `owner`, nobody else may see it.
     """
 
     id: str
@@ -50,6 +52,37 @@ class ListedModel:
     def is_python(self) -> bool:
         """Whether opening it runs a program: only a file that was named by the user."""
         return self.file.suffix == ".py"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the visitor may see it: typed texts of others and solutions are hidden."""
+        who = visitor.get()
+        hiding = lesson_hiding(self.name) if self.origin == "teaching" else None
+        return who.may_see(self.owner) and (hiding is None or who.may_see_answers(hiding.name))
+
+    @property
+    def shows_answers(self) -> bool:
+        """Whether the visitor may see what goes wrong in it, if it is of a lesson, or a copy."""
+        lesson = self._lesson
+        return lesson is None or visitor.get().may_see_answers(lesson.name)
+
+    @property
+    def shown_text(self) -> str:
+        """The text, without comments that give away an answer that the visitor may not see."""
+        lesson = self._lesson if self.origin == "teaching" else None
+        return (
+            self.text
+            if lesson is None or self.shows_answers
+            else lesson.without_spoilers(self.text)
+        )
+
+    @property
+    def _lesson(self) -> Lesson | None:
+        """The lesson about this model; of a copy, the one about the model it began with."""
+        if self.origin == "yours":
+            return None
+        start = parse_qs(urlsplit(self.editor).query).get("start", [""])[0]
+        return lesson_about(self.name if self.origin == "teaching" else start)
 
 
 class Library:
@@ -70,7 +103,9 @@ class Library:
         if given is not None and given.is_file():
             self.named = self._listed(given, given.name, "yours", by_name=True)
             if self.named is None:
-                raise UserError(f"{given}: is larger than a model may be, or cannot be read")
+                raise UserError(
+                    f"{given}: cannot be read, or is larger than {LARGEST_MODEL:,} bytes"
+                )
 
     def models(self) -> list[ListedModel]:
         """Give all models, as their files are now: one's own first."""
@@ -82,18 +117,17 @@ class Library:
                 self._kept.move_to_end(each.id)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return [each for each in found if each.is_shown]
 
     def find(self, model: str) -> ListedModel | None:
         """Give the model with this id, also if its file has been changed since it was listed.
 
-        One that a pupil has typed is found for this pupil only.
+        None where there is none, or the visitor may not see it.
         """
         with self._lock:
             kept = self._typed.get(model) or self._kept.get(model)
-        if kept is not None and kept.owner and not visitor.get().is_one_of(kept.owner):
-            return None
-        return kept or next((each for each in self.models() if each.id == model), None)
+        found = kept or next((each for each in self.models() if each.id == model), None)
+        return found if found is not None and found.is_shown else None
 
     def named_so(self, origin: Origin, name: str) -> ListedModel | None:
         """Give the listed model with this name, as its file is now."""
@@ -104,13 +138,13 @@ class Library:
         """Give a model that comes with the program. Raises UserError."""
         found = self.named_so("teaching", name)
         if found is None:
-            raise UserError(f"{name}: does not come with the program")
+            raise UserError(f"{name}: rebecsim has no model of this name")
         return found
 
     def add_typed(
         self, text: str, name: str, editor: str, questions: Path | None = None, owner: str = ""
     ) -> ListedModel:
-        """Make a text known that was typed in a browser; the oldest ones are forgotten."""
+        """Add a text that was typed in a browser; the oldest ones are dropped."""
         file = Path(name).with_suffix(".rebeca")  # whatever was typed, it is no Python
         known = _id_of(file, text, owner)
         listed = ListedModel(known, name, "typed", file, text, questions, editor, owner)
@@ -137,7 +171,7 @@ class Library:
     def _below(
         self, root: Path, origin: Origin, only: tuple[str, ...] | None = None
     ) -> list[ListedModel]:
-        """Find models below a directory, in order; no link is followed and none is read."""
+        """Find models below a directory, in order, without following links."""
         found: list[ListedModel] = []
         visited = 0
         for place, folders, names in os.walk(root):

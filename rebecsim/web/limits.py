@@ -1,4 +1,4 @@
-"""How much one client, and all together, may have of the server at a time.
+"""Limits of the server: how much one client, and all together, may use at a time.
 
 The guide `docs/guides/web-server.md` has these numbers; a test compares them.
 """
@@ -24,30 +24,35 @@ KILOBYTE, MEGABYTE = 1024, 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Limit:
-    """So many at a time for each client, and in all."""
+class Share:
+    """How much each client may hold at a time, and all clients together."""
 
     each: int
     most: int
 
 
-CONNECTIONS = Limit(600, 1000)
-BODY_BYTES = Limit(8 * MEGABYTE, 64 * MEGABYTE)
-ANSWER_BYTES = Limit(64 * MEGABYTE, 256 * MEGABYTE)
-SEARCHES = Limit(10, 60)
+LARGEST_BODY = 512 * KILOBYTE
+LONGEST_ADDRESS = 16 * KILOBYTE
+CONNECTIONS = Share(600, 1000)
+BODY_BYTES = Share(8 * MEGABYTE, 64 * MEGABYTE)
+ANSWER_BYTES = Share(64 * MEGABYTE, 256 * MEGABYTE)
+SEARCHES = Share(10, 60)
 """Questions about a model that wait for an answer or are being answered."""
 
 SEARCHES_AT_ONCE = 2
-STREAMS = Limit(8, 60)
+STREAMS = Share(8, 60)
 """Pages that watch a study."""
 
-TEXTS = Limit(20, 600)
+TEXTS = Share(20, 600)
 """Texts typed in a browser that the explorer knows; the oldest are forgotten."""
 
-MOST_ELEMENTS = 100_000
-"""Elements of all arrays of a model that is stepped through."""
+MOST_VALUES = 100_000
+"""Values of all variables of a model that is stepped through."""
 
 MOST_STUDIES = 4
+QUERIES_AT_ONCE = 2
+"""Questions in SQL that are answered at a time."""
+
 REQUESTS_EACH = 8
 """Requests of a client that are worked on at a time; the others wait for their turn."""
 
@@ -75,29 +80,29 @@ NEW_BROWSERS = 120
 
 
 class BusyError(UserError):
-    """The server, or the part that is asked for, has no place at the moment."""
+    """The server, or the part asked for, is at its limit at the moment."""
 
 
-class Places:
-    """Places of which each client, and all together, may have so many at a time."""
+class Quota:
+    """Counts what clients hold, and keeps it within a share."""
 
-    def __init__(self, limit: Limit) -> None:
-        self._limit = limit
+    def __init__(self, share: Share) -> None:
+        self._share = share
         self._lock = threading.Lock()
         self._taken: Counter[str] = Counter()
         self._all = 0
 
     def take(self, client: str, size: int = 1) -> bool:
-        """Take places, if there are as many."""
+        """Take an amount, and say whether the share allowed it."""
         with self._lock:
-            if self._taken[client] + size > self._limit.each or self._all + size > self._limit.most:
+            if self._taken[client] + size > self._share.each or self._all + size > self._share.most:
                 return False
             self._taken[client] += size
             self._all += size
             return True
 
     def free(self, client: str, size: int = 1) -> None:
-        """Give places back."""
+        """Give an amount back."""
         with self._lock:
             self._all -= size
             self._taken[client] -= size
@@ -107,23 +112,42 @@ class Places:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks: the `browser`, if it is told apart from others, and the address it asks from.
+    """Who asks.
 
-    `is_pupil`: the server is for a class.
+    Attributes:
+        address: where the request comes from.
+        browser: a name, if the server tells browsers apart.
+        in_class: whether the server is for a class.
+        opened: the lessons whose answers a pupil may see; None for others, who may see all.
     """
 
     address: str = ""
     browser: str = ""
-    is_pupil: bool = False
+    in_class: bool = False
+    opened: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
-        """What limits count by."""
+        """The name that limits count by: the browser, or the address."""
         return self.browser or self.address
 
-    def is_one_of(self, owner: str) -> bool:
-        """Whether something that was made by `owner` is this visitor's."""
-        return owner in (self.browser, self.address)
+    @property
+    def is_pupil(self) -> bool:
+        """Whether it is a class, and this is not its teacher."""
+        return self.opened is not None
+
+    @property
+    def owner(self) -> str:
+        """The name under which typed texts are kept for a pupil alone; empty for others."""
+        return self.name if self.is_pupil else ""
+
+    def may_see(self, owner: str) -> bool:
+        """Whether a typed text with this owner may be shown; one without an owner always may."""
+        return not owner or owner in (self.browser, self.address)
+
+    def may_see_answers(self, lesson: str) -> bool:
+        """Whether the answers of a lesson may be shown."""
+        return self.opened is None or lesson in self.opened
 
 
 visitor: ContextVar[Visitor] = ContextVar("visitor", default=Visitor())  # noqa: B039 - frozen
@@ -134,7 +158,7 @@ _alone = threading.Lock()
 
 @contextmanager
 def alone_in(directory: Path) -> Iterator[None]:
-    """Be the only server that changes what is directly in a directory, while the block runs.
+    """Hold a lock on a directory, so that no other server adds to it, while the block runs.
 
     The directory itself is locked, so no file is left in it; where that cannot be done, only
     requests of this process wait for one another.

@@ -1,20 +1,17 @@
-"""The files of one's own that the editor reads and writes, all below the path that was given.
+"""Read and write the user's models for the editor, all below the path that was given.
 
-A file is written only if it is as it was read: what somebody else has written meanwhile stays. The
-version before is kept beside it, under its name and `~`.
+A file is written only if it has not changed since it was read. The previous version stays beside
+it, under its name and `~`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from rebecsim.errors import UserError
-from rebecsim.files import write_atomically
+from rebecsim.files import read_plain, write_atomically
 from rebecsim.web.limits import alone_in
 
 LARGEST_MODEL = 256 * 1024
@@ -28,7 +25,7 @@ _FORBIDDEN = frozenset('\\:*?"<>|')
 
 
 class ChangedMeanwhileError(UserError):
-    """A file is not as it was when it was read."""
+    """A file has changed since it was read."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +57,13 @@ class OwnFiles:
         place, follow = self._place(name)
         data = read_small_file(place, follow=follow)
         if data is None:
-            raise UserError(f"{name}: there is no such file, or it is no text that can be edited")
+            raise UserError(f"{name}: cannot be read, or is larger than {LARGEST_MODEL:,} bytes")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise UserError(f"{name}: is not in UTF-8, and would be damaged here") from error
+            raise UserError(
+                f"{name}: is not UTF-8 text. Convert it before you edit it here."
+            ) from error
         return ReadFile(text.replace("\r\n", "\n"), _version(data))
 
     def write(self, name: str, text: str, version: str) -> str:
@@ -74,9 +73,11 @@ class OwnFiles:
         """
         data = text.encode("utf-8", "replace")
         if len(data) > LARGEST_TEXT:
-            raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+            raise UserError(f"A text may have at most {LARGEST_TEXT:,} bytes.")
         if not self._writes:
-            raise UserError("This server writes no files, as it is for a class.")
+            raise UserError(
+                "This server is for a class and saves no files. Download the model instead."
+            )
         place, follow = self._place(name)
         with alone_in(place.parent):
             if not version:
@@ -84,38 +85,40 @@ class OwnFiles:
                 return _version(data)
             found = read_small_file(place, follow=follow)
             if found is None or _version(found) != version:
-                raise ChangedMeanwhileError(
-                    f"{name}: has been changed on disk since it was opened here"
-                )
+                raise ChangedMeanwhileError(f"{name}: has changed on disk since you opened it")
             _keep_before(place, found)
             write_atomically(place, data)
         return _version(data)
 
     def _place(self, name: str) -> tuple[Path, bool]:
-        """Give where a file is, and whether it may be a link: only one that the user has named."""
+        """Give the path of a file, and whether it may be a link: only if the user named it."""
         if self._given is None:
             raise UserError("Start `rebecsim web DIRECTORY` to keep models on disk.")
         if not self._given.is_dir():
             if name != self._given.name:
-                raise UserError(f"Only {self._given.name} is open here, and no other file.")
+                raise UserError(f"This server has only {self._given.name}. Save under that name.")
             return self._given, True
         parts = _parts(name)
         place = self._given
         for part in parts[:-1]:
             place /= part
             if place.is_symlink() or not place.is_dir():
-                raise UserError(f"{name[:_LONGEST_NAME]}: there is no such directory")
+                raise UserError(
+                    f"{name[:_LONGEST_NAME]}: its directory does not exist. Make it first."
+                )
         place /= parts[-1]
         if place.is_symlink():
-            raise UserError(f"{name}: is a link, which may lead elsewhere")
+            raise UserError(
+                f"{name}: is a symbolic link, and rebecsim follows none here. Name a file."
+            )
         root, real = self._given.resolve(), place.parent.resolve()
         if real != root and root not in real.parents:
-            raise UserError(f"{name}: is not below the directory that was given")
+            raise UserError(f"{name}: is outside the directory of this server")
         return place, False
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Split a name into directories and a file. Raises UserError for what could lead elsewhere."""
+    """Split a name into directories and a file. Raises UserError if it could lead elsewhere."""
     parts = PurePosixPath(name).parts
     wrong = (
         len(name) > _LONGEST_NAME
@@ -126,12 +129,12 @@ def _parts(name: str) -> tuple[str, ...]:
         or not _FORBIDDEN.isdisjoint(name)
     )
     if wrong or not parts:
-        raise UserError(f"{name[:_LONGEST_NAME]!r} is no name for a model: use NAME.rebeca")
+        raise UserError(f"{name[:_LONGEST_NAME]!r} cannot name a model. Use NAME.rebeca.")
     return parts
 
 
 def _keep_before(place: Path, data: bytes) -> None:
-    """Keep what a file is now; a link of that name is replaced, and not followed."""
+    """Save the present version as `NAME~`; a link of that name is replaced, not followed."""
     before = place.with_name(f"{place.name}~")
     if before.is_symlink():
         before.unlink()
@@ -142,7 +145,7 @@ def _write_new(place: Path, name: str, data: bytes) -> None:
     try:
         place.touch(exist_ok=False)
     except FileExistsError as error:
-        raise ChangedMeanwhileError(f"{name}: is there already; choose another name") from error
+        raise ChangedMeanwhileError(f"{name}: exists already. Choose another name.") from error
     try:
         write_atomically(place, data)
     except OSError:
@@ -155,28 +158,8 @@ def _version(data: bytes) -> str:
 
 
 def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None as `open_small_file`, and where it cannot be read."""
-    opened = open_small_file(file, follow=follow, most=most)
-    if opened is None:
-        return None
-    with opened:
-        try:
-            data = opened.read(most + 1)
-        except OSError:
-            return None
-    return None if len(data) > most else data
-
-
-def open_small_file(file: Path, *, follow: bool = False, most: int) -> BinaryIO | None:
-    """Open a regular file; None for links (unless `follow`), devices, large files and errors."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
     try:
-        opened = os.fdopen(os.open(file, flags), "rb")
-    except OSError:
+        return read_plain(file.resolve() if follow else file, most)
+    except (OSError, ValueError, RuntimeError):  # of `resolve`: a loop of links
         return None
-    found = os.fstat(opened.fileno())
-    if stat.S_ISREG(found.st_mode) and found.st_size <= most:
-        return opened
-    opened.close()
-    return None

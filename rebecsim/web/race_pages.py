@@ -1,6 +1,6 @@
-"""What a page shows of the races of a model: both orders of each as pictures, and how they end.
+"""Draw both orders of each race of a model, and describe how they end.
 
-The worker that finds races draws them, where all states are at hand; pages get plain values.
+The worker process that finds races calls this, since it has all states; pages get plain values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The server as a program: its socket, its address, the browser, and its end."""
+"""Bind a port, start the server and the browser, and end both."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ import uvicorn
 from rebecsim.errors import UserError
 from rebecsim.web.addresses import run_text
 from rebecsim.web.app import make_app
+from rebecsim.web.classroom import (
+    Classroom,
+    is_loopback,
+    machine_addresses,
+    short_token,
+    stands_for_all,
+)
 from rebecsim.web.connections import BoundedConnection, allow_files, drop_overdue
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
@@ -28,7 +35,7 @@ _BACKLOG = 64
 
 
 class _Program(uvicorn.Server):
-    """Drops clients that are too slow, and tells streams that it ends: it would wait for them."""
+    """Drops slow clients, and ends streams at shutdown, which would otherwise wait for them."""
 
     def __init__(self, config: uvicorn.Config, closing: threading.Event) -> None:
         super().__init__(config)
@@ -48,11 +55,17 @@ class _Program(uvicorn.Server):
 
 @dataclass(frozen=True)
 class Server:
-    """A server that is ready to run, and the address at which it then answers."""
+    """A server that is ready to run.
+
+    Attributes:
+        address: where it then answers on this machine; in a class, the teacher's page.
+        addresses: where others can open it, with their token; none where it is in no network.
+    """
 
     program: uvicorn.Server
     socket: socket.socket
     address: str
+    addresses: tuple[str, ...]
 
     def run(self, *, browser: bool) -> None:
         """Answer until Ctrl-C, which is raised again when all is closed."""
@@ -78,21 +91,29 @@ def prepare(
     """Bind a port and make a server for these models; a free port if the usual one is taken.
 
     Its address leads to a model, if one is given, and to the end of this run of it. Other machines
-    can reach it only if `host` is another address, and then it asks for a token. For a class it
-    shows no solutions of exercises, and writes no models.
+    can reach it only if `host` is another address, and then it asks for a token. For a class, the
+    teacher has a token of their own, and the server writes no models.
     Raises UserError for a port that is taken, or an address that is not of this machine.
     """
     library = Library(given, writes=not in_class)
     bound = _bound(host, port)
-    number = bound.getsockname()[1]
-    local = host in ("127.0.0.1", "localhost", "::1")
-    admission = Admission(number, None if local else secrets.token_urlsafe(24))
-    name = f"[{host}]" if ":" in host else host
+    place, number = bound.getsockname()[:2]
+    if stands_for_all(place):  # however it was written: `0` is 0.0.0.0, too
+        host = place
+    drawn = short_token() if in_class else secrets.token_urlsafe(24)
+    teacher = secrets.token_urlsafe(24) if in_class else None
+    admission = Admission(number, None if is_loopback(host) else drawn, teacher)
     start = "" if library.named is None else f"x/{library.named.id}/{run_text(run)}"
     token = "" if admission.token is None else f"?token={admission.token}"
+    addresses = tuple(
+        f"http://{_in_address(each)}:{number}/{start}{token}" for each in machine_addresses(host)
+    )
+    here = f"http://{_in_address('127.0.0.1' if stands_for_all(host) else host)}:{number}/"
+    own = f"lessons/teacher?token={teacher}" if in_class else f"{start}{token}"
+    classroom = Classroom(addresses) if in_class else None
     closing = threading.Event()
     config = uvicorn.Config(
-        make_app(library, admission, closing, in_class=in_class),
+        make_app(library, admission, closing, classroom),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -104,7 +125,11 @@ def prepare(
         http=BoundedConnection,
         ws="none",
     )
-    return Server(_Program(config, closing), bound, f"http://{name}:{number}/{start}{token}")
+    return Server(_Program(config, closing), bound, f"{here}{own}", addresses)
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _bound(host: str, port: int | None) -> socket.socket:

@@ -1,7 +1,6 @@
-"""A process of its own that explores a model: a question comes in, progress and a verdict go out.
+"""Explore a model in a separate process: it reads a question and prints progress and a verdict.
 
-Both are JSON, a line each, on standard input and output. As a process it can be stopped, has limits
-of its own, and does not hold up the pages.
+Each is a line of JSON. A process can be stopped, has limits of its own and does not slow the pages.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ def main() -> None:
 
 
 def answered(asked: dict[str, Any]) -> dict[str, Any]:
-    """Give a verdict, or why there is none."""
+    """Give a verdict, or the reason that there is none."""
     try:
         return verdict(asked)
     except (UserError, Violation) as error:
         given = getattr(error, "verdict", "cannot be explored")
         return {"verdict": given, "text": _without_folders(str(error), asked)}
     except MemoryError:
-        return {"verdict": "undecided", "text": "the memory is used up"}
+        return {"verdict": "undecided", "text": "it used all the memory that a search may have"}
 
 
 def say(what: dict[str, Any]) -> None:
@@ -89,7 +88,7 @@ def _loaded(asked: dict[str, Any]) -> LoadedModel:
 
 
 def _without_folders(text: str, asked: dict[str, Any]) -> str:
-    """Name files by their names: who reads the page need not be who has them."""
+    """Leave out the folders of files, which readers of the page need not know."""
     for file in (asked["questions"], asked["python"]):
         text = text if file is None else text.replace(file, Path(file).name)
     return text

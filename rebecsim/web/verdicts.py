@@ -1,4 +1,4 @@
-"""Verdicts on whole state spaces, found in the background by processes of their own."""
+"""Search state spaces in background processes, and remember their verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from rebecsim.processes import last_words, start_module
 from rebecsim.web.library import ListedModel
-from rebecsim.web.limits import SEARCHES, SEARCHES_AT_ONCE, Places, visitor
+from rebecsim.web.limits import SEARCHES, SEARCHES_AT_ONCE, Quota, visitor
 
 _MOST_KEPT = 200
 _LIMITS = {"seconds": 60, "megabytes": 1000}
@@ -46,7 +46,7 @@ class Inquiry:
 
     @property
     def seconds(self) -> int:
-        """How long it has been asked, in whole seconds."""
+        """Whole seconds since the question was asked."""
         return int(time.monotonic() - self.began)
 
 
@@ -58,11 +58,11 @@ class Verdicts:
         self._known: OrderedDict[tuple[str, str, bool], Inquiry] = OrderedDict()
         self._processes: set[subprocess.Popen[str]] = set()
         self._closed = False
-        self._places = Places(SEARCHES)
+        self._places = Quota(SEARCHES)
         self._workers = ThreadPoolExecutor(SEARCHES_AT_ONCE, thread_name_prefix="verdict")
 
     def ask(self, listed: ListedModel, never: str = "", *, races: bool = False) -> Inquiry:
-        """Give what is known, and begin to find it out if nobody has asked before."""
+        """Give the inquiry of a question, and start a search if it is new."""
         key = listed.id, never, races
         with self._lock:
             if key in self._known:
@@ -72,7 +72,7 @@ class Verdicts:
             client = visitor.get().name
             if self._closed or not self._places.take(client):
                 inquiry.state, inquiry.verdict = "done", "not asked"
-                inquiry.text = "too many questions are open; ask again in a minute"
+                inquiry.text = "you have too many searches open; try again in a minute"
                 return inquiry
             self._known[key] = inquiry
             while len(self._known) > _MOST_KEPT:
@@ -115,7 +115,7 @@ class Verdicts:
             self._places.free(client)
 
     def _follow(self, process: subprocess.Popen[str], listed: ListedModel, inquiry: Inquiry) -> str:
-        """Tell a process what to do, and take down what it says until it ends.
+        """Send a process its question, and note what it prints until it ends.
 
         Gives why it was ended here, if it was.
         """

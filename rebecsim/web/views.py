@@ -1,4 +1,4 @@
-"""What the pages show of a run: plain values for the templates."""
+"""Turn a state of a run into plain values for the templates."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def view_of(stepper: Stepper, place: Place, sent: frozenset[tuple[str, str, int]
 
 
 def diagram_of(path: Path, place: Place) -> str:
-    """Draw the last steps; each message leads to the place right behind it."""
+    """Draw the last steps; each message links to the state after it was served."""
     return sequence_diagram(
         path, last=_DRAWN_STEPS, link=lambda step: place.moved(step + 1).address()
     )

@@ -1,4 +1,4 @@
-"""Who asks: browsers that a shared server tells apart, and addresses that try many tokens."""
+"""Tell browsers of a shared server apart, and count wrong tokens of each address."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.limits import FORGETTING, NEW_BROWSERS, WRONG_TOKENS, Visitor
 
 _MOST_ADDRESSES = 1000
 
 
 class Recent:
-    """What addresses have done lately; the same thing twice counts once."""
+    """Counts different events of each address within a minute."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._done: OrderedDict[str, dict[bytes, float]] = OrderedDict()
 
     def is_full(self, address: str) -> bool:
-        """Whether an address has done as much as it may."""
+        """Whether an address has reached the limit."""
         since = time.monotonic() - FORGETTING
         done = self._done.get(address, {})
         return sum(when > since for when in done.values()) >= self._most
 
     def add(self, address: str, what: str) -> None:
-        """Note something that is done just now."""
+        """Count an event, unless it was counted before."""
         now = time.monotonic()
         done = {
             key: when
@@ -50,24 +49,26 @@ class Visitors:
     Args:
         port: of this server: cookies are not told apart by ports.
         tells_apart: whether browsers get one; else all of an address are one client.
-        in_class: whether they are pupils.
+        classroom: of the class that the server is for, if it is.
     """
 
-    def __init__(self, port: int, *, tells_apart: bool, in_class: bool) -> None:
+    def __init__(self, port: int, *, tells_apart: bool, classroom: Classroom | None) -> None:
         self._cookie = f"rebecsim-{port}-browser"
-        self._tells_apart, self._in_class = tells_apart, in_class
+        self._tells_apart, self._classroom = tells_apart, classroom
         self._secret = secrets.token_bytes(32)
         self._new = Recent(NEW_BROWSERS)
         self.wrong_tokens = Recent(WRONG_TOKENS)
 
-    def visitor(self, address: str, cookies: Mapping[str, str]) -> Visitor:
+    def visitor(self, address: str, cookies: Mapping[str, str], *, is_teacher: bool) -> Visitor:
         """Give who asks, by address and cookies."""
         name, _, signed = cookies.get(self._cookie, "").partition(".")
         is_known = bool(name) and hmac.compare_digest(signed.encode(), self._signed(name).encode())
-        return Visitor(address, name if is_known else "", self._in_class)
+        room = self._classroom
+        opened = None if room is None or is_teacher else room.opened
+        return Visitor(address, name if is_known else "", room is not None, opened)
 
     def introduced(self, who: Visitor) -> bytes | None:
-        """Give a cookie for a browser that is to be told apart from now on, if it is to be."""
+        """Give a cookie for a new browser; None if it needs none, or its address has too many."""
         if not self._tells_apart or who.browser or self._new.is_full(who.address):
             return None
         name = secrets.token_hex(8)
@@ -77,11 +78,3 @@ class Visitors:
 
     def _signed(self, name: str) -> str:
         return hmac.new(self._secret, name.encode("utf-8", "replace"), "sha256").hexdigest()[:32]
-
-
-def read_cookies(header: str) -> dict[str, str]:
-    """Read the cookies that a browser sends; those that cannot be read are left out."""
-    cookies: SimpleCookie = SimpleCookie()
-    with suppress(CookieError):
-        cookies.load(header)
-    return {name: each.value for name, each in cookies.items()}

@@ -46,5 +46,5 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             return None
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(started, "_ours", [])
+    monkeypatch.setattr(started, "_ours", {})
     return commands

@@ -11,14 +11,17 @@ import pytest
 
 from rebecsim.web import verdicts
 from rebecsim.web.app import make_app
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
-from rebecsim.web.limits import TEXTS, Limit
+from rebecsim.web.limits import TEXTS, Share
 from tests.on_asgi import OWN, SENDING, Answered, ask
 from tests.web.runs import make_run
 
 TICKETS = (Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca").read_text("utf-8")
 TOKEN = "a-token-that-nobody-guesses"
+TEACHER = "the-token-of-the-teacher-alone"
+DOORS = ("http://192.168.1.20:8765/?token=bcdfghjk",)
 
 
 class Browser:
@@ -35,10 +38,13 @@ class Browser:
     def send(self, address: str, body: bytes) -> Answered:
         return self._asked(address, SENDING, "POST", body)
 
+    def send_form(self, address: str, **fields: str) -> Answered:
+        return self.send(address, urlencode(fields).encode("ascii"))
+
     def explore(self, text: str, name: str = "mine") -> str:
         """Explore a text, and give the address at which it is."""
-        form = urlencode({"text": text, "name": name, "editor": "/edit?new=mine"})
-        return str(self.send("/edit/explore", form.encode()).headers["location"])
+        form = {"text": text, "name": name, "editor": "/edit?new=mine"}
+        return str(self.send_form("/edit/explore", **form).headers["location"])
 
     def _asked(self, address: str, headers: Any, method: str, body: bytes) -> Answered:
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -59,7 +65,12 @@ class Browser:
 
 @pytest.fixture
 def in_class(no_searches: None, tmp_path: Path) -> Any:
-    return make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
+    return class_over(tmp_path)
+
+
+def class_over(directory: Path) -> Any:
+    admission = Admission(8765, teacher=TEACHER)
+    return make_app(Library(directory, writes=False), admission, classroom=Classroom(DOORS))
 
 
 def pupil(application: Any) -> Browser:
@@ -168,13 +179,14 @@ def test_the_teachers_page_is_not_there(in_class: Any) -> None:
 def test_a_client_has_its_share_of_searches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verdicts, "SEARCHES", Limit(3, 5))
+    monkeypatch.setattr(verdicts, "SEARCHES", Share(3, 5))
     monkeypatch.setattr(verdicts.Verdicts, "_find", lambda self, *given: None)  # and never ends
-    application = make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
+    application = class_over(tmp_path)
     people = [pupil(application) for _ in range(3)]
     said = [
         [
-            "too many questions are open" in each.get(each.explore(f"{TICKETS}// {number}")).text
+            "you have too many searches open"
+            in each.get(each.explore(f"{TICKETS}// {number}")).text
             for number in range(4)
         ]
         for each in people
@@ -216,3 +228,10 @@ def test_many_new_browsers_of_one_address_are_one(in_class: Any) -> None:
     names = {str(Browser(in_class).get("/").headers.get("set-cookie")) for _ in range(130)}
     assert len(names) == 121
     assert "None" in names
+
+
+def test_a_cookie_that_cannot_be_read_hides_no_other(app: Any) -> None:
+    application = app(token=TOKEN)
+    for other in ('a="\\;;=', "bad name=1", "a[b]=1", "é=1"):
+        headers = [*OWN, ("cookie", f"{other}; rebecsim-8765={TOKEN}")]
+        assert ask(application, "/", headers=headers).status == 200, other

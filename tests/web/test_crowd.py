@@ -16,7 +16,7 @@ import pytest
 from benchmarks.web import Nuisance, Person, be_a_nuisance, learn_at_once
 from rebecsim.web import connections
 from rebecsim.web.library import Library
-from rebecsim.web.limits import Limit
+from rebecsim.web.limits import Share
 from tests.waiting import wait_for
 from tests.web.chromium import running
 
@@ -40,7 +40,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def few(monkeypatch: pytest.MonkeyPatch, each: int, most: int) -> None:
-    monkeypatch.setattr(connections, "CONNECTIONS", Limit(each, most))
+    monkeypatch.setattr(connections, "CONNECTIONS", Share(each, most))
     monkeypatch.setattr(connections, "most_connections", lambda: most)
 
 
@@ -182,3 +182,28 @@ def test_a_client_has_few_requests_and_others_do_not_wait(
     assert len(begun) == 8
     going_on.set()
     assert [each.recv(12)[9:12] for each in greedy] == [b"200"] * 50
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ((256, 4096), (1200, 4096)),
+        ((256, 512), (512, 512)),
+        ((256, -1), (1200, -1)),
+        ((5000, 9000), None),
+        ((-1, -1), None),
+    ],
+)
+def test_the_server_asks_for_files_and_lowers_no_limit(
+    monkeypatch: pytest.MonkeyPatch, now: tuple[int, int], then: tuple[int, int] | None
+) -> None:
+    resource = pytest.importorskip("resource")
+    known = {-1: resource.RLIM_INFINITY}
+    limits = tuple(known.get(each, each) for each in now)
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda what: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda what, wanted: asked.append(wanted))
+    connections.allow_files()
+    wanted = [] if then is None else [tuple(known.get(each, each) for each in then)]
+    assert asked == wanted
+    assert connections.most_connections() == (56 if now[0] == 256 else 1000)

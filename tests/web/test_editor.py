@@ -54,7 +54,7 @@ def test_layout_is_given_for_what_can_be_read(app: Any) -> None:
 def test_a_text_that_is_too_long_is_refused(app: Any) -> None:
     long = "/" * (LARGEST_TEXT + 1)
     (only,) = json.loads(send_form(app(), "/edit/check", text=long).text)["problems"]
-    assert only["message"] == "A text may have 131,072 bytes."
+    assert only["message"] == "A text may have at most 131,072 bytes."
     for path in ("format", "explore", "save", "download"):
         answered = send_form(app(), f"/edit/{path}", text=long, name="a.rebeca")
         assert answered.status == 400

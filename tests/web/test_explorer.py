@@ -110,7 +110,7 @@ def test_going_on_leads_to_a_time_a_condition_a_message_or_the_end(start: tuple[
     stopped = send_form(application, f"{address}/on", steps="100", stop="office.left == 0")
     page = ask(application, stopped.headers["location"]).text
     assert "<dt>left</dt><dd>0" in page
-    assert "what was to stop it is there" in page
+    assert "the condition came true" in page
     stopped = send_form(application, f"{address}/on", steps="100", stop="office.refill")
     assert "office: refill()" in ask(application, stopped.headers["location"]).text
 
@@ -383,12 +383,14 @@ def test_the_verdict_says_how_runs_end_and_shows_one(tmp_path: Path) -> None:
     said = verdict(asked)
     assert (said["verdict"], said["run"]) == ("satisfied", [0])
     inquiry = Inquiry(state="done", verdict="satisfied", ends=said["ends"], run=(0,), states=2)
-    shown = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    (tmp_path / "m.rebeca").write_text(ENDS, "utf-8")
+    given = {"listed": Library(tmp_path / "m.rebeca").named, "place": Place("m", (), 0)}
+    shown = rendered("verdict.html.j2", inquiry=inquiry, **given)
     assert "✓ No violation in any order (2 states)" in shown
     assert "Every run ends: 1 state has no message left." in shown
     assert "Show me" in shown
     assert "bad" not in shown
     inquiry.never = "a.x == 1"
-    of_condition = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    of_condition = rendered("verdict.html.j2", inquiry=inquiry, **given)
     assert "No: it never does" in of_condition
     assert "Every run ends" not in of_condition

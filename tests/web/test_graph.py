@@ -10,7 +10,7 @@ from rebecsim.exploration import explore
 from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.library import Library
-from rebecsim.web.walks import Walks
+from rebecsim.web.steppers import ModelSteppers
 from tests.on_asgi import ask
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -87,8 +87,8 @@ def test_all_states_ahead_of_the_beginning_are_all_states() -> None:
 def test_who_takes_a_step_does_not_wait_for_a_search() -> None:
     listed = Library(TICKETS).named
     assert listed is not None
-    walks = Walks(listed)
-    with walks.aside((0,)) as searching, walks.at((0,)) as stepping:
+    steppers = ModelSteppers(listed)
+    with steppers.aside((0,)) as searching, steppers.at((0,)) as stepping:
         assert searching is not stepping
         assert searching.rebecs() == stepping.rebecs()
 
@@ -96,8 +96,8 @@ def test_who_takes_a_step_does_not_wait_for_a_search() -> None:
 def test_a_program_is_run_once() -> None:
     listed = Library(MODELS / "teaching/ping_pong.py").named
     assert listed is not None
-    walks = Walks(listed)
-    with walks.at(()) as one:
+    steppers = ModelSteppers(listed)
+    with steppers.at(()) as one:
         pass
-    with walks.aside(()) as other:
+    with steppers.aside(()) as other:
         assert other is one

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 import pytest
 
 from rebecsim.web.app import make_app
+from rebecsim.web.classroom import Classroom
 from rebecsim.web.guard import Admission
-from rebecsim.web.lessons.content import Case, lessons, stops
+from rebecsim.web.lessons.content import Case, lessons, plan_steps, stops
 from rebecsim.web.library import Library
 from rebecsim.web.verdict_worker import answered
 from tests.on_asgi import ask, send_form
@@ -69,7 +70,7 @@ def served(app: Any) -> Any:
 
 @pytest.fixture
 def in_class(no_searches: None, tmp_path: Path) -> Any:
-    return make_app(Library(tmp_path, writes=False), Admission(8765), in_class=True)
+    return make_app(Library(tmp_path, writes=False), Admission(8765), classroom=Classroom())
 
 
 def test_every_lesson_has_a_page_with_its_exercises_folded(served: Any) -> None:
@@ -112,7 +113,7 @@ def test_a_class_is_shown_no_solutions(in_class: Any, served: Any) -> None:
     assert "/lessons/teacher" not in ask(in_class, "/lessons").text
     assert "solutions/" not in ask(in_class, "/").text
     teacher = ask(served, "/lessons/teacher").text
-    assert teacher.count("<tr>") == 2 + len(lessons()) + len(solutions)
+    assert teacher.count("<tr>") == 3 + len(plan_steps()) + len(lessons()) + len(solutions)
 
 
 def test_a_class_writes_nothing(in_class: Any, tmp_path: Path) -> None:

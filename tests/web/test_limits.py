@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import os
 import threading
 import time
@@ -18,21 +17,22 @@ import pytest
 from rebecsim.errors import UserError
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web import guard, walks
+from rebecsim.web import guard, steppers
 from rebecsim.web.library import Library
-from rebecsim.web.limits import Limit
+from rebecsim.web.limits import Share
 from rebecsim.web.studies import started, study_pages
-from rebecsim.web.studies.shelf import id_of
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.started import (
     FOLDER,
     Request,
     StartedStudy,
+    make_study,
     read_request,
     start_study,
     started_studies,
 )
 from tests.on_asgi import ask, asked, send_form
-from tests.web.runs import SMALL
+from tests.web.runs import SMALL, check
 
 START = {"toml": SMALL, "workers": "1"}
 
@@ -78,7 +78,7 @@ def test_studies_that_go_on_again_count(
     assert said == [303] * 4 + [400] * 2
 
 
-@pytest.mark.parametrize("full_after", [0, 1])
+@pytest.mark.parametrize("full_after", [0, 1, 2])  # the last one when it begins
 def test_a_study_is_made_whole_or_not_at_all(
     app: Any,
     tmp_path: Path,
@@ -96,7 +96,63 @@ def test_a_study_is_made_whole_or_not_at_all(
     monkeypatch.setattr(started, "write_atomically", on_a_full_disk)
     refused = send_form(app(tmp_path), "/studies/start", **{**START, "name": "one"})
     assert (refused.status, "No space left on device" in refused.text) == (400, True)
+    assert str(tmp_path) not in refused.text
     assert (list(tmp_path.iterdir()), no_processes) == ([], [])
+
+
+def test_a_study_that_cannot_go_on_says_which_file_is_in_the_way(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    with exclusive(tmp_path / "one" / FOLDER):
+        pass  # by a process that is gone
+    (tmp_path / "one" / FOLDER / "log.txt").unlink(missing_ok=True)
+    monkeypatch.setattr(started, "_has_plain_files", lambda folder: True)
+    (tmp_path / "one" / FOLDER / "log.txt").mkdir()
+    assert study.state == "killed"
+    refused = send_form(app(tmp_path), f"/studies/{id_of('one')}/resume")
+    assert (refused.status, len(no_processes)) == (400, 1)
+    assert f"Study one: one/{FOLDER}/log.txt: Is a directory" in refused.text
+
+
+def test_a_study_that_begins_while_ended_ones_are_cleared_away_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Process:
+        """The first one has ended; as that is seen, two other requests come between."""
+
+        asked = 0
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def poll(self) -> int | None:
+            if self.number > 1:
+                return None
+            Process.asked += 1
+            if Process.asked == 1:
+                list(started_studies(tmp_path))
+                begin("two")
+            return 0
+
+    processes: list[Process] = []
+
+    def start(*command: str, **given: Any) -> Process:
+        processes.append(Process(len(processes) + 1))
+        return processes[-1]
+
+    def begin(name: str) -> StartedStudy:
+        (tmp_path / name / FOLDER).mkdir(parents=True)
+        found = StartedStudy(tmp_path / name)
+        found.begin()
+        return found
+
+    monkeypatch.setattr(started, "_ours", type(started._ours)())
+    monkeypatch.setattr(started, "start_module", start)
+    monkeypatch.setattr(started, "_BEGINNING", 0.0)
+    begin("one")
+    list(started_studies(tmp_path))
+    assert StartedStudy(tmp_path / "two").state == "starting"
 
 
 def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> None:
@@ -104,9 +160,7 @@ def test_a_study_with_a_link_in_its_folder_is_none(app: Any, tmp_path: Path) -> 
     outside, root = tmp_path / "outside", tmp_path / "root"
     root.mkdir()
     outside.write_text("of somebody else")
-    (root / "one" / FOLDER).mkdir(parents=True)
-    (root / "one" / FOLDER / "scenario.toml").write_text(SMALL)
-    (root / "one" / FOLDER / "request.json").write_text("{}")
+    make_study(root / "one", Request("one", SMALL, False, 1, False))
     (root / "one" / FOLDER / "log.txt").symlink_to(outside)
     assert send_form(app(root), f"/studies/{id_of('one')}/resume").status == 404
     assert outside.read_text() == "of somebody else"
@@ -128,10 +182,7 @@ def test_a_study_of_somebody_else_that_is_damaged_is_said(
     app: Any, tmp_path: Path, wrong: str
 ) -> None:
     place = tmp_path / "one"
-    (place / FOLDER).mkdir(parents=True)
-    (place / FOLDER / "scenario.toml").write_text(SMALL)
-    kept = {"name": "one", "builtin": False, "workers": 10**9, "orders": False}
-    (place / FOLDER / "request.json").write_text(json.dumps(kept))
+    make_study(place, Request("one", SMALL, False, 10**9, False))
     assert read_request(place).workers == available_workers()
     (place / FOLDER / "request.json").write_text(wrong)
     assert ask(app(tmp_path), "/studies").status == 200
@@ -149,16 +200,16 @@ def test_a_study_of_somebody_else_that_is_damaged_is_said(
 def test_what_is_sent_and_taken_at_a_time_has_a_limit(
     app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "ANSWER_BYTES", Limit(100_000, 100_000))
-    monkeypatch.setattr(guard, "BODY_BYTES", Limit(20_000, 20_000))
+    monkeypatch.setattr(guard, "ANSWER_BYTES", Share(100_000, 100_000))
+    monkeypatch.setattr(guard, "BODY_BYTES", Share(20_000, 20_000))
     application = app(None)
     for _ in range(3):  # what has been refused takes no place
         refused = ask(application, "/static/codemirror.min.js")
         assert (refused.status, refused.headers["retry-after"]) == (503, "5")
-        assert "Much is being taken here" in refused.text
+        assert "The server is sending too much" in refused.text
         assert ask(application, "/static/app.js").status == 200
         refused = send_form(application, "/edit/check", text="a" * 30_000)
-        assert (refused.status, "Much is being sent here" in refused.text) == (503, True)
+        assert (refused.status, "The server is receiving too much" in refused.text) == (503, True)
         assert send_form(application, "/edit/check", text="a" * 10_000).status == 200
 
 
@@ -168,12 +219,16 @@ def test_keys_of_many_parts_are_refused_at_once(app: Any, tmp_path: Path) -> Non
     for key in (".".join(["a"] * 19_000), ' . "a" . b' * 3_000, ".".join(["''"] * 10_000)):
         key = key.strip(" .")
         for text in (f'kind = "model"\n{key} = 1', f"[{key}]", f"x = {{{key} = 1}}"):
-            for address in ("/studies/check", "/studies/start", "/studies/form"):
-                said = send_form(application, address, toml=text, workers="1")
-                assert (said.status, "a key may have 30 parts" in said.text) == (400, True)
-        sent = {"toml": SMALL, "field": "policies", "value": f"{{{key} = 1}}"}
-        assert send_form(application, "/studies/check", **sent).status == 400
+            for address, status in (("check", 200), ("start", 400), ("form", 200)):
+                said = send_form(application, f"/studies/{address}", toml=text, workers="1")
+                assert (said.status, "the limit is 200 for" in said.text) == (status, True)
+        for field, said in (("sweep", "the limit is 200 for"), ("policies", "no dispatch policy")):
+            found = check(application, SMALL, field=field, value=f"{{{key} = 1}}")
+            assert said in found["problems"][field][0]
     assert time.monotonic() - began < 60
+    hostile = ('\\"""x\n' * 6_000, '\\"' * 19_000, "'''x\n" * 7_000)  # strings without an end
+    for text in hostile:
+        assert check(application, text)["general"]
     fine = f'title = "{"a." * 100}" # {"b." * 100}\n{SMALL}'
     assert send_form(application, "/studies/check", toml=fine).status == 200
 
@@ -182,7 +237,7 @@ def test_pages_that_watch_have_places_and_give_them_back(
     app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that are left before they have begun."""
-    monkeypatch.setattr(study_pages, "STREAMS", Limit(2, 3))
+    monkeypatch.setattr(study_pages, "STREAMS", Share(2, 3))
     application = app(tmp_path)
     start_study(tmp_path, Request("one", SMALL, False, 1, False))
     address = f"/studies/{id_of('one')}/events"
@@ -234,16 +289,16 @@ def test_whoever_waits_long_for_a_model_is_told_so(
     for name in ("slow", "other"):
         (tmp_path / f"{name}.rebeca").write_text(f"{text}// {name}")
     ids = {each.name: each.id for each in Library(tmp_path).models()}
-    monkeypatch.setattr(walks, "PATIENCE", 0.2)
+    monkeypatch.setattr(steppers, "PATIENCE", 0.2)
     going_on = threading.Event()
-    check = walks.check_source
+    check = steppers.check_source
 
     def slowly(text: str, name: str) -> Any:
         if name == "slow.rebeca":
             going_on.wait(60)
         return check(text, name)
 
-    monkeypatch.setattr(walks, "check_source", slowly)
+    monkeypatch.setattr(steppers, "check_source", slowly)
     application = app()
     with ThreadPoolExecutor(1) as people:
         first = people.submit(ask, application, f"/x/{ids['slow.rebeca']}/-")

@@ -10,8 +10,6 @@ import anyio.to_thread
 import pytest
 
 from rebecsim.web import limits
-from rebecsim.web.guard import LARGEST_BODY
-from rebecsim.web.studies import questions
 from tests.docs.markdown import ROOT
 
 PAGE = (ROOT / "docs/guides/web-server.md").read_text("utf-8")
@@ -20,7 +18,9 @@ TESTED_BY = {
     "Without `--host`, the server": "serving.test_the_address_is_printed_and_ctrl_c_ends_it",
     "It refuses a request for any other": "attacks.test_another_host_name_is_refused",
     "With `--host`, it refuses": "attacks.test_whoever_has_no_token_gets_nothing",
-    "The token is drawn": "serving.test_another_address_needs_a_token_that_is_drawn",
+    "The token is drawn": "serving.test_another_address_needs_a_token_that_is_drawn "
+    "serving.test_a_class_is_shown_its_addresses_and_a_code",
+    "For a host that stands": "serving.test_no_address_is_one_that_stands_for_all",
     "After 10 different wrong": "class.test_tokens_are_not_guessed",
     "Another site can link": "attacks.test_other_sites_may_link_and_nothing_else "
     "attacks.test_a_form_of_another_page_is_refused",
@@ -61,8 +61,14 @@ TESTED_BY = {
     "A pupil cannot push": "class.test_a_pupil_drives_out_no_text_of_another",
     "Nothing that a pupil": "lessons.test_a_class_writes_nothing",
     "A class has no studies": "class.test_a_class_has_no_studies_runs_or_questions_in_sql",
-    "A class has no page": "class.test_the_teachers_page_is_not_there "
-    "lessons.test_a_class_is_shown_no_solutions",
+    "The teacher has a token": "class.test_the_teachers_page_is_not_there "
+    "teaching.test_only_the_teacher_opens_lessons "
+    "teaching.test_a_pupil_who_becomes_the_teacher_needs_the_token",
+    "Pupils see the answers": "lessons.test_a_class_is_shown_no_solutions "
+    "teaching.test_a_teacher_opens_answers_and_solutions_lesson_by_lesson "
+    "teaching.test_show_me_is_hidden_until_then_also_in_a_copy",
+    "Until then, they": "teaching.test_a_model_that_solves_an_exercise_is_hidden_until_then "
+    "teaching.test_comments_that_give_an_answer_are_hidden_until_then",
     "A browser without cookies": "class.test_browsers_without_cookies_are_told_apart_by_address",
     "Nobody can make up": "class.test_a_cookie_that_was_made_up_is_nobody",
 }
@@ -106,7 +112,7 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert shown["Searches at a time"] == ("", str(limits.SEARCHES_AT_ONCE))
     assert shown["Pages that watch a study"] == both(limits.STREAMS)
     assert shown["Studies at a time"] == ("", str(limits.MOST_STUDIES))
-    assert shown["Questions in SQL at a time"] == ("", str(questions._AT_ONCE))
+    assert shown["Questions in SQL at a time"] == ("", str(limits.QUERIES_AT_ONCE))
     assert shown["Requests being sent, MB"] == both(limits.BODY_BYTES, limits.MEGABYTE)
     assert shown["Long answers being taken, MB"] == both(limits.ANSWER_BYTES, limits.MEGABYTE)
     assert shown["Typed texts that can be explored, in a class"] == both(limits.TEXTS)
@@ -116,7 +122,7 @@ def test_the_numbers_are_those_of_the_program() -> None:
     assert shown["Silence after an answer"] == (f"{limits.IDLE_SECONDS:g}",)
     turn = shown["To wait for a turn, or for a model that others use"]
     assert turn == (f"{limits.PATIENCE:g}",)
-    assert LARGEST_BODY == 512 * limits.KILOBYTE
-    assert limits.MOST_ELEMENTS == 100_000
+    assert limits.LARGEST_BODY == 512 * limits.KILOBYTE
+    assert limits.MOST_VALUES == 100_000
     assert limits.WRONG_TOKENS == 10
     assert limits.FORGETTING == 60

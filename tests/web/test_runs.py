@@ -23,9 +23,10 @@ from rebecsim.report.comparison import report_input
 from rebecsim.report.numbers import shown_figures
 from rebecsim.report.write import write_report
 from rebecsim.studies.storage.lock import exclusive
+from rebecsim.web.own_files import read_small_file
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.query_worker import answered
 from rebecsim.web.studies.questions import Questions
-from rebecsim.web.studies.shelf import id_of
 from tests.on_asgi import ask, send_form
 from tests.web.runs import make_run
 from tests.web.test_attacks import WORDS, assert_harmless
@@ -251,7 +252,7 @@ def test_of_many_rows_the_first_are_shown(kept: Path) -> None:
         *("set memory_limit = '9GB'", "set enable_external_access = true", "load httpfs"),
         *("from read_json('http://127.0.0.1:1/x')", "select getenv('HOME')"),
         *("from query('from read_text(''{secret}'')')", "export database '{folder}/made'"),
-        *("from shelf", "from asked", "install httpfs", "call pragma_version()", "checkpoint"),
+        *("from finder", "from asked", "install httpfs", "call pragma_version()", "checkpoint"),
     ],
 )
 def test_sql_reaches_no_files_and_changes_nothing(kept: Path, tmp_path: Path, sql: str) -> None:
@@ -313,4 +314,18 @@ def test_a_file_may_not_be_as_large_as_it_likes(
     monkeypatch.setattr("rebecsim.web.studies.query_worker._write", full)
     asked = {"sql": "select 1", "root": str(kept), "rows": 0, "megabytes": 500}
     said = answered(asked | {"out": str(tmp_path / "answer.csv")})
-    assert said == {"error": "The answer is larger than a file may be: ask for less."}
+    assert said == {"error": "The answer is larger than 256 MB. Ask for less."}
+
+
+def test_what_is_no_file_leaves_nothing_open(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    (tmp_path / "link.html").symlink_to(tmp_path / "report.html")
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir():
+        pytest.skip("where open files are not listed")
+    before = len(list(descriptors.iterdir()))
+    for _ in range(20):
+        assert read_small_file(tmp_path / "report.html") is None
+        assert read_small_file(tmp_path / "link.html", follow=True) is None
+        assert read_small_file(tmp_path / "nothing.html") is None
+    assert len(list(descriptors.iterdir())) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from rebecsim.web.classroom import machine_addresses, qr_lines
 from rebecsim.web.serving import Server
 from tests.conftest import Run
 from tests.on_asgi import ask
@@ -56,6 +58,73 @@ def test_another_address_needs_a_token_that_is_drawn(
     application = started[0][0].program.config.app
     assert ask(application, "/").status == 403
     assert ask(application, f"/?{urlsplit(started[0][0].address).query}").status == 303
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "0", "::"])
+@pytest.mark.parametrize("in_class", [(), ("--class",)])
+@pytest.mark.parametrize("found", [("192.168.1.20", "10.0.0.7"), ("127.0.1.1",), ()])
+def test_no_address_is_one_that_stands_for_all(
+    run: Run,
+    started: list[tuple[Server, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    in_class: tuple[str, ...],
+    found: tuple[str, ...],
+) -> None:
+    if host == "::" and not socket.has_ipv6:
+        pytest.skip("a machine without IPv6")
+    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(found))
+    done = run("web", "--no-browser", "--port", 0, "--host", host, *in_class)
+    ((server, _),) = started
+    names = [urlsplit(each).hostname for each in re.findall(r"http://\S+", done.stdout)]
+    others = [each for each in found if not each.startswith("127.")]
+    assert names == (others or ([] if in_class else ["127.0.0.1"]))
+    assert not re.search(r"//(0\.0\.0\.0|\[::\])", done.stdout + done.stderr)
+    assert urlsplit(server.address).hostname == "127.0.0.1"
+    assert ("in no network" in done.stderr) is bool(in_class and not others)
+
+
+def test_the_addresses_of_this_machine_are_its_own() -> None:
+    for each in machine_addresses("0.0.0.0"):
+        with socket.socket() as bound:
+            bound.bind((each, 0))
+        assert not each.startswith("127.")
+    assert machine_addresses("192.168.1.20") == ("192.168.1.20",)
+
+
+def test_a_class_is_shown_its_addresses_and_a_code(
+    run: Run, started: list[tuple[Server, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = ("192.168.1.20", "10.0.0.7")
+    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(two))
+    tokens = set()
+    for _ in range(2):
+        done = run("web", "--class", "--no-browser", "--port", 0, "--host", "0.0.0.0")
+        server, _ = started[-1]
+        first, blank, *lines = done.stdout.splitlines()
+        assert (first, blank) == ("Pupils open one of these:", "")
+        assert [lines[0], lines[2]] == [f"    {each}" for each in server.addresses]
+        assert lines[4:] == qr_lines(server.addresses[0])
+        assert max(map(len, lines)) < 80
+        (token,) = {urlsplit(each).query.removeprefix("token=") for each in server.addresses}
+        assert re.fullmatch("[b-z]{8}", token)
+        tokens.add(token)
+        assert server.address in done.stderr  # the teacher's, apart from what may be shown
+        assert server.address not in done.stdout
+    assert len(tokens) == 2
+    application = server.program.config.app
+    assert ask(application, "/").status == 403
+    assert ask(application, f"/?token={token}").status == 303
+    assert ask(application, f"/lessons/teacher?{urlsplit(server.address).query}").status == 303
+
+
+def test_a_class_on_one_machine_is_told_how_others_come_in(
+    run: Run, started: list[tuple[Server, bool]]
+) -> None:
+    done = run("web", "--class", "--no-browser", "--port", 0)
+    ((server, _),) = started
+    assert done.stdout == f"On this machine only: {server.addresses[0]}\n"
+    assert "add --host 0.0.0.0" in done.stderr
 
 
 def test_a_counterexample_opens_where_it_ends(

@@ -20,14 +20,14 @@ from rebecsim.clusters.scenarios import open_run
 from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web.guard import LARGEST_BODY
+from rebecsim.web.limits import LARGEST_BODY
 from rebecsim.web.studies import started, study_process
 from rebecsim.web.studies.field_schema import fields_of
 from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_at
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import text_of_builtin
-from rebecsim.web.studies.shelf import id_of
-from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, start_study
+from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, make_study, start_study
 from rebecsim.web.studies.study_pages import _followed
 from rebecsim.web.studies.study_views import StudyViews
 from tests.on_asgi import OWN, ask, send_form
@@ -290,7 +290,7 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
         sent = {**START, "name": f"s{number}"}
         assert send_form(application, "/studies/start", **sent).status == 303
     answer = send_form(application, "/studies/start", **START)
-    assert "4 studies are going on (s0, s1, s2, s3)" in unescape(answer.text)
+    assert "4 studies are running (s0, s1, s2, s3)" in unescape(answer.text)
     assert len(no_processes) == 4
 
 
@@ -329,10 +329,7 @@ def test_texts_of_studies_have_no_effect(
 def test_a_study_makes_the_run_that_compare_makes(tmp_path: Path) -> None:
     """And says how far it is, and what it has done."""
     place = tmp_path / "one"
-    (place / FOLDER).mkdir(parents=True)
-    (place / FOLDER / "scenario.toml").write_text(SMALL)
-    request = {"name": "one", "builtin": False, "workers": 1, "orders": True}
-    (place / FOLDER / "request.json").write_text(json.dumps(request))
+    make_study(place, Request("one", SMALL, False, 1, True))
     assert study_process.main(tmp_path, "one") == 0
     study = StartedStudy(place)
     assert (study.state, study.why) == ("done", "done")
@@ -348,10 +345,7 @@ def test_a_large_study_says_so_as_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "one"
-    (place / FOLDER).mkdir(parents=True)
-    (place / FOLDER / "scenario.toml").write_text(SMALL)
-    request = {"name": "one", "builtin": False, "workers": 1, "orders": True}
-    (place / FOLDER / "request.json").write_text(json.dumps(request))
+    make_study(place, Request("one", SMALL, False, 1, True))
     assert study_process.main(tmp_path, "one") == 0
     assert "estimated" not in capsys.readouterr().out
     monkeypatch.setattr("rebecsim.studies.size.LARGE", 0.0)
@@ -361,12 +355,8 @@ def test_a_large_study_says_so_as_it_starts(
 
 def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     place = tmp_path / "one"
-    (place / FOLDER).mkdir(parents=True)
-    (place / FOLDER / "scenario.toml").write_text(
-        'kind = "model"\nname = "x"\nmodel = "/etc/passwd"\nuntil = 3'
-    )
-    request = {"name": "one", "builtin": False, "workers": 1, "orders": False}
-    (place / FOLDER / "request.json").write_text(json.dumps(request))
+    text = 'kind = "model"\nname = "x"\nmodel = "/etc/passwd"\nuntil = 3'
+    make_study(place, Request("one", text, False, 1, False))
     assert study_process.main(tmp_path, "one") == 2
     assert StartedStudy(place).state == "failed"
     assert "must name a file below" in StartedStudy(place).why
@@ -419,7 +409,8 @@ def test_where_processes_cannot_be_stopped_the_page_says_so(
         assert 'id="pause"' not in page
         assert "cannot be paused on this system" in page
         assert (
-            "cannot be paused on this system" in send_form(app(tmp_path), f"{address}/pause").text
+            "This system cannot pause processes"
+            in send_form(app(tmp_path), f"{address}/pause").text
         )
         assert study.state == "running"
         study.cancel()

@@ -1,4 +1,4 @@
-"""Scenario files: finding them, and reading their text."""
+"""Find and parse scenario files; their values are validated elsewhere."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from typing import Any
 from rebecsim.close_names import closest_name
 from rebecsim.limits import NESTING, SOURCE, read_file
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.toml_lines import FieldPath, key_lines
-
-_DOTTED = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+)++[\w"'-]""")
+from rebecsim.studies.scenarios.toml_lines import FieldPath, key_lines, most_parts
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,8 @@ def scenario_text(origin: str, text: str, folder: Path) -> ScenarioText:
 
     Raises ScenarioError for text that is not TOML, LimitError for keys of too many parts.
     """
-    NESTING.require(_most_parts(text), origin)
+    NESTING.require(most_parts(text), origin)
     return ScenarioText(origin, _parsed(origin, text), key_lines(text), folder)
-
-
-def _most_parts(text: str) -> int:
-    """Give the parts of the longest dotted key, as `a.b.c`; tables within tables take long."""
-    return max((each.count(".") + 1 for each in _DOTTED.findall(text)), default=0)
 
 
 def _builtin_names() -> list[str]:

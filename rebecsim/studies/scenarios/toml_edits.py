@@ -1,4 +1,4 @@
-"""Change one value of a TOML text; the rest stays as it was written."""
+"""Change one value of a TOML text, and leave its other lines and comments as they are."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _with_table(
 
 
 def _is_before(table: FieldPath, path: FieldPath) -> bool:
-    """Whether a new table of a list comes behind a table: the last one, or what both are in."""
+    """Whether a new table of a list goes after a table: its last one, or the one around both."""
     *list_of, number = path
     behind = (*list_of, int(number) - 1)
     around = path[:-2]

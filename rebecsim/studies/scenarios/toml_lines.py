@@ -1,7 +1,8 @@
-"""Find the line of a key in a TOML text, so that an error can point there.
+"""Find the line of each key of a TOML text, so that an error can point there.
 
 `tomllib` gives values without positions. This module reads the text once more for positions alone;
-it expects a text that `tomllib` has accepted.
+it expects a text that `tomllib` has accepted, except for `most_parts`, which reads any text in time
+proportional to its length.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ FieldPath = tuple[str | int, ...]
 
 _TOKEN = re.compile(
     r'''
-      (?P<string> """(?:\\.|[^\\])*?"{3,5} | \'\'\'.*?'{3,5}
-                | "(?:\\.|[^"\\\n])*" | '[^'\n]*' )
+      (?P<string> """(?:\\.|[^\\])*?(?:"{3,5}|\\?\Z) | \'\'\'.*?(?:'{3,5}|\Z)
+                | "(?:\\.|[^"\\\n])*+"? | '[^'\n]*+'? )
     | (?P<comment> \#[^\n]* )
     | (?P<newline> \n )
     | (?P<sign> [\[\]{}=,.] )
@@ -31,6 +32,21 @@ class _Token(NamedTuple):
     kind: str
     text: str
     line: int
+
+
+def most_parts(text: str) -> int:
+    """Return the number of parts of the longest dotted key, 3 for `a.b.c`; at least 1.
+
+    Each part is a table within a table, so the time to parse a key grows with their square.
+    """
+    most = dots = 0
+    for token in _tokens(text):
+        if token.text == "." and token.kind == "sign":
+            dots += 1
+            most = max(most, dots)
+        elif token.kind not in ("bare", "string"):
+            dots = 0
+    return most + 1
 
 
 def key_lines(text: str) -> Mapping[FieldPath, int]:

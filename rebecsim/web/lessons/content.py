@@ -1,4 +1,4 @@
-"""What lessons say, as it stands in the TOML files beside this module."""
+"""Read lessons, the tour, the plan and the quiz from the TOML files beside this module."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
+
+QUIZ = "quiz"
+"""What the quiz is called where a teacher opens its answers, as lessons are by their names."""
 
 _EMPHASISED = r"(?<!\w)\*(\w[^*]*)\*(?!\w)"
 
@@ -46,7 +49,7 @@ class Case:
 
     @property
     def property_file(self) -> Path | None:
-        """What is asked of it besides."""
+        """The property file that belongs to it."""
         return packaged(self.questions) if self.questions else None
 
 
@@ -64,7 +67,11 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A teaching model with a question: first one predicts, then one looks."""
+    """A teaching model with a question: first one predicts, then one looks.
+
+    `hides` names other models that solve an exercise, `spoilers` are the comments in its own model
+    that hold an answer. Pupils see neither before the teacher opens the lesson.
+    """
 
     name: str
     title: str
@@ -77,10 +84,18 @@ class Lesson:
     answer: str
     cases: tuple[Case, ...]
     exercises: tuple[Exercise, ...]
+    hides: tuple[str, ...] = ()
+    spoilers: tuple[str, ...] = ()
+
+    def without_spoilers(self, text: str) -> str:
+        """Give the text of its model without the comments that hold an answer."""
+        for each in self.spoilers:
+            text = text.replace(each, "")
+        return text
 
     @property
     def all_minutes(self) -> int:
-        """How long the lesson and its exercises are believed to take."""
+        """The estimated minutes of the lesson and its exercises."""
         return self.minutes + sum(each.minutes for each in self.exercises)
 
 
@@ -93,10 +108,42 @@ class Stop:
     case: Case
 
 
+@dataclass(frozen=True)
+class PlanStep:
+    """A part of the plan for 45 minutes: what pupils do, and what their teacher does and opens."""
+
+    title: str
+    minutes: int
+    address: str
+    pupils: str
+    teacher: str
+    opens: str = ""
+
+
+@dataclass(frozen=True)
+class QuizQuestion:
+    """A question with choices, of which one is right: its place, and why."""
+
+    text: str
+    choices: tuple[str, ...]
+    right: int
+    why: str
+
+
 @cache
 def lessons() -> tuple[Lesson, ...]:
     """Give all lessons, easy ones first."""
     return tuple(_lesson(each) for each in _read("lessons.toml")["lesson"])
+
+
+def lesson_about(model: str) -> Lesson | None:
+    """Give the lesson about a model that comes with the program."""
+    return next((each for each in lessons() if each.model == model), None)
+
+
+def lesson_hiding(model: str) -> Lesson | None:
+    """Give the lesson whose exercise a model solves, if it is listed beside the others."""
+    return next((each for each in lessons() if model in each.hides), None)
 
 
 @cache
@@ -105,6 +152,21 @@ def stops() -> tuple[Stop, ...]:
     return tuple(
         Stop(each["title"], each["text"], _case(each | {"what": each["title"]}, ""))
         for each in _read("tour.toml")["stop"]
+    )
+
+
+@cache
+def plan_steps() -> tuple[PlanStep, ...]:
+    """Give the parts of a lesson of 45 minutes, in order."""
+    return tuple(PlanStep(**each) for each in _read("plan.toml")["step"])
+
+
+@cache
+def questions() -> tuple[QuizQuestion, ...]:
+    """Give the questions of the quiz that ends it."""
+    return tuple(
+        QuizQuestion(**(each | {"choices": tuple(each["choices"])}))
+        for each in _read("plan.toml")["question"]
     )
 
 
@@ -135,6 +197,8 @@ def _lesson(plain: dict[str, Any]) -> Lesson:
     given = plain | {
         "name": Path(model).stem,
         "cases": _cases(plain, model),
+        "hides": tuple(plain.get("hides", ())),
+        "spoilers": tuple(plain.get("spoilers", ())),
         "exercises": tuple(
             Exercise(**(each | {"cases": _cases(each, model)})) for each in plain["exercises"]
         ),

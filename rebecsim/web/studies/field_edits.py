@@ -1,4 +1,4 @@
-"""What was done in a form, put into the text of a scenario."""
+"""Apply changes of a form to the text of a scenario."""
 
 from __future__ import annotations
 

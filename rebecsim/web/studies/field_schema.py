@@ -1,4 +1,4 @@
-"""Which fields a form has: made from the schema of a kind of scenario, and what a scenario has.
+"""Make the fields of a form from the schema of a kind of scenario and a scenario's values.
 
 A list of tables has a group of fields for each table that a scenario has there. Which fields a
 group has may depend on one of them, as those of a pattern do on its name.
@@ -100,7 +100,7 @@ class _Form:
         deciding = FormField(
             (*path, key),
             "choice",
-            help="decides which options there are",
+            help="decides which options follow",
             required=True,
             choices=tuple(keys),
             keys=keys,

@@ -1,4 +1,4 @@
-"""The fields of a form for scenarios: what each shows of a scenario, and how it is read.
+"""Show values of a scenario in the fields of a form, and read what was typed.
 
 A table is a group of fields, and so is each table of a list; a list of numbers or words is one
 line. What has another shape is written as TOML.
@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rebecsim.errors import UserError
+from rebecsim.limits import NESTING, LimitError
 from rebecsim.studies.scenarios.scenario_errors import field_name
 from rebecsim.studies.scenarios.toml_edits import toml_value
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.toml_lines import FieldPath, most_parts
 
 Group = Literal["table", "tables", "entry"]
 Shape = Literal["text", "lines", "integer", "number", "flag", "choice", "list", "toml"] | Group
@@ -92,10 +93,16 @@ def read(of: FormField, text: str) -> object:
     if of.shape == "list" and not text.startswith("["):
         return [_word(each.strip()) for each in text.split(",") if each.strip()]
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return _parsed(text)
     except (ValueError, RecursionError) as error:
         what = {"integer": "a whole number", "number": "a number", "flag": "true or false"}
         raise UserError(f"must be {what.get(of.shape, 'written as TOML')}") from error
+
+
+def _parsed(text: str) -> object:
+    """Read a value of TOML. Raises LimitError, ValueError, RecursionError."""
+    NESTING.require(most_parts(text))
+    return tomllib.loads(f"value = {text}")["value"]
 
 
 def value_at(values: Any, path: FieldPath) -> Any:
@@ -111,8 +118,8 @@ def value_at(values: Any, path: FieldPath) -> Any:
 def _word(text: str) -> object:
     """Read an entry of a list: a number if it is one."""
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
+        value = _parsed(text)
+    except (ValueError, RecursionError, LimitError):
         return text.strip("\"'")
     return value if isinstance(value, bool | int | float | str) else text
 

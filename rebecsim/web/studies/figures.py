@@ -1,7 +1,7 @@
-"""The figures of a run as far as its cells are finished: a sentence, tables, charts.
+"""Compute the figures of a run from its finished cells: a sentence, tables, charts.
 
-They come from the record of the run and from its parts. Nothing that a scenario names is read, and
-what was summed up once is kept for as long as its part stays as it is.
+They come from the record and the parts of the run; files that the scenario names are not read.
+Sums are cached until their part changes.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Figures:
     compared: Compared
 
 
-class FigureRoom:
-    """Works out figures, for several readers at a time."""
+class FigureCache:
+    """Computes figures for several readers at a time, and remembers them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""All pages about studies, over the directory that the server was given."""
+"""Put together the routes of studies and runs below the server's directory."""
 
 from __future__ import annotations
 

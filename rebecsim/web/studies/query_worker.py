@@ -1,8 +1,7 @@
-"""A process of its own that answers SQL over the runs below a directory, and then ends.
+"""Answer one SQL question over the runs below a directory, in a separate process.
 
-What is asked comes in as JSON on standard input, what was found goes out as JSON; all rows go into
-a file if one is named. As a process it can be stopped, and what it takes of memory and writes is
-limited and given back.
+It reads the question as JSON from standard input and prints the answer as JSON; all rows go into a
+file if one is named. A process can be stopped, and its memory and files can be limited.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from rebecsim.errors import UserError
 from rebecsim.printable import clipped
 from rebecsim.report.stored import shown_value
 from rebecsim.studies.storage.arrow import leave_pandas_alone
-from rebecsim.web.studies.shelf import Shelf
+from rebecsim.web.studies.found_runs import RunFinder
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.query import QueryAnswer
@@ -43,10 +42,10 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
 
     leave_pandas_alone()
 
-    shelf = Shelf(Path(asked["root"]))
+    finder = RunFinder(Path(asked["root"]))
     warnings: list[str] = []
     try:
-        shelved = shelf.look()
+        shelved = finder.look()
         warnings += shelved.complaints
         runs = [each.stored for each in shelved.runs]
         answer = query(asked["sql"], runs, warnings.append, asked["megabytes"])
@@ -59,17 +58,17 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         more = next(answer.rows, None) is not None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            return {"error": "The answer is larger than a file may be: ask for less."}
-        return {"error": shelf.without_root(str(error))}
+            return {"error": f"The answer is larger than {LARGEST_ANSWER} MB. Ask for less."}
+        return {"error": finder.without_root(str(error))}
     except UserError as error:
-        return {"error": shelf.without_root(str(error))}
+        return {"error": finder.without_root(str(error))}
     except MemoryError:
-        return {"error": "The memory for a question is used up."}
+        return {"error": "The question needs more memory than it may have. Ask for fewer rows."}
     return {
         "columns": list(answer.columns),
         "rows": rows,
         "more": more,
-        "warnings": [shelf.without_root(each) for each in warnings],
+        "warnings": [finder.without_root(each) for each in warnings],
     }
 
 

@@ -1,4 +1,4 @@
-"""Questions in SQL, each answered by a process of its own, a few at once."""
+"""Answer questions in SQL, each in a separate process, a few at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.processes import last_words, start_module
+from rebecsim.web.limits import QUERIES_AT_ONCE
 
 LONGEST_QUESTION = 5_000
-_AT_ONCE = 2
 _SECONDS = 30
 _MEGABYTES = 1_000
 _MOST_ROWS = 200
@@ -37,7 +37,7 @@ class Questions:
 
     def __init__(self, seconds: float = _SECONDS) -> None:
         self._seconds = seconds
-        self._places = threading.BoundedSemaphore(_AT_ONCE)
+        self._places = threading.BoundedSemaphore(QUERIES_AT_ONCE)
 
     def ask(self, sql: str, root: Path | None) -> SqlAnswer:
         """Answer a question. Raises UserError where that cannot be done."""
@@ -51,11 +51,13 @@ class Questions:
 
     def _said(self, sql: str, root: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
         if root is None:
-            raise UserError("There is no directory with runs.")
+            raise UserError(
+                "This server has no directory with runs. Start `rebecsim web DIRECTORY`."
+            )
         if len(sql) > LONGEST_QUESTION:
-            raise UserError(f"A question may have {LONGEST_QUESTION:,} characters.")
+            raise UserError(f"A question may have at most {LONGEST_QUESTION:,} characters.")
         if not self._places.acquire(blocking=False):
-            raise UserError("Other questions are being answered; ask again in a moment.")
+            raise UserError("The server is answering other questions. Ask again in a few seconds.")
         try:
             said = self._answered({"sql": sql, "root": str(root), **wanted})
         finally:
@@ -85,6 +87,6 @@ class Questions:
                     ) from error
             if process.returncode:
                 why = last_words(errors) or "it takes more memory than a question may have"
-                raise UserError(f"The question was not answered: {why}.")
+                raise UserError(f"The database could not answer: {why}.")
         said: dict[str, Any] = json.loads(answer)
         return said

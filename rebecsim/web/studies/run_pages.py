@@ -1,4 +1,4 @@
-"""The addresses of runs: their list, one of them, questions in SQL, what two differ in."""
+"""The routes of runs: their list, one run, questions in SQL, differences of two runs."""
 
 from __future__ import annotations
 

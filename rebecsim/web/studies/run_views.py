@@ -1,8 +1,9 @@
-"""What the pages of runs show, as HTML."""
+"""Render the pages of runs as HTML."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,16 +14,16 @@ from urllib.parse import quote, urlencode
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.errors import UserError
+from rebecsim.files import open_plain
 from rebecsim.printable import clipped
 from rebecsim.report.html import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.own_files import open_small_file
-from rebecsim.web.studies.figures import FigureRoom
+from rebecsim.web.studies.figures import FigureCache
+from rebecsim.web.studies.found_runs import FoundRun, RunFinder
 from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
-from rebecsim.web.studies.shelf import Shelf, ShelvedRun
 from rebecsim.web.studies.started import FOLDER
 
 _LARGEST_FILE = 64 * 1024 * 1024
@@ -45,15 +46,15 @@ class RunViews:
     """The pages over the runs below a directory."""
 
     def __init__(self, root: Path | None) -> None:
-        self.shelf = Shelf(root)
-        self._room = FigureRoom()
+        self.finder = RunFinder(root)
+        self._cache = FigureCache()
         self._questions = Questions()
 
     def runs(self, sort: str, down: bool, find: str) -> str:
         """Give the list, in an order, of the runs that have these words."""
         sort = sort if sort in _ORDERS else "name"
         find = find.strip()[:_LONGEST_SEARCH]
-        shelved = self.shelf.look()
+        shelved = self.finder.look()
         shown = sorted(shelved.runs, key=_ORDERS[sort], reverse=down)
         return rendered(
             "studies/runs.html.j2",
@@ -67,8 +68,8 @@ class RunViews:
 
     def run(self, run: str) -> str:
         """Give the page of a run. Raises UserError."""
-        with self.shelf.naming():
-            found = self.shelf.find(run)
+        with self.finder.naming():
+            found = self.finder.find(run)
         is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
         shown = {**_run_values(found), **self._figures(found)}
         return rendered(
@@ -77,7 +78,7 @@ class RunViews:
 
     def figures(self, run: str) -> str:
         """Give the figures of a run as they are on its page. Raises UserError."""
-        found = self.shelf.find(run)
+        found = self.finder.find(run)
         return rendered(
             "studies/run_live.html.j2",
             run=found,
@@ -88,16 +89,23 @@ class RunViews:
 
     def chart(self, run: str, name: str) -> bytes | None:
         """Draw a chart of a run as SVG, if there is one of this name. Raises UserError."""
-        with self.shelf.naming():
-            return self._room.picture(self.shelf.find(run).stored, name)
+        with self.finder.naming():
+            return self._cache.picture(self.finder.find(run).stored, name)
 
     def file(self, run: str, file: str) -> BinaryIO | None:
         """Open a file of the report of a run, if it is one. Raises UserError."""
-        with self.shelf.naming():
-            found = self.shelf.find(run)
+        with self.finder.naming():
+            found = self.finder.find(run)
         if not _KEPT.fullmatch(file):
             return None
-        return open_small_file(found.directory / file, most=_LARGEST_FILE)
+        try:
+            opened = os.fdopen(open_plain(found.directory / file), "rb")
+        except OSError:
+            return None
+        if os.fstat(opened.fileno()).st_size <= _LARGEST_FILE:
+            return opened
+        opened.close()
+        return None
 
     def box(self, sql: str) -> str:
         """Give the page on which one asks."""
@@ -106,7 +114,7 @@ class RunViews:
     def answer(self, sql: str) -> tuple[str, int]:
         """Give the page with the answer to a question, or with what is wrong, and its status."""
         try:
-            answer = self._questions.ask(sql, self.shelf.root)
+            answer = self._questions.ask(sql, self.finder.root)
         except UserError as error:
             wrong = clipped(str(error), LONGEST_ERROR)
             return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
@@ -115,7 +123,7 @@ class RunViews:
     def write_answer(self, sql: str, out: Path) -> tuple[str, int] | None:
         """Write all rows of an answer to a file; give a page and its status where that fails."""
         try:
-            self._questions.write(sql, self.shelf.root, out)
+            self._questions.write(sql, self.finder.root, out)
         except UserError as error:
             wrong = clipped(str(error), LONGEST_ERROR)
             return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
@@ -125,8 +133,8 @@ class RunViews:
         """Give the page of two runs. Raises UserError unless they are two that can be compared."""
         if len(set(runs)) != 2 or len(runs) != 2:
             raise UserError("Choose two runs to compare.")
-        with self.shelf.naming():
-            one, other = map(self.shelf.find, runs)
+        with self.finder.naming():
+            one, other = map(self.finder.find, runs)
             found = compare_runs(one.stored, other.stored)
         return rendered(
             "studies/diff.html.j2",
@@ -141,26 +149,26 @@ class RunViews:
             more=list(_changes(one, other)),
         )
 
-    def _figures(self, run: ShelvedRun) -> dict[str, Any]:
+    def _figures(self, run: FoundRun) -> dict[str, Any]:
         error, figures = "", None
         try:
-            with self.shelf.naming():
-                figures = self._room.figures(run.stored)
+            with self.finder.naming():
+                figures = self._cache.figures(run.stored)
         except UserError as wrong:
             error = clipped(str(wrong), LONGEST_ERROR)
         return {"figures": figures, "error": error, "stamp": len(run.stored.finished)}
 
     @property
     def _root(self) -> str:
-        return "" if self.shelf.root is None else self.shelf.root.name or "/"
+        return "" if self.finder.root is None else self.finder.root.name or "/"
 
     def _asked(self, sql: str, **found: Any) -> str:
-        known = views([each.stored for each in self.shelf.look().runs])
+        known = views([each.stored for each in self.finder.look().runs])
         values = {"answer": None, "error": "", **found}
         return rendered("studies/sql.html.j2", sql=sql, views=known, root=self._root, **values)
 
 
-def _run_values(run: ShelvedRun) -> dict[str, Any]:
+def _run_values(run: FoundRun) -> dict[str, Any]:
     """Give what the page of a run shows beside its figures."""
     question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
     return {
@@ -179,7 +187,7 @@ def _kept_files(directory: Path) -> Iterator[str]:
     yield from sorted(kept, key=lambda name: not name.endswith(".html"))
 
 
-def _is_found(run: ShelvedRun, find: str) -> bool:
+def _is_found(run: FoundRun, find: str) -> bool:
     words = f"{run.name} {run.title} {run.stored.kind} {run.state}".casefold()
     return all(each in words for each in find.casefold().split())
 
@@ -202,7 +210,7 @@ def _different(found: RunDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
     ]
 
 
-def _changes(one: ShelvedRun, other: ShelvedRun) -> Iterator[str]:
+def _changes(one: FoundRun, other: FoundRun) -> Iterator[str]:
     """Say what else a kind can compare, as the terminal shows it."""
     from rich.console import Console
 

@@ -1,9 +1,10 @@
-"""Scenarios that were written in the browser: read and checked, with the files they may name."""
+"""Read and check scenarios typed in the browser, and the files that they name."""
 
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,6 @@ from rebecsim.studies.swept import SweptStudy
 from rebecsim.web.own_files import read_small_file
 
 ORIGIN = "the scenario"
-
-_MOST_PARTS = 30
-_PART = r"(?:[\w-]++|'')"
-_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
-_NO_KEYS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|#[^\n]*+")
-"""Texts and comments, which may have as many points as they like."""
 
 
 def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
@@ -79,18 +74,14 @@ def builtin_titles() -> dict[str, tuple[str, str]]:
     return found
 
 
-def require_short_keys(text: str) -> None:
-    """Raise UserError for a key of many parts: the time to read one grows with their square."""
-    plain = _NO_KEYS.sub("''", text)
-    if found := _LONG_KEY.search(plain):
-        line = plain.count("\n", 0, found.start()) + 1
-        raise UserError(f"line {line}: a key may have {_MOST_PARTS} parts, with points between.")
+@lru_cache(maxsize=16)
+def values_of(text: str) -> Mapping[str, Any] | None:
+    """Read a TOML text, which is not to be changed; None where it is none.
 
-
-def values_of(text: str) -> dict[str, Any] | None:
-    """Read a TOML text; None where it is none."""
+    A form asks for the same text several times.
+    """
     try:
-        return dict(scenario_text(ORIGIN, text, Path()).values)
+        return scenario_text(ORIGIN, text, Path()).values
     except UserError:
         return None
 

@@ -1,7 +1,7 @@
-"""Studies that were started in the browser: begun, found again, paused, cancelled, gone on with.
+"""Start, find, pause, resume and cancel studies from the browser.
 
-All that is known of one stands in a folder of its run directory, so a server that is started later
-finds it. Its process is alive as long as that folder is locked; the lock says which one it is.
+A study keeps its notes in a folder of its run directory, so a later server finds it. Its process
+locks this folder while it runs; the lock names the process.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import os
 import re
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
-from rebecsim.files import reason_of, temporary_name, write_atomically
+from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
+from rebecsim.limits import LimitError, parsed_json
 from rebecsim.printable import printable
 from rebecsim.processes import start_module
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import is_being_written, last_writer, locked_at
 from rebecsim.web.limits import MOST_STUDIES, alone_in
-from rebecsim.web.own_files import read_small_file
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
@@ -38,6 +38,7 @@ _ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
 
 _MODULE = "rebecsim.web.studies.study_process"
 _LONGEST_LOG = 8_000
+_LARGEST_NOTE = 256 * 1024  # bytes of a file about a study
 _BEGINNING = 30.0
 """Seconds in which a process begins, before it is taken for one that was killed."""
 
@@ -129,18 +130,21 @@ class StartedStudy:
     # --- what can be done with it --------------------------------------------------------------
 
     def pause(self) -> None:
-        """Have it stop where it is. Raises UserError when it is not running, or cannot stop."""
+        """Pause its process. Raises UserError when it is not running, or cannot be paused."""
         self._require("running")
         if not self.can_pause:
             raise UserError(
-                "Processes cannot be paused on this system. Cancel the study instead: finished "
+                "This system cannot pause processes. Cancel the study instead: its finished "
                 "cells are kept, and it can be resumed."
             )
         self._mark("paused")
         self._signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Have it go on: where it was paused, or with the cells that are missing."""
+        """Resume it: where it was paused, or with the cells that are missing.
+
+        Raises UserError, as do the others.
+        """
         if self.state == "paused":
             self._unmark("paused")
             self._signal(signal.SIGCONT)
@@ -152,7 +156,7 @@ class StartedStudy:
             self.begin()
 
     def cancel(self) -> None:
-        """Have it end, as Ctrl-C would; the second time at once. Finished cells are kept."""
+        """End it as Ctrl-C would, the second time at once. Finished cells are kept."""
         self._require("running", "paused", "ending")
         if self._is_marked("ending"):
             self._signal(signal.SIGKILL)
@@ -163,28 +167,30 @@ class StartedStudy:
             self._signal(signal.SIGCONT)  # it may be paused, and would not hear
 
     def begin(self) -> None:
-        """Start its process, which goes on when this one ends. Raises UserError, OSError."""
+        """Start its process, which goes on when this one ends. Raises UserError."""
         place = self.directory / FOLDER
         for name in ("ended.json", "progress.json", "paused", "ending"):
-            (place / name).unlink(missing_ok=True)
-        write_atomically(place / "begun.json", json.dumps({"at": time.time()}).encode())
-        with (place / "log.txt").open("ab") as log:
-            process = start_module(
-                _MODULE,
-                str(self.directory.parent),
-                self.name,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        _ours.append((self.directory, process))
+            self._unmark(name)
+        with _naming(self.directory):
+            write_atomically(place / "begun.json", json.dumps({"at": time.time()}).encode())
+            with (place / "log.txt").open("ab") as log:
+                process = start_module(
+                    _MODULE,
+                    str(self.directory.parent),
+                    self.name,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+        _ours[self.directory] = process
 
     # --- its notes -----------------------------------------------------------------------------
 
     def _note(self, name: str) -> dict[str, Any] | None:
+        file = self.directory / FOLDER / name
         try:
-            found = json.loads(read_small_file(self.directory / FOLDER / name) or b"")
-        except (ValueError, RecursionError):
+            found = parsed_json(read_plain(file, _LARGEST_NOTE), file)
+        except (OSError, ValueError, LimitError):
             return None
         return found if isinstance(found, dict) else None
 
@@ -196,21 +202,24 @@ class StartedStudy:
         locked = locked_at(self.directory / FOLDER)
         if locked is not None and locked >= begun:
             return False
-        ours = any(place == self.directory and each.poll() is None for place, each in _ours)
+        process = _ours.get(self.directory)
+        ours = process is not None and process.poll() is None
         return ours or 0 <= time.time() - begun < _BEGINNING
 
     def _is_marked(self, name: str) -> bool:
         return (self.directory / FOLDER / name).exists()
 
     def _mark(self, name: str) -> None:
-        (self.directory / FOLDER / name).touch()
+        with _naming(self.directory):
+            (self.directory / FOLDER / name).touch()
 
     def _unmark(self, name: str) -> None:
-        (self.directory / FOLDER / name).unlink(missing_ok=True)
+        with _naming(self.directory):
+            (self.directory / FOLDER / name).unlink(missing_ok=True)
 
     def _require(self, *states: StudyState) -> None:
         if (state := self.state) not in states:
-            raise UserError(f"{self.name} is {state}, so that cannot be done now.")
+            raise UserError(f"{self.name} is {state}. Reload its page to see what you can do now.")
 
     def _signal(self, number: int) -> None:
         """Send a signal to its process and those that work for it, once it is sure which it is."""
@@ -221,64 +230,78 @@ class StartedStudy:
         try:
             os.killpg(process, number)
         except (ProcessLookupError, PermissionError) as error:
-            raise UserError(f"{self.name}: its process cannot be reached: {error}") from error
+            raise UserError(
+                f"{self.name}: the system refused a signal to its process: {error}"
+            ) from error
 
 
-_ours: list[tuple[Path, subprocess.Popen[bytes]]] = []
-"""Processes that were started here, with their directories, until it is seen that they ended."""
+_ours: dict[Path, subprocess.Popen[bytes]] = {}
+"""Run directory -> the process that was last started for it here."""
 
 
 def started_studies(root: Path) -> Iterator[StartedStudy]:
     """Find the studies that were started over a directory, in the order of their names."""
-    _ours[:] = [(place, process) for place, process in _ours if process.poll() is None]
+    for process in _ours.copy().values():
+        process.poll()  # the system keeps an ended process until somebody asks
     for place in sorted(root.glob(f"*/{FOLDER}/request.json")):
         folder = place.parent
         is_named = NAME.fullmatch(folder.parent.name)  # and not one that is being made
         is_linked = folder.is_symlink() or folder.parent.is_symlink()
-        if is_named and not is_linked and all(map(_is_plain, _in(folder))):
+        if is_named and not is_linked and _has_plain_files(folder):
             yield StartedStudy(folder.parent)
 
 
-def _in(folder: Path) -> list[Path]:
-    return list(folder.iterdir()) if folder.is_dir() else []
-
-
-def _is_plain(file: Path) -> bool:
-    """Whether it is a file, and no link or FIFO; or was one a moment ago."""
+def _has_plain_files(folder: Path) -> bool:
+    """Whether all that is in a folder are files, and no links, folders or FIFOs."""
     try:
-        return stat.S_ISREG(file.lstat().st_mode)
-    except FileNotFoundError:
-        return True
+        with os.scandir(folder) as entries:
+            return all(each.is_file(follow_symlinks=False) for each in entries)
+    except OSError:  # it was removed
+        return False
 
 
 def start_study(root: Path, request: Request) -> StartedStudy:
     """Make the directory of a study below `root` and start it. Raises UserError."""
     if not NAME.fullmatch(request.name):
-        raise UserError("The name needs letters from a to z, digits, _ and -, 60 at most.")
+        raise UserError("The name may have at most 60 letters from a to z, digits, _ and -.")
     directory = root / request.name
     with alone_in(root):
         _require_place(root)
         if directory.exists() or directory.is_symlink():
-            raise UserError(f"There is something called {request.name} already.")
-        try:
-            _make(directory, request)
-        except OSError as error:
-            raise UserError(f"{request.name} cannot be made: {reason_of(error)}") from error
+            raise UserError(f"{request.name} exists already. Choose another name.")
+        with _naming(directory):
+            make_study(directory, request)
         study = StartedStudy(directory)
-        study.begin()
+        try:
+            study.begin()
+        except UserError:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
     return study
 
 
+@contextmanager
+def _naming(directory: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a UserError that names the file below the root."""
+    try:
+        yield
+    except OSError as error:
+        named = Path(str(error.filename or directory))
+        root = directory.parent
+        file = named.relative_to(root) if named.is_relative_to(root) else named
+        raise UserError(f"Study {directory.name}: {file}: {reason_of(error)}.") from error
+
+
 def _require_place(root: Path) -> None:
-    """Raise UserError when as many studies go on as may."""
+    """Raise UserError when as many studies run as may."""
     alive = [each.name for each in started_studies(root) if each.state in ALIVE]
     if len(alive) >= MOST_STUDIES:
         raise UserError(
-            f"{len(alive)} studies are going on ({', '.join(alive)}); cancel one, or wait for it."
+            f"{len(alive)} studies are running ({', '.join(alive)}). Cancel one, or wait for it."
         )
 
 
-def _make(directory: Path, request: Request) -> None:
+def make_study(directory: Path, request: Request) -> None:
     """Make a directory with what was asked for: whole or not at all. Raises OSError."""
     beside = temporary_name(directory)
     try:
@@ -294,16 +317,17 @@ def _make(directory: Path, request: Request) -> None:
 def read_request(directory: Path) -> Request:
     """Read what was asked for. Raises UserError for what is damaged."""
     place = directory / FOLDER
-    kept = read_small_file(place / "request.json", most=LONGEST_SCENARIO)
-    text = read_small_file(place / "scenario.toml", most=4 * LONGEST_SCENARIO)
+    file = place / "request.json"
     try:
-        found = json.loads(kept or b"")
+        found = parsed_json(read_plain(file, _LARGEST_NOTE), file)
         is_right = {name: type(value) for name, value in found.items()} == _ASKED
-        scenario = (text or b"").decode("utf-8")
-    except (ValueError, AttributeError, RecursionError):
+        scenario = read_plain(place / "scenario.toml", 4 * LONGEST_SCENARIO).decode("utf-8")
+    except (OSError, ValueError, LimitError, AttributeError):
         is_right = False
     if not is_right:
-        raise UserError(f"{directory.name}: what was asked for, in {FOLDER}, is damaged")
+        raise UserError(
+            f"{directory.name}: its request in {FOLDER} is damaged. Start it anew by another name."
+        )
     workers = min(max(1, found["workers"]), available_workers())
     return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
 

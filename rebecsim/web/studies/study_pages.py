@@ -1,4 +1,4 @@
-"""The addresses of studies: the form for one, what it says while it runs, and what stops it."""
+"""The routes of studies: their form, their progress, and buttons to stop and resume them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from rebecsim.errors import UserError
 from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, read_form
-from rebecsim.web.limits import STREAMS, BusyError, Places, visitor
+from rebecsim.web.limits import STREAMS, BusyError, Quota, visitor
 from rebecsim.web.studies.started import ALIVE
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _add_study(router: APIRouter, views: Callable[[], StudyViews]) -> None:
 def _add_stream(
     router: APIRouter, views: Callable[[], StudyViews], closing: threading.Event
 ) -> None:
-    streams = Places(STREAMS)
+    streams = Quota(STREAMS)
 
     @router.get("/studies/{study}/events")
     async def events(study: str) -> Response:
@@ -113,7 +113,7 @@ def _add_stream(
 class _Watching(StreamingResponse):
     """A stream that has a place, also when it is left before it has begun."""
 
-    def __init__(self, places: Places, content: AsyncIterator[str], **how: Any) -> None:
+    def __init__(self, places: Quota, content: AsyncIterator[str], **how: Any) -> None:
         super().__init__(content, **how)
         self._places = places
 
@@ -121,7 +121,7 @@ class _Watching(StreamingResponse):
         """Send it. Raises BusyError if there is no place."""
         client = visitor.get().name
         if not self._places.take(client):
-            raise BusyError("Too many pages are open that watch a study; close some.")
+            raise BusyError("Too many open pages follow a study. Close some of them.")
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -1,8 +1,8 @@
-"""A study that was started in the browser: a process of its own, which nobody has to wait for.
+"""Run a study that was started in the browser, in a separate process.
 
-It makes the same run directory as `rebecsim compare` does, goes on with what is there, and writes
-what it says, how far it is and how it ended into a folder of that directory. While it lives it is
-the only writer of that folder, which is how it is found again.
+It makes the same run directory as `rebecsim compare`, resumes one that exists, and writes its log,
+progress and end into a folder of that directory. It locks this folder while it runs, which is how
+a server finds it again.
 """
 
 from __future__ import annotations

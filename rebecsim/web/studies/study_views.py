@@ -1,4 +1,4 @@
-"""What the pages of studies show: the form, and what a study that was started says."""
+"""Render the pages of studies: the form, and the progress of those that were started."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.field_edits import with_field, with_table
 from rebecsim.web.studies.field_schema import fields_of
 from rebecsim.web.studies.fields import FormField, every_field, shown
+from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import (
     builtin_titles,
     checked,
-    require_short_keys,
     text_of_builtin,
     values_of,
 )
-from rebecsim.web.studies.shelf import id_of
 from rebecsim.web.studies.started import (
     ALIVE,
     LONGEST_SCENARIO,
@@ -69,7 +68,7 @@ class StudyViews:
 
     def __init__(self, runs: RunViews) -> None:
         self._runs = runs
-        self._root = runs.shelf.root
+        self._root = runs.finder.root
 
     def index(self) -> str:
         """Give the page with what can be started, and what was."""
@@ -92,7 +91,7 @@ class StudyViews:
         if run:
             return self.form(self._again(run), applied=False)
         if kind not in kind_names():
-            raise UnknownPlaceError("There is no such kind of study, or scenario.")
+            raise UnknownPlaceError("There is no kind of study or scenario of this name.")
         values = {"toml": f'kind = "{kind}"\nname = "my_study"\n'}
         return self.form(values, applied=False)
 
@@ -118,12 +117,9 @@ class StudyViews:
     def check(self, sent: Mapping[str, str], changes: Mapping[str, str], act: str = "") -> Checked:
         """Check a scenario, after some of its fields have been changed.
 
-        `act` names a list that gets another table, or a table that goes from its list. Raises
-        UserError for what takes too long to read.
+        `act` names a list that gets another table, or a table that goes from its list.
         """
         text = sent.get("toml", "").replace("\r\n", "\n")[:LONGEST_SCENARIO]
-        for each in (text, *changes.values()):
-            require_short_keys(each)
         problems: dict[str, list[str]] = {}
         for name, typed in changes.items():
             try:
@@ -143,14 +139,13 @@ class StudyViews:
             raise UserError("Studies need a directory: start `rebecsim web DIRECTORY`.")
         text = sent.get("toml", "").replace("\r\n", "\n")
         if len(text) > LONGEST_SCENARIO:
-            raise UserError(f"A scenario may have {LONGEST_SCENARIO:,} characters.")
-        require_short_keys(text)
+            raise UserError(f"A scenario may have at most {LONGEST_SCENARIO:,} characters.")
         loaded = checked(text, bool(sent.get("builtin")), self._root)
         workers = sent.get("workers", "1").strip()
         if not re.fullmatch(r"\d{1,3}", workers, re.ASCII) or not (
             1 <= int(workers) <= available_workers()
         ):
-            raise UserError(f"Workers are a number from 1 to {available_workers()}.")
+            raise UserError(f"The number of workers must be from 1 to {available_workers()}.")
         orders = bool(sent.get("orders")) and "orders" in loaded.study.options
         name = sent.get("name", "").strip()
         request = Request(name, text, bool(sent.get("builtin")), int(workers), orders)
@@ -181,7 +176,7 @@ class StudyViews:
 
     def _again(self, run: str) -> dict[str, str]:
         """Give what a run was made from."""
-        found = self._runs.shelf.find(run)
+        found = self._runs.finder.find(run)
         study = StartedStudy(found.directory)
         if study in self._started():
             request = read_request(found.directory)
@@ -228,7 +223,7 @@ class StudyViews:
         found = self._find(study)
         actions = {"pause": found.pause, "resume": found.go_on, "cancel": found.cancel}
         if what not in actions:
-            raise UnknownPlaceError("There is no such button.")
+            raise UnknownPlaceError("A study can be paused, resumed or cancelled.")
         actions[what]()
 
     def _stored(self, study: str) -> str | None:
@@ -243,13 +238,13 @@ class StudyViews:
 
     def _named(self, text: str) -> str:
         """Shorten what is said, and name files by where they are below the directory."""
-        return clipped(self._runs.shelf.without_root(text), LONGEST_ERROR)
+        return clipped(self._runs.finder.without_root(text), LONGEST_ERROR)
 
     def _find(self, study: str) -> StartedStudy:
         for each in self._started():
             if id_of(each.name) == study:
                 return each
-        raise UnknownPlaceError("There is no study of this address: it was moved or removed.")
+        raise UnknownPlaceError("There is no study at this address. It was moved or removed.")
 
     def _started(self) -> list[StartedStudy]:
         return [] if self._root is None else list(started_studies(self._root))

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import time
 import tomllib
 
-from rebecsim.studies.scenarios.toml_lines import key_lines, line_of
+import pytest
+
+from rebecsim.studies.scenarios.toml_lines import key_lines, line_of, most_parts
 
 TEXT = '''\
 # a comment with [brackets] and "quotes
@@ -73,3 +76,27 @@ def test_nested_and_unended_texts_do_not_confuse_the_lines():
     text = 'a = "\\""\nb = \'\'\'x\'\'\'\'\nc = """\\""""\nd = [[1], [2,\n3]]\ne = 1'
     tomllib.loads(text)
     assert dict(key_lines(text)) == {("a",): 1, ("b",): 2, ("c",): 3, ("d",): 4, ("e",): 6}
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", 1),
+        ("a = 1", 1),
+        ("a.b = 'c.d.e' # f.g.h", 2),
+        ("a . 'b.c' .\t\"d.e\" = 1.5", 3),
+        ("[[a.b]]\nc.d.e.f = 1", 4),
+        ('a = """x.y\n.z."""\nb = { c.d.e = 1 }', 3),
+        ("a = 1\nb.c = 2", 2),
+        ("a.b.'", 3),
+    ],
+)
+def test_the_parts_of_the_longest_key_are_counted(text, parts):
+    assert most_parts(text) == parts
+
+
+@pytest.mark.parametrize("text", ['\\"""x\n', '\\"', "\\'''x\n", "a.'", '"""'])
+def test_strings_without_an_end_are_read_once(text):
+    began = time.monotonic()
+    most_parts(text * 100_000)
+    assert time.monotonic() - began < 20  # each alone takes minutes if read again and again

@@ -1,4 +1,4 @@
-"""Where runs are that people look at: steppers that are moved to the place that is asked for."""
+"""Keep steppers of open models, and move them to the state that a request asks for."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from contextlib import AbstractContextManager, contextmanager
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
+from rebecsim.generate.cells import flat_length
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.lang.types import ArrayType, Type
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
 from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
-from rebecsim.web.limits import MOST_ELEMENTS, PATIENCE, BusyError, visitor
+from rebecsim.web.limits import MOST_VALUES, PATIENCE, BusyError
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
 _MOST_MODELS = 64
@@ -26,18 +26,17 @@ _PATIENCE = 2.0
 """Seconds that a run may go on by itself for one click."""
 
 
-class Walks:
+class ModelSteppers:
     """The steppers of one model. Raises as loading does.
 
-    A request at a time uses them, but for those that take long, which have steppers of their own:
-    whoever takes a step need not wait for them.
+    One request at a time uses them. Requests that take long have others, so steps need not wait.
     """
 
     def __init__(self, listed: ListedModel) -> None:
         self._listed = listed
-        self._steps = _Steppers(listed)
+        self._steps = _SharedSteppers(listed)
         self._lock = threading.Lock()
-        self._searches: _Steppers | None = None
+        self._searches: _SharedSteppers | None = None
 
     @property
     def model(self) -> Model:
@@ -59,11 +58,11 @@ class Walks:
         if self._listed.is_python:
             return self._steps.at(ordinals)
         with _held(self._lock):
-            self._searches = self._searches or _Steppers(self._listed)
+            self._searches = self._searches or _SharedSteppers(self._listed)
         return self._searches.at(ordinals)
 
 
-class _Steppers:
+class _SharedSteppers:
     """Steppers of a model that is read for them; one request at a time uses them."""
 
     def __init__(self, listed: ListedModel) -> None:
@@ -72,7 +71,7 @@ class _Steppers:
             self.model = python_model(listed.text, listed.file)
         else:
             self.checked = check_source(listed.text, listed.name)
-            _require_few_elements(self.checked)
+            _require_few_values(self.checked)
             self.model = build_model(self.checked, listed.file.name)
         self._lock = threading.Lock()
         self._steppers: list[Stepper] = []
@@ -107,31 +106,24 @@ class _Steppers:
         return near
 
 
-def _require_few_elements(checked: CheckedModel) -> None:
-    """Raise UserError for a model whose arrays take much of the memory that all share."""
+def _require_few_values(checked: CheckedModel) -> None:
+    """Raise UserError for a model whose variables take much of the memory that all share."""
     rebecs = Counter(each.class_name for each in checked.instances)
     fields = (
-        rebecs[name] * elements_of(each.type)
+        rebecs[name] * flat_length(each.type)
         for name, reactive_class in checked.classes.items()
         for each in reactive_class.state_variables
     )
-    elements = max(sum(fields), sum(map(elements_of, checked.declared_types.values())))
-    if elements > MOST_ELEMENTS:
+    values = max(sum(fields), sum(map(flat_length, checked.declared_types.values())))
+    if values > MOST_VALUES:
         raise UserError(
-            f"The arrays of this model have {elements:,} elements; the browser steps through "
-            f"{MOST_ELEMENTS:,}. Use `rebecsim step` instead."
+            f"The variables of this model have {values:,} values, and the browser steps through "
+            f"models of at most {MOST_VALUES:,}. Use `rebecsim step` instead."
         )
 
 
-def elements_of(declared: Type) -> int:
-    """Give how many elements a variable of this type has, if it is an array, else 0."""
-    if not isinstance(declared, ArrayType):
-        return 0
-    return declared.length * max(1, elements_of(declared.element))
-
-
 def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:
-    """Give how many steps two runs begin with alike."""
+    """Give the number of steps that two runs share at their beginning."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return place
@@ -163,19 +155,19 @@ def go_on(stepper: Stepper, *, steps: int, until: int | None, stop_if: str) -> S
 
 
 class OpenModels:
-    """The models that somebody looks at; those not looked at for long are let go."""
+    """The models in use; the least recently used ones are dropped."""
 
     def __init__(self, find: Callable[[str], ListedModel | None]) -> None:
         self._find = find
         self._lock = threading.Lock()
         self._open: OrderedDict[str, _OpenModel] = OrderedDict()
 
-    def get(self, model: str) -> tuple[ListedModel, Walks]:
+    def get(self, model: str) -> tuple[ListedModel, ModelSteppers]:
         """Open a model. Raises UnknownPlaceError, BusyError, and as loading does."""
         with self._lock:
             found = self._open.get(model)
         listed = self._find(model) if found is None else found.listed
-        if listed is None or (listed.owner and not visitor.get().is_one_of(listed.owner)):
+        if listed is None or not listed.is_shown:
             raise UnknownPlaceError(
                 "There is no model of this address: its text has been changed since, or it is "
                 "not among the models of this server."
@@ -185,29 +177,29 @@ class OpenModels:
             self._open.move_to_end(model)
             while len(self._open) > _MOST_MODELS:
                 self._open.popitem(last=False)
-        return listed, found.walks()
+        return listed, found.steppers()
 
 
 class _OpenModel:
-    """A model that is loaded once, while others are used."""
+    """A model that is loaded once; meanwhile others can be used."""
 
     def __init__(self, listed: ListedModel) -> None:
         self.listed = listed
         self._lock = threading.Lock()
-        self._walks: Walks | None = None
+        self._steppers: ModelSteppers | None = None
 
-    def walks(self) -> Walks:
+    def steppers(self) -> ModelSteppers:
         """Give its steppers. Raises BusyError, and as loading does."""
         with _held(self._lock):
-            self._walks = self._walks or Walks(self.listed)
-            return self._walks
+            self._steppers = self._steppers or ModelSteppers(self.listed)
+            return self._steppers
 
 
 @contextmanager
 def _held(lock: threading.Lock) -> Iterator[None]:
     """Hold a lock. Raises BusyError when others do not let go of it."""
     if not lock.acquire(timeout=PATIENCE):
-        raise BusyError("Others are using this model. Try again in a moment.")
+        raise BusyError("Others are using this model. Try again in a few seconds.")
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""The runs below the directory that the server was given.
+"""Find the runs below the server's directory.
 
-An address names a run by a hash of its place below that directory, so nothing but what was found
-there can be asked for. A run with a link in it is not opened, as everywhere.
+An address names a run by a hash of its place below that directory, so a request can reach only
+runs that were found there. A run with a link in it is not opened.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ State = Literal["complete", "running", "stopped"]
 
 
 @dataclass(frozen=True)
-class ShelvedRun:
+class FoundRun:
     """A run that was found. `id` stands in addresses."""
 
     id: str
@@ -57,25 +57,25 @@ class ShelvedRun:
 
 
 @dataclass(frozen=True)
-class Shelved:
-    """The runs that were found, and what is wrong with those that cannot be opened."""
+class FoundRuns:
+    """The runs that were found, and the errors of those that cannot be opened."""
 
-    runs: tuple[ShelvedRun, ...]
+    runs: tuple[FoundRun, ...]
     complaints: tuple[str, ...]
     all_read: bool
 
 
-class Shelf:
+class RunFinder:
     """The runs below `root`; without one there are none."""
 
     def __init__(self, root: Path | None) -> None:
         self.root = None if root is None else root.resolve()
 
-    def look(self) -> Shelved:
+    def look(self) -> FoundRuns:
         """Give all runs as they are now, in the order of their names."""
         if self.root is None:
-            return Shelved((), (), True)
-        runs: list[ShelvedRun] = []
+            return FoundRuns((), (), True)
+        runs: list[FoundRun] = []
         complaints: list[str] = []
         found = find_runs(self.root)
         for name, directory in islice(found, MOST_RUNS):
@@ -83,37 +83,37 @@ class Shelf:
                 runs.append(self._opened(name, directory))
             except ResultsError as error:
                 complaints.append(self.without_root(str(error)))
-        return Shelved(tuple(runs), tuple(complaints), next(found, None) is None)
+        return FoundRuns(tuple(runs), tuple(complaints), next(found, None) is None)
 
-    def find(self, run: str) -> ShelvedRun:
+    def find(self, run: str) -> FoundRun:
         """Give a run by its id. Raises UnknownPlaceError, ResultsError."""
         for name, directory in self._places():
             if id_of(name) == run:
                 return self._opened(name, directory)
-        raise UnknownPlaceError("There is no run of this address: it was moved or removed.")
+        raise UnknownPlaceError("There is no run at this address. It was moved or removed.")
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """Have what goes wrong in the block name files by where they are below the directory."""
+        """Make errors in the block name files relative to the directory."""
         try:
             yield
         except ResultsError as error:
             raise ResultsError(self.without_root(str(error))) from error
 
     def without_root(self, text: str) -> str:
-        """Name files by where they are below the directory: who reads it need not know more."""
+        """Make the names of files in a text relative to the directory."""
         return text if self.root is None else text.replace(f"{self.root}{os.sep}", "")
 
     def _places(self) -> Iterator[tuple[str, Path]]:
         return iter(()) if self.root is None else islice(find_runs(self.root), MOST_RUNS)
 
-    def _opened(self, name: str, directory: Path) -> ShelvedRun:
+    def _opened(self, name: str, directory: Path) -> FoundRun:
         stored = open_run(directory, name)
         if is_being_written(directory):
             state: State = "running"
         else:
             state = "complete" if len(stored.finished) == len(stored.cells) else "stopped"
-        return ShelvedRun(id_of(name), stored, state)
+        return FoundRun(id_of(name), stored, state)
 
 
 def id_of(name: str) -> str:
