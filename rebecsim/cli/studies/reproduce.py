@@ -341,7 +341,7 @@ def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> 
 
     table = wanted.table
     runs = {
-        variant: _kept(plan, directory / wanted.directory(variant))
+        variant: PlannedRun.kept(plan, directory / wanted.directory(variant))
         for variant, plan in wanted.variants.items()
     }
     main = runs["rmc"]
@@ -360,13 +360,6 @@ def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> 
         max((plan.scenario.replications for plan in wanted.orders.values()), default=0),
         main.results.record()["versions"],
     )
-
-
-def _kept(plan: Plan, directory: Path) -> PlannedRun:
-    from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.storage.results import Results
-
-    return PlannedRun(plan, Results.resume(directory, plan))
 
 
 def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
