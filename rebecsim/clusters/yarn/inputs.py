@@ -76,6 +76,11 @@ class RunSetup:
         return node_sizes(racks, memory, cores)
 
     @property
+    def has_queues(self) -> bool:
+        """Whether a file of queues says how the scheduler shares the cluster."""
+        return any(each.name == self.scheduler for each in self.scenario.schedulers)
+
+    @property
     def queues(self) -> QueueSettings | None:
         """What the file of the scheduler says. Raises XmlError and OSError."""
         for each in self.scenario.schedulers:
