@@ -16,6 +16,7 @@ from rebecsim.clusters.mapreduce.configuration import (
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
+from rebecsim.repeats import first_repeated
 
 _MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_slots", "slow_start"))
 
@@ -55,8 +56,8 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     _require_classes(configuration)
     if not jobs:
         raise UserError("jobs: there is none")
-    if len({job.number for job in jobs}) < len(jobs):
-        raise UserError("jobs: two of them have the same number")
+    if (number := first_repeated(job.number for job in jobs)) is not None:
+        raise UserError(f"jobs: two of them have the number {number}; give each its own")
     for job in jobs:
         _require_job(job, configuration.slots)
 

@@ -45,6 +45,7 @@ _List = Field(strict=False)
 
 _MOST = 2**40
 Amount = Annotated[int, Field(ge=1, le=_MOST)]
+AmountOrZero = Annotated[int, Field(ge=0, le=_MOST)]
 Load = Annotated[float, Field(ge=0.001, le=1000)]
 Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
@@ -58,11 +59,9 @@ class Between(Table):
         default="uniform",
         description="how they lie there; exponential ones are stretched up to the upper bound",
     )
-    low: int = Field(ge=0, le=_MOST, json_schema_extra=UNIT_OUTSIDE, description="the least")
-    high: int | None = Field(
+    low: AmountOrZero = Field(json_schema_extra=UNIT_OUTSIDE, description="the least")
+    high: AmountOrZero | None = Field(
         default=None,
-        ge=0,
-        le=_MOST,
         json_schema_extra=UNIT_OUTSIDE,
         description="the most; the same as low without it",
     )
@@ -173,15 +172,15 @@ class PoolTable(Table):
         json_schema_extra=NO_UNIT,
         description="how much it should have, compared to others",
     )
-    least_memory: int = Field(
+    least_memory: AmountOrZero = Field(
         default=0,
-        ge=0,
-        le=_MOST,
         json_schema_extra=unit("MB"),
-        description="that it should have before others get more",
+        description="how much memory it gets before others get more",
     )
-    least_cores: int = Field(
-        default=0, ge=0, le=_MOST, json_schema_extra=unit("cores"), description="the cores, for DRF"
+    least_cores: AmountOrZero = Field(
+        default=0,
+        json_schema_extra=unit("cores"),
+        description="how many cores it gets before others get more, under DRF",
     )
 
 

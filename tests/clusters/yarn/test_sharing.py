@@ -160,7 +160,7 @@ def test_pools_that_make_no_sense_are_refused(pool, problem):
 
 def test_two_pools_of_one_name_are_refused():
     pools = FairPool("ann"), FairPool("ann", 2)
-    with pytest.raises(UserError, match="two pools have the same name"):
+    with pytest.raises(UserError, match="two pools have the name ann; rename one of them"):
         run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=pools))
 
 
