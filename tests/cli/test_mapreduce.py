@@ -47,7 +47,7 @@ def test_runs_are_shown_and_kept(run: Run, tmp_path) -> None:
         ((*JOBS, "--classes", "4:map_slots=2"), "classes have 4 nodes"),
         ((*JOBS, "--changes", "at=soon:a=1"), "--changes at=soon:a=1: write it as at=600:KEY=VAL"),
         ((*JOBS, "--changes", "at=5:a"), "--changes a: write settings as queue.NAME.capacity=60"),
-        ((*JOBS, "--changes", "queue=a:a=1"), "say of what the figure should be below or above"),
+        ((*JOBS, "--changes", "queue=a:a=1"), "give below or above"),
         ((*JOBS, "--changes", "at=5:capacity=1"), "FIFO: changes:"),
         ((*JOBS, "--warm-up", "1"), "warm-up"),
     ],

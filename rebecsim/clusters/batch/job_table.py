@@ -1,4 +1,4 @@
-"""What is kept of schedules: a table with a row for each job."""
+"""The stored table of schedules, with a row for each job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run must fulfil, so that it ends and its results mean something."""
+"""Checks of a run before it starts, so that it ends and its results have a meaning."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
     _require_classes(configuration)
     if not jobs:
-        raise UserError("jobs: there is none")
+        raise UserError("jobs: there are none; give at least one")
     if (number := first_repeated(job.number for job in jobs)) is not None:
         raise UserError(f"jobs: two of them have the number {number}; give each its own")
     for job in jobs:
@@ -145,9 +145,7 @@ def _require_classes(configuration: MapReduceConfiguration) -> None:
         )
     for place, each in enumerate(configuration.classes):
         if min(each.count - 1, each.map_slots, each.reduce_slots) < 0:
-            raise UserError(
-                f"classes[{place}]: should have one node and no fewer than 0 slots of a kind"
-            )
+            raise UserError(f"classes[{place}]: give it at least one node, and 0 or more slots")
         _require_positive(f"classes[{place}]", each.hardware, fields(NodeHardware))
 
 

@@ -1,4 +1,4 @@
-"""What a run of a scenario starts from: its jobs, its resources and what decisions cost."""
+"""The inputs of a run: its jobs, its resources and the cost of decisions."""
 
 from __future__ import annotations
 

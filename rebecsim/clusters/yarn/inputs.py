@@ -1,4 +1,4 @@
-"""What a run of a scenario starts from: its jobs, its nodes and its configuration."""
+"""The inputs of a run: its jobs, its nodes and its configuration."""
 
 from __future__ import annotations
 
@@ -239,6 +239,6 @@ def _require_sizes(racks: Sequence[Rack], path: Path) -> None:
         for node in rack.nodes:
             if node.memory is None or node.cores is None:
                 raise UserError(
-                    f"{path}: node {node.name} does not say its memory and cores; "
-                    "say them for such nodes: --memory and --cores, or these keys in [cluster]"
+                    f"{path}: node {node.name} has no memory and cores; "
+                    "give both by --memory and --cores, or by these keys in [cluster]"
                 )

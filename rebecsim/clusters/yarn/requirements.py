@@ -1,4 +1,4 @@
-"""What a run must fulfil, so that it ends and its results mean something."""
+"""Checks of a run before it starts, so that it ends and its results have a meaning."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def require_sense(configuration: YarnConfiguration) -> None:
     memory = elasticity.memory_error
     if memory and memory.sign != "NEGATIVE" and elasticity.penalty is None:
         raise UserError(
-            f"an error of memory that is {memory.sign.lower()} needs a penalty: "
-            "how long should a task run that needs more than it gets?"
+            f"an error of memory that is {memory.sign.lower()} needs a penalty, "
+            "which says how long a task runs in too little memory"
         )
 
 
@@ -50,7 +50,7 @@ def _require_fair(pool: FairPool) -> None:
     if not 0 < pool.weight < math.inf:
         raise UserError(f"pool {pool.name}: the weight should be more than 0, not {pool.weight}")
     if pool.least_memory < 0 or pool.least_cores < 0:
-        raise UserError(f"pool {pool.name}: what it has in any case should be 0 at least")
+        raise UserError(f"pool {pool.name}: least_memory and least_cores should be at least 0")
 
 
 def _require_possible(name: str, error: InjectedError) -> None:
@@ -79,13 +79,13 @@ def require_placeable(
     `elastic` says whether the scheduler gives tasks less memory than they ask for.
     """
     if not sizes:
-        raise UserError("a cluster without nodes")
+        raise UserError("the cluster has no nodes; give at least one")
     if not jobs:
-        raise UserError("no jobs to run")
+        raise UserError("there are no jobs to run; give at least one")
     for node in sizes:
         if node.memory < 1 or node.cores < 1:
             raise UserError(
-                f"node {node.name}: {node.memory} MB and {node.cores} cores; 1 at least of each"
+                f"node {node.name}: {node.memory} MB and {node.cores} cores; give 1 or more of each"
             )
     for master, job in {master_size(job, configuration): job for job in reversed(jobs)}.items():
         if not _fits(sizes, *master):

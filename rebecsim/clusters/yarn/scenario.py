@@ -266,7 +266,7 @@ class ClusterTable(Table):
         if self.topology is not None and self.racks != 1:
             raise ValueError("racks are for nodes; a topology says its own")
         if self.gaps and not self.reservations:
-            raise ValueError("gaps are those of reservations; add reservations = true")
+            raise ValueError("gaps needs reservations = true")
         return self
 
 
@@ -338,7 +338,7 @@ class ElasticityTable(Table):
     def _is_range(cls, factors: tuple[float, float]) -> tuple[float, float]:
         low, high = factors
         if low > high:
-            raise ValueError(f"should be the smaller first, not {low:g}, {high:g}")
+            raise ValueError(f"give the smaller number first, not {low:g}, {high:g}")
         return factors
 
 
@@ -469,12 +469,12 @@ class YarnScenario(StudyScenario):
             )
         open_errors = [each for each in self.errors.given if each.percent is None]
         if self.error_percents and not open_errors:
-            raise ValueError("error_percents is for an error that does not say its percent")
+            raise ValueError("error_percents is for an error without a percent; there is none")
         if open_errors and not self.error_percents:
             raise ValueError("an error without a percent needs error_percents = [0, 10, 20]")
         of_queues = {each.metric.name for each in QUEUE_MEASURES}
         if not self.schedulers and (alone := sorted(of_queues.intersection(self.metrics))):
-            raise ValueError(f"{alone[0]} is a figure of schedulers of a file; there are none")
+            raise ValueError(f"{alone[0]} is measured for schedulers of a file; add schedulers")
         self._require_counts()
         return self
 
@@ -484,7 +484,7 @@ class YarnScenario(StudyScenario):
         known = {each.lower(): each for each in self.policies}
         for each in self.schedulers:
             if (other := known.get(each.name.lower())) is not None:
-                raise ValueError(f"two schedulers have one name: {other} and {each.name}")
+                raise ValueError(f"two schedulers have the same name: {other} and {each.name}")
             known[each.name.lower()] = each.name
         if self.baseline is not None and self.baseline not in self.compared:
             raise ValueError(

@@ -214,7 +214,7 @@ def test_what_makes_no_sense_is_refused(changes, problem):
 @pytest.mark.parametrize(
     ("sizes", "problem"),
     [
-        ([], "a cluster without nodes"),
+        ([], "the cluster has no nodes; give at least one"),
         (nodes(1, cores=0), "node node1: 4000 MB and 0 cores; 1 at least of each"),
         (
             nodes(2),

@@ -131,7 +131,7 @@ def test_scenarios_know_all_penalties():
         ("count = 2", "count = 0", "cluster.nodes[0].count"),
         ('trace = "jobs.json"', "", "give one of trace"),
         ('"jobs.json"', '"none.json"', "workload.trace: there is no file"),
-        ("reservations = true", "gaps = true", "gaps are those of reservations"),
+        ("reservations = true", "gaps = true", "gaps needs reservations"),
         ("reservations = true", "racks = 2\nmemory = 5", "memory and cores are for a topology"),
         ('"STEP"', '"STAIR"', "elasticity.penalty.model"),
         ("bump = 1.5", "bump = 0.5", "elasticity.penalty.bump"),

@@ -148,7 +148,7 @@ def test_least_cores_count_where_cores_are_dominant():
         (FairPool("ann", weight=0), "pool ann: the weight should be more than 0, not 0"),
         (
             FairPool("ann", least_memory=-1),
-            "pool ann: what it has in any case should be 0 at least",
+            "pool ann: least_memory and least_cores should be at least 0",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What reports of batch clusters show beyond what all kinds have: schedules, users, changes."""
+"""Sections of reports for batch clusters: schedules, users, changes."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _users(difference: ScheduleDifference) -> RenderableType:
     table = figures_table(titles, zip(*columns, strict=True))
     hidden = len(each.user) - len(order)
     if hidden:
-        return Group(table, Text(f"For the other {hidden} less changes, or nothing."))
+        return Group(table, Text(f"The other {hidden} users change less, or not at all."))
     return table
 
 

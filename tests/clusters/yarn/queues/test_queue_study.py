@@ -169,7 +169,11 @@ def test_each_leaf_has_a_panel(shown: dict[str, StoredTables]) -> None:
     ("before", "after", "problem"),
     [
         ('policies = ["FIFO"]', 'policies = ["before"]', "no YARN scheduler is called 'before'"),
-        ('name = "after"', 'name = "BEFORE"', "two schedulers have one name: before and BEFORE"),
+        (
+            'name = "after"',
+            'name = "BEFORE"',
+            "two schedulers have the same name: before and BEFORE",
+        ),
         ('baseline = "before"', 'baseline = "SRTF"', "should be one of the policies"),
         ('queues = "after.xml"', 'queues = "none.xml"', "schedulers.1.queues: there is no file"),
         ('name = "queues"', 'name = "queues"\ncompatibility = "dss"', "DSS has no files of queues"),
