@@ -338,6 +338,7 @@ def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> 
     """Run a published scenario in every variant."""
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.studies.running.comparing import planned
+    from rebecsim.studies.running.runner import PlannedRun
 
     table = wanted.table
     runs = {
