@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.native.engines import Engine
-    from rebecsim.studies import Plan, PlannedRun
+    from rebecsim.studies import Plan
     from rebecsim.studies.running.comparing import StudyRunner
 
 _CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
