@@ -360,7 +360,7 @@ def test_a_plugin_that_brings_nothing_usable(complaint, text, message):
         ('Literal["twice"]', 'Literal["Twice!"]', "pattern Twice needs a field like pattern"),
         ("uses_time: ClassVar[bool] = False", "", "needs a class variable uses_time, a boolean"),
         ('fragment: ClassVar[str] = "twice.j2"', "", "there is no fragment None"),
-        ("length_patterns=(Twice,)", "length_patterns=(Twice, Twice)", "is there already"),
+        ("length_patterns=(Twice,)", "length_patterns=(Twice, Twice)", "already exists"),
         ("macro assign(", "macro assing(", "fragment twice.j2 defines no macro `assign`"),
     ],
 )

@@ -215,7 +215,7 @@ def test_what_makes_no_sense_is_refused(changes, problem):
     ("sizes", "problem"),
     [
         ([], "the cluster has no nodes; give at least one"),
-        (nodes(1, cores=0), "node node1: 4000 MB and 0 cores; 1 at least of each"),
+        (nodes(1, cores=0), "node node1: 4000 MB and 0 cores; give 1 or more of each"),
         (
             nodes(2),
             "job_0, task 2 asks for 5000 MB and 1 cores, and fits on no node; "

@@ -126,7 +126,7 @@ def test_scenarios_know_all_penalties():
         ('"small"', '"small"\nbaseline = "SRTF"', "baseline = 'SRTF' should be one of the"),
         ('"small"', '"small"\nreplications = 2', "nothing is random here"),
         ('"small"', '"small"\nmetrics = ["makspan"]', "no metric 'makspan'; did you mean"),
-        ('"small"', '"small"\nerror_percents = [5]', "is for an error that does not say its"),
+        ('"small"', '"small"\nerror_percents = [5]', "is for an error without a percent"),
         ("[elast", "[errors]\nmemory = {}\n[elast", "needs error_percents ="),
         ("count = 2", "count = 0", "cluster.nodes[0].count"),
         ('trace = "jobs.json"', "", "give one of trace"),
@@ -135,7 +135,7 @@ def test_scenarios_know_all_penalties():
         ("reservations = true", "racks = 2\nmemory = 5", "memory and cores are for a topology"),
         ('"STEP"', '"STAIR"', "elasticity.penalty.model"),
         ("bump = 1.5", "bump = 0.5", "elasticity.penalty.bump"),
-        ("[elasticity]", "[elasticity]\noverestimated = [2, 1]", "the smaller first, not 2, 1"),
+        ("[elasticity]", "[elasticity]\noverestimated = [2, 1]", "the smaller number first, not 2, 1"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, before, after, message):
