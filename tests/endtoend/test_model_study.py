@@ -128,7 +128,7 @@ def test_a_model_in_python_cannot_be_generated_and_is_not_run(tmp_path, capsys):
         capsys, "generate", written(tmp_path, scenario), "--out", tmp_path / "variants"
     )
     assert code == ExitCode.BAD_INPUT
-    assert "have no models in Rebeca" in err
+    assert "what it runs is no model in Rebeca" in err
 
 
 @pytest.mark.parametrize(

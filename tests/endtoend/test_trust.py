@@ -128,7 +128,7 @@ def test_a_model_that_the_user_names_is_run(run: Run, place: Path) -> None:
 def test_generating_runs_no_model(run: Run, place: Path) -> None:
     done = run("generate", "scenario.toml", "--out", "out", cwd=place)
     assert done.returncode == 2
-    assert "have no models in Rebeca: queue.py" in done.stderr
+    assert "what it runs is no model in Rebeca: queue.py" in done.stderr
     assert not trace_of(place).exists()
 
 
