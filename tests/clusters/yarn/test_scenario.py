@@ -135,7 +135,7 @@ def test_scenarios_know_all_penalties():
         ("reservations = true", "racks = 2\nmemory = 5", "memory and cores are for a topology"),
         ('"STEP"', '"STAIR"', "elasticity.penalty.model"),
         ("bump = 1.5", "bump = 0.5", "elasticity.penalty.bump"),
-        ("[elasticity]", "[elasticity]\noverestimated = [2, 1]", "the smaller number first, not 2, 1"),
+        ("[elasticity]", "[elasticity]\noverestimated = [2, 1]", "smaller number first, not 2, 1"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, before, after, message):
