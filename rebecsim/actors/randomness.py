@@ -98,18 +98,12 @@ class Streams:
         return stream
 
 
-def _fair(stream: Stream, count: int) -> int:
-    return stream.below(count)
-
-
-def _rmc(stream: Stream, count: int) -> int:
-    return min(stream.below(count + 1), count - 1)
-
-
-def law(name: ChoiceLaw) -> Callable[[Stream, int], int]:
-    """Give the function that draws an alternative under a law.
+def drawing(stream: Stream, choice_law: ChoiceLaw) -> Callable[[int], int]:
+    """Return the function that draws one of so many alternatives from a stream under a law.
 
     `fair` makes all alternatives equally likely. `rmc` is what RMC's trace generator does: with k
     alternatives the last one has probability 2 / (k + 1), every other one 1 / (k + 1).
     """
-    return {"fair": _fair, "rmc": _rmc}[name]
+    if choice_law == "fair":
+        return stream.below
+    return lambda count: min(stream.below(count + 1), count - 1)

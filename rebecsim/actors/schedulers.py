@@ -12,7 +12,7 @@ from rebecsim.actors.randomness import (
     ChoiceLaw,
     Streams,
     choice_stream,
-    law,
+    drawing,
 )
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.semantics import count_alternatives, steps
@@ -38,11 +38,16 @@ class RandomValues:
 
     def __init__(self, streams: Streams, choice_law: ChoiceLaw = "fair") -> None:
         self._streams = streams
-        self._draw = law(choice_law)
+        self._choice_law: ChoiceLaw = choice_law
+        self._drawing: dict[tuple[int, int], Callable[[int], int]] = {}
 
     def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Draw an alternative."""
-        return self._draw(self._streams[choice_stream(rebec._index, site)], len(alternatives))
+        draw = self._drawing.get((rebec._index, site))
+        if draw is None:
+            stream = self._streams[choice_stream(rebec._index, site)]
+            draw = self._drawing[rebec._index, site] = drawing(stream, self._choice_law)
+        return draw(len(alternatives))
 
 
 class FirstValues:

@@ -1,4 +1,4 @@
-"""The kinds of clusters, and what plug-ins are made of.
+"""The kinds of clusters, and the parts of plug-ins.
 
 Plug-ins: a `Plugin` brings policies, patterns, template fragments and kinds; `load_plugin` loads
 one from a file, `load_plugins` several, `load_installed_plugins` those of installed packages.

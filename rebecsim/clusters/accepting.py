@@ -1,4 +1,4 @@
-"""Accepting plug-ins: what they bring is checked and tried, and stays if all of it can be used."""
+"""Accepting plug-ins: their parts are checked and tried, and kept only if all can be used."""
 
 from __future__ import annotations
 

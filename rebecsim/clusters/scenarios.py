@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +120,8 @@ def plan_of_run(run: StoredRun) -> Plan:
             f"{path}: {error}; a kind of a plug-in is reported with that plug-in only"
         ) from error
     plan = _planned(path, recorded_scenario(path, run.record, study.scenario))
+    stored = {name for columns in run.record["tables"].values() for name in columns}
+    plan = replace(plan, lacking=study.later_columns - stored)
     require_same_results(path, run.record, plan)
     return plan
 

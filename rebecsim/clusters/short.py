@@ -1,4 +1,4 @@
-"""Scenarios of few words: what a command line says of a model and what to observe."""
+"""Scenarios made from a command line: a model, and what to observe of it."""
 
 from __future__ import annotations
 

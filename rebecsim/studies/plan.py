@@ -29,6 +29,7 @@ class Plan:
         cells: in the order of the file.
         folder: what paths in the scenario start from.
         plugins: the plug-ins that are loaded.
+        lacking: columns of further tables that a run of an earlier version lacks.
     """
 
     study: Study
@@ -36,6 +37,7 @@ class Plan:
     cells: tuple[PlannedCell, ...]
     folder: Path = Path()
     plugins: tuple[PluginRecord, ...] = ()
+    lacking: frozenset[str] = frozenset()
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -116,7 +118,10 @@ class Plan:
 
     def tables(self, trace: bool = False) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell."""
-        return self.study.tables(self.scenario, trace)
+        return {
+            table: {name: kind for name, kind in columns.items() if name not in self.lacking}
+            for table, columns in self.study.tables(self.scenario, trace).items()
+        }
 
     def fingerprints(self) -> dict[str, str]:
         """Give the digests of the files that the scenario names, for the record. Raises OSError.

@@ -142,6 +142,9 @@ class Study(ABC):
     counted: ClassVar[str] = "runs"
     """What replications are called in progress bars."""
 
+    later_columns: ClassVar[frozenset[str]] = frozenset()
+    """Columns of further tables that runs of earlier versions lack."""
+
     # --- what every kind says ------------------------------------------------------------------
 
     @abstractmethod

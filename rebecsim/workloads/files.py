@@ -83,7 +83,7 @@ def replacing(path: Path) -> Iterator[_Writable]:
 
 
 def first_bytes(path: Path) -> bytes:
-    """Give what a file, gzip or plain, begins with; all of it, if that is little.
+    """Return the first piece of a file, unpacked; the whole file if it is small.
 
     Raises WorkloadError for a damaged file, OSError for one that cannot be read.
     """

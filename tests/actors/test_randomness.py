@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.actors.randomness import ORDER_STREAM, Streams, choice_stream, law
+from rebecsim.actors.randomness import ORDER_STREAM, Streams, choice_stream, drawing
 
 MASK = 2**64 - 1
 
@@ -71,11 +71,11 @@ def test_one_alternative_draws_nothing():
 
 def test_the_laws():
     stream = Streams((7, 8), 0)[0]
-    fair, rmc = law("fair"), law("rmc")
+    fair, rmc = drawing(stream, "fair"), drawing(stream, "rmc")
     runs = 40_000
     for draw, expected in ((fair, (1 / 3, 1 / 3, 1 / 3)), (rmc, (1 / 4, 1 / 4, 1 / 2))):
-        seen = Counter(draw(stream, 3) for _ in range(runs))
+        seen = Counter(draw(3) for _ in range(runs))
         for index, probability in enumerate(expected):
             deviation = np.sqrt(runs * probability * (1 - probability))
             assert abs(seen[index] - runs * probability) < 4 * deviation
-    assert rmc(stream, 1) == 0
+    assert rmc(1) == 0

@@ -94,6 +94,24 @@ def test_jobs_and_tasks_are_those_that_are_run(scenario: str) -> None:
         assert tasks / 2 <= plan.study.size(plan.cells[0], 1).tasks <= tasks * 2
 
 
+@pytest.mark.parametrize("like", ["generic", "facebook", "word_count"])
+@pytest.mark.parametrize("jobs", [100, 1_500])
+def test_tasks_of_synthetic_jobs_are_estimated_by_what_the_jobs_are_like(
+    like: str, jobs: int
+) -> None:
+    workload = {"jobs": jobs, "rate": 0.01, "map_reduce": {"like": like}}
+    values: dict[str, Any] = {
+        "kind": "stages",
+        "name": "synthetic",
+        "policies": ["EDF"],
+        "workload": workload,
+        "resources": {"count": 50, "slots": 2},
+    }
+    plan = load(ScenarioText("synthetic", values, {}, Path())).plan()
+    tasks = sum(len(job.tasks) for job in plan.cells[0].setup.jobs(0))
+    assert plan.study.size(plan.cells[0], 1).tasks == pytest.approx(tasks, rel=0.2)
+
+
 def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rebecsim.clusters.mapreduce.workloads.jobs._of_sizes", _not_to_be_called)
     values: dict[str, Any] = {

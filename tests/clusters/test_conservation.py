@@ -26,7 +26,7 @@ from rebecsim.clusters.dispatch.source import COUNTERS
 from rebecsim.clusters.dispatch.study import model_source
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import ORDERS, simulate
+from rebecsim.simulation import ORDERS, RunResult, simulate
 from rebecsim.simulation.order import scheduler_for
 
 UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
@@ -71,17 +71,16 @@ def ended(manager: Rebec, counters: Mapping[str, str]) -> int:
     return sum(getattr(manager, v) for name, v in counters.items() if name not in UNCOUNTED)
 
 
+def run_of(source: str, order: str, ticks: int, replication: int = 0) -> RunResult:
+    model = build_model(check_source(source, "model.rebeca"), "model.rebeca")
+    streams = Streams((1, 2), replication)
+    return simulate(model, scheduler_for(order, "checkQueue", streams, "fair"), until=ticks - 1)
+
+
 @settings(max_examples=_EACH, phases=[Phase.generate])
-@given(
-    configuration=dispatch(**COMMON),
-    order=st.sampled_from(ORDERS),
-    ticks=st.integers(1, 150),
-)
+@given(configuration=dispatch(**COMMON), order=st.sampled_from(ORDERS), ticks=st.integers(1, 150))
 def test_no_job_of_a_dispatch_model_gets_lost(configuration, order, ticks):
-    model = build_model(check_source(model_source(configuration), "model.rebeca"), "model.rebeca")
-    run = simulate(
-        model, scheduler_for(order, "checkQueue", Streams((1, 2), 0), "fair"), until=ticks - 1
-    )
+    run = run_of(model_source(configuration), order, ticks)
     manager = run.system.rebecs[0]
     assert run.outcome == "time limit"
     waiting = sum(left > 0 for left in manager.m_deadline)
@@ -92,10 +91,7 @@ def test_no_job_of_a_dispatch_model_gets_lost(configuration, order, ticks):
 @settings(max_examples=_EACH, phases=[Phase.generate])
 @given(configuration=eviction(**COMMON), order=st.sampled_from(ORDERS), ticks=st.integers(1, 150))
 def test_no_job_of_an_eviction_model_gets_lost(configuration, order, ticks):
-    model = build_model(check_source(model_source(configuration), "model.rebeca"), "model.rebeca")
-    run = simulate(
-        model, scheduler_for(order, "checkQueue", Streams((1, 2), 0), "fair"), until=ticks - 1
-    )
+    run = run_of(model_source(configuration), order, ticks)
     manager, *app_masters = run.system.rebecs
     assert run.outcome == "time limit"
     waiting = sum(
@@ -117,13 +113,7 @@ ONE_PRODUCTION_JOB_OF_TWO = NatjamConfiguration(
 
 
 def outcome_of(source: str, replication: int = 0) -> str:
-    model = build_model(check_source(source, "model.rebeca"), "model.rebeca")
-    run = simulate(
-        model,
-        scheduler_for("random", "checkQueue", Streams((1, 2), replication), "fair"),
-        until=1999,
-    )
-    return run.outcome
+    return run_of(source, "random", 2000, replication).outcome
 
 
 def test_production_jobs_evict_no_job_that_ends_in_this_time_unit():

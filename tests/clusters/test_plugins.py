@@ -309,24 +309,24 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
         ),
         (
             'Plugin(slot_schedulers=(SlotScheduler("FAIR", "a", "a", JobQueueTaskScheduler),))',
-            "MapReduce scheduler FAIR is there already, from rebecsim itself",
+            "MapReduce scheduler FAIR already exists, from rebecsim itself",
         ),
         ('Plugin(fragments={"a": 1})', "fragments must map names of templates to their texts"),
         (
             'Plugin(dispatch_policies=(DispatchPolicy("EDF", "a", "a", "policies/edf.j2"),))',
-            "dispatch policy EDF is there already, from rebecsim itself; rename yours",
+            "dispatch policy EDF already exists, from rebecsim itself; rename yours",
         ),
         (
             'Plugin(dispatch_policies=2 * (DispatchPolicy("A", "a", "a", "policies/edf.j2"),))',
-            "dispatch policy A is there already, from mine.py; rename yours",
+            "dispatch policy A already exists, from mine.py; rename yours",
         ),
         (
             'Plugin(eviction_policies=(EvictionPolicy("MLF", "a", "a", "eviction/mlf.j2"),))',
-            "eviction policy MLF is there already, from rebecsim itself",
+            "eviction policy MLF already exists, from rebecsim itself",
         ),
         (
             "Plugin(arrival_patterns=(UniformArrivals,))",
-            "arrival pattern uniform is there already, from rebecsim itself",
+            "arrival pattern uniform already exists, from rebecsim itself",
         ),
         (
             'Plugin(dispatch_policies=(DispatchPolicy("../x", "a", "a", "policies/edf.j2"),))',
@@ -360,7 +360,7 @@ def test_a_plugin_that_brings_nothing_usable(complaint, text, message):
         ('Literal["twice"]', 'Literal["Twice!"]', "pattern Twice needs a field like pattern"),
         ("uses_time: ClassVar[bool] = False", "", "needs a class variable uses_time, a boolean"),
         ('fragment: ClassVar[str] = "twice.j2"', "", "there is no fragment None"),
-        ("length_patterns=(Twice,)", "length_patterns=(Twice, Twice)", "is there already"),
+        ("length_patterns=(Twice,)", "length_patterns=(Twice, Twice)", "already exists"),
         ("macro assign(", "macro assing(", "fragment twice.j2 defines no macro `assign`"),
     ],
 )
@@ -478,7 +478,7 @@ def test_plugins_of_files_come_after_installed_ones(install_package, write):
     with pytest.raises(PluginError) as caught:
         load_plugins([path])
     assert str(caught.value) == (
-        f"{path}: dispatch policy LAZY is there already, from plug-in lazy of package mine "
+        f"{path}: dispatch policy LAZY already exists, from plug-in lazy of package mine "
         "(mine_module:plugin); rename yours"
     )
 

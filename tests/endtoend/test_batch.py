@@ -101,7 +101,7 @@ def test_planted_faults_are_found(
         (["batch", "log.swf", "--nodes", "2x3"], "--nodes 2x3: write it as 120:processors=2"),
         (
             ["batch", "log.swf", "--nodes", f"{'9' * 18}:processors=2"],
-            "give at most 1,000,000 nodes",
+            "the limit is 1,000,000 for a cluster",
         ),
         (["batch", "log.swf", "--nodes", f"{'9' * 5000}:processors=2"], "write it as 120:processo"),
         (["batch", "log.swf", "--nodes", "2:memory=3"], "say how many processors a node has"),

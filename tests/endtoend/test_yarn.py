@@ -132,8 +132,8 @@ def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
         (["--nodes", "2:memory=4000"], "--nodes 2:memory=4000: write it as 80:memory=64000"),
         ([*CLUSTER, "--scheduler", "REGULA"], "did you mean REGULAR?"),
         ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),
-        ([*CLUSTER, "--gaps"], "gaps are those of reservations"),
-        (["--topology", "racks.json"], "node node1 does not say its memory and cores"),
+        ([*CLUSTER, "--gaps"], "gaps needs reservations"),
+        (["--topology", "racks.json"], "node node1 has no memory and cores"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(

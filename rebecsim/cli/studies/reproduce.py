@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.native.engines import Engine
-    from rebecsim.studies import Plan, PlannedRun
+    from rebecsim.studies import Plan
     from rebecsim.studies.running.comparing import StudyRunner
 
 _CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
@@ -338,10 +338,11 @@ def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> 
     """Run a published scenario in every variant."""
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.studies.running.comparing import planned
+    from rebecsim.studies.running.runner import PlannedRun
 
     table = wanted.table
     runs = {
-        variant: _kept(plan, directory / wanted.directory(variant))
+        variant: PlannedRun.kept(plan, directory / wanted.directory(variant))
         for variant, plan in wanted.variants.items()
     }
     main = runs["rmc"]
@@ -360,13 +361,6 @@ def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> 
         max((plan.scenario.replications for plan in wanted.orders.values()), default=0),
         main.results.record()["versions"],
     )
-
-
-def _kept(plan: Plan, directory: Path) -> PlannedRun:
-    from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.storage.results import Results
-
-    return PlannedRun(plan, Results.resume(directory, plan))
 
 
 def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:

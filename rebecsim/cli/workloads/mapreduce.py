@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.inputs import RunSetup
 
 _JOBS = "FAMILY:count=4,maps=40,reduces=2,queue=NAME"
+_CLASS = "10:map_slots=2,reduce_slots=1"
+_CHANGE = "at=600:KEY=VALUE or queue=NAME,below=1:KEY=VALUE"
 _NUMBERS = ("count", "maps", "reduces")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?")
 _WORDS = ("queue", "user", "priority", "program")
 
 
@@ -71,6 +74,14 @@ class ClusterOptions:
     disk_write: Annotated[float, typer.Option(min=0.001, help="A disk writes, MiB/s.")] = 75.0
     link: Annotated[float, typer.Option(min=0.001, help="Link of a node, Gbit/s.")] = 1.0
     replication: Annotated[int, typer.Option(min=1, help="Copies of each input block.")] = 3
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(help=f"The first nodes, as {_CLASS}; repeatable for the next ones."),
+    ] = None
+
+    def table(self) -> dict[str, Any]:
+        """Give them as a scenario has them. Raises UserError for classes that cannot be read."""
+        return vars(self) | {"classes": [_class(text) for text in self.classes or ()]}
 
 
 @app.command()
@@ -90,8 +101,15 @@ def mapreduce(
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Setting of CAPACITY without a file; repeatable."),
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Settings that change during the run: {_CHANGE}; repeatable."),
+    ] = None,
     of: JobOptions = JobOptions(),
     on: ClusterOptions = ClusterOptions(),
+    warm_up: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share of the first jobs that figures leave out.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 2015,
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
@@ -108,9 +126,13 @@ def mapreduce(
 
     use_plugins(plugin)
     setups = _setups(
-        variants=_variants(scheduler or ["FIFO"], _settings(setting or ())),
+        variants=[
+            each | {"changes": [_change(text) for text in changes or ()]}
+            for each in _variants(scheduler or ["FIFO"], _settings("--setting", setting or ()))
+        ],
         workload=of.table(trace),
-        cluster=vars(on),
+        cluster=on.table(),
+        warm_up=warm_up,
         seed=seed,
     )
     with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
@@ -166,12 +188,44 @@ def _identifier(file: Path) -> str:
     return name if name[:1].isalpha() else f"file_{name}"
 
 
-def _settings(given: Sequence[str]) -> dict[str, str]:
+def _class(text: str) -> dict[str, Any]:
+    """Read some nodes and what each has."""
+    count, colon, rest = text.partition(":")
+    found = {"count": count.strip()}
+    for part in rest.split(",") if colon else ():
+        name, _, value = part.partition("=")
+        found[name.strip()] = value.strip()
+    if not all(_NUMBER.fullmatch(each) for each in found.values()):
+        raise UserError(f"--classes {text}: write it as {_CLASS}")
+    return {name: _number(value) for name, value in found.items()}
+
+
+def _change(text: str) -> dict[str, Any]:
+    """Read when settings change, and which."""
+    begin, _, rest = text.partition(":")
+    found: dict[str, Any] = {"settings": _settings("--changes", rest.split(","))}
+    for part in begin.split(","):
+        name, _, value = (each.strip() for each in part.partition("="))
+        is_number = name in ("at", "below", "above")
+        if name not in ("at", "queue", "figure", "below", "above") or (
+            is_number and not _NUMBER.fullmatch(value)
+        ):
+            raise UserError(f"--changes {text}: write it as {_CHANGE}")
+        table = found if name == "at" else found.setdefault("when", {})
+        table[name] = _number(value) if is_number else value
+    return found
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _settings(option: str, given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
-            raise UserError(f"--setting {text}: write it as queue.NAME.capacity=60")
+            raise UserError(f"{option} {text}: write settings as queue.NAME.capacity=60")
         found[key.strip()] = value.strip()
     return found
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.measures import JudgedSchedule
 from rebecsim.metrics import tardiness
-from rebecsim.workloads import Schedule
+from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
+from rebecsim.workloads.logs import labels_of
 
 _HOUR = 3600
 
@@ -21,6 +22,7 @@ class UserChanges:
 
     Attributes:
         user: numbers of the users.
+        labels: what to call them: their names in the log, or their numbers.
         jobs: jobs of the user in both schedules.
         earlier, later: those of them that wait for less or more time in the second one.
         wait: change of the mean wait, seconds.
@@ -28,6 +30,7 @@ class UserChanges:
     """
 
     user: Integers
+    labels: tuple[str, ...]
     jobs: Integers
     earlier: Integers
     later: Integers
@@ -98,7 +101,7 @@ def schedule_difference(
         job=one.workload.job[place],
         submit=one.workload.submit[place],
         change=change,
-        users=_users(one.workload.user[place], change, late),
+        users=_users(one.select(place).workload, change, late),
         only_first=len(one) - len(place),
         only_second=len(other) - len(place),
     )
@@ -123,20 +126,21 @@ def _lateness(judged: JudgedSchedule) -> Integers | None:
     return schedule.workload.processors * tardiness(schedule.end, judged.expected_end)
 
 
-def _users(user: Integers, change: Integers, late: Integers | None) -> UserChanges:
-    names, row = np.unique(user, return_inverse=True)
-    jobs = np.bincount(row, minlength=len(names))
-    sums = np.bincount(row, weights=change, minlength=len(names))
+def _users(workload: Workload, change: Integers, late: Integers | None) -> UserChanges:
+    users, row = np.unique(workload.user, return_inverse=True)
+    jobs = np.bincount(row, minlength=len(users))
+    sums = np.bincount(row, weights=change, minlength=len(users))
     hours: NDArray[np.float64] | None = None
     if late is not None:
         hours = np.asarray(
-            np.bincount(row, weights=late / _HOUR, minlength=len(names)), dtype=np.float64
+            np.bincount(row, weights=late / _HOUR, minlength=len(users)), dtype=np.float64
         )
     return UserChanges(
-        user=names,
+        user=users,
+        labels=tuple(labels_of(workload, "user").values()),
         jobs=jobs,
-        earlier=np.bincount(row[change < 0], minlength=len(names)),
-        later=np.bincount(row[change > 0], minlength=len(names)),
+        earlier=np.bincount(row[change < 0], minlength=len(users)),
+        later=np.bincount(row[change > 0], minlength=len(users)),
         wait=sums / jobs,
         weighted_tardiness=hours,
     )

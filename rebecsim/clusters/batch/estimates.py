@@ -1,4 +1,4 @@
-"""What the resource manager believes about run times."""
+"""Run times as the resource manager estimates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fair start times: when a job would start if nobody came after it.
+"""Fair start times: when a job would start if no later job arrived.
 
 G. Sabin, G. Kochhar and P. Sadayappan, "Job fairness in non-preemptive job scheduling" (ICPP 2004):
 no job should be delayed by one that is submitted later. The fair start of a job is its start in

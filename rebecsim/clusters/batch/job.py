@@ -1,4 +1,4 @@
-"""A job as the rebecs of a cluster hand it around."""
+"""A job as the rebecs of a cluster pass it on."""
 
 from __future__ import annotations
 

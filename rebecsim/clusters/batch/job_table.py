@@ -1,4 +1,4 @@
-"""What is kept of schedules: a table with a row for each job."""
+"""The stored table of schedules, with a row for each job."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rebecsim.studies.rows import REPLICATION, Columns
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
+from rebecsim.workloads.logs import Named, labels_of
 
 JOBS = "jobs"
 """The name of the table."""
 
 _NUMBERS = ("job", "user", "queue", "processors", "memory", "submit", "start", "duration")
 
+NAMES: Mapping[str, Named] = {"user_name": "user", "queue_name": "queue"}
+"""Columns of names, which runs of earlier versions lack, and the columns of their numbers."""
+
 JOB_COLUMNS: dict[str, str] = {
     **dict.fromkeys((REPLICATION, *_NUMBERS), "int64"),
     "expected_end": "int64?",
     "capacity": "int64",
+    **dict.fromkeys(NAMES, "string"),
 }
 """Times in seconds, memory in KB per processor; the capacity is that of the machine, in processors.
-The expected end is null without a share."""
+The expected end is null without a share. A name is that of the log, or the number as text."""
 
 _FAIR_START = "fair_start"
 
@@ -50,15 +56,38 @@ def job_columns(schedule: Schedule, expected_end: Integers | None, replication: 
         "duration": schedule.duration,
         "expected_end": ends,
         "capacity": np.full(len(jobs), jobs.capacity),
+        **{name: _names(jobs, column) for name, column in NAMES.items()},
         **fair,
     }
+
+
+def _names(jobs: Workload, column: Named) -> NDArray[np.object_]:
+    """Return what to call the user or queue of each job."""
+    labels = labels_of(jobs, column)
+    _, row = np.unique(getattr(jobs, column), return_inverse=True)
+    return np.array(list(labels.values()), dtype=object)[row]
+
+
+def _header(table: pa.Table) -> dict[str, str]:
+    """Return the lines of a log's header that name the users and queues of a table."""
+    header = {}
+    for name, column in NAMES.items():
+        if name in table.column_names:
+            pairs = table.select([column, name]).group_by([column, name]).aggregate([])
+            numbers, names = pairs.column(column).to_pylist(), pairs.column(name).to_pylist()
+            header[column.capitalize()] = "\n".join(
+                f"{number} {label}"
+                for number, label in zip(numbers, names, strict=True)
+                if label != str(number)
+            )
+    return header
 
 
 def schedule_of(table: pa.Table, policy: str) -> tuple[Schedule, Integers | None]:
     """Rebuild a schedule and its expected ends, from the rows of one replication.
 
-    Of the jobs there is what was kept, the rest is unknown. Raises KeyError, ValueError or
-    WorkloadError for a table that is none of a schedule.
+    The workload has the columns that were stored, and the names in its header. Raises KeyError,
+    ValueError or WorkloadError for a table that is none of a schedule.
     """
     column: Mapping[str, Integers] = {name: table.column(name).to_numpy() for name in _NUMBERS}
     ends = table.column("expected_end")
@@ -67,6 +96,7 @@ def schedule_of(table: pa.Table, policy: str) -> tuple[Schedule, Integers | None
         column["duration"],
         column["processors"],
         capacity=int(table.column("capacity")[0].as_py()),
+        header=_header(table),
         job=column["job"],
         user=column["user"],
         queue=column["queue"],

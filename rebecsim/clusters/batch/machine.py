@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.job import Job
 from rebecsim.errors import UserError
+from rebecsim.limits import NODES
 from rebecsim.printable import clipped
 
 Placement = Literal["first-fit", "best-fit"]
-MOST_NODES, MOST_PROCESSORS, MOST_OF_RESOURCE = 10**6, 10**7, 2**50
-"""Of a group of nodes, and of each: sums over all of them are exact."""
+MOST_PROCESSORS, MOST_OF_RESOURCE = 10**7, 2**50
+"""Of a pool or each node: sums over all nodes are exact."""
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
@@ -129,10 +130,11 @@ class NodeGroup:
             raise UserError(
                 f"{self.count} nodes of {self.processors} processors; both must be at least 1"
             )
-        if self.count > MOST_NODES or self.processors > MOST_PROCESSORS:
+        NODES.require(self.count)
+        if self.processors > MOST_PROCESSORS:
             raise UserError(
-                f"{clipped(str(self.count), 40)} nodes of {clipped(str(self.processors), 40)} "
-                f"processors; give at most {MOST_NODES:,} nodes of {MOST_PROCESSORS:,}"
+                f"nodes of {clipped(str(self.processors), 40)} processors; give each at most "
+                f"{MOST_PROCESSORS:,}"
             )
         for name, amount in self.resources.items():
             if not 0 <= amount <= MOST_OF_RESOURCE:

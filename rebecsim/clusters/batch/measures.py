@@ -1,4 +1,4 @@
-"""What schedules are compared by: figures of all jobs, and figures of users.
+"""The figures by which schedules are compared, over all jobs and by user.
 
 The definitions are those of `rebecsim.metrics.batch` and `rebecsim.metrics.users`.
 """

@@ -143,7 +143,9 @@ def _column(workload: Workload, name: str, given: ArrayLike) -> Integers:
     if values.dtype.kind not in "iu" or values.shape not in ((), (len(workload),)):
         raise UserError(f"{name} should be a whole number, or one for each of the jobs")
     if (values < (1 if name == "chunk" else 0)).any():
-        raise UserError(f"{name} is {values.min()} for some job, which is too little")
+        raise UserError(
+            f"{name} is {values.min()} for some job; give at least {1 if name == 'chunk' else 0}"
+        )
     return np.broadcast_to(values.astype(np.int64), (len(workload),))
 
 
@@ -155,7 +157,7 @@ def _require_placeable(stream: JobStream, machine: Machine[Any]) -> None:
         job = parts[0]
         raise UserError(
             f"job {workload.job[job]} takes {workload.processors[job]} processors in chunks of "
-            f"{stream.chunk[job]}; the one must divide the other"
+            f"{stream.chunk[job]}; the chunk must divide the processors"
         )
     requests = np.column_stack([workload.processors, stream.chunk, stream.demand])
     for job in _first_of_each(requests):

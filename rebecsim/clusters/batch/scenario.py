@@ -20,7 +20,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.batch.machine import (
-    MOST_NODES,
     MOST_OF_RESOURCE,
     MOST_PROCESSORS,
     Placement,
@@ -28,6 +27,7 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.policy import batch_policy
 from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
+from rebecsim.limits import NODES
 from rebecsim.metrics.expected_end import EndAlgorithm
 from rebecsim.metrics.job_groups import JobGrouping
 from rebecsim.studies.scenarios.scenario import (
@@ -148,7 +148,7 @@ class NodesTable(Table):
     """Nodes that are alike."""
 
     count: int = Field(
-        ge=1, le=MOST_NODES, json_schema_extra=unit("nodes"), description="how many of these"
+        ge=1, le=NODES.default, json_schema_extra=unit("nodes"), description="how many of these"
     )
     processors: Processors = Field(json_schema_extra=NO_UNIT, description="of each node")
     memory: KiloBytes | None = Field(

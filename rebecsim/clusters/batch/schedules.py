@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rebecsim.clusters.batch.job_table import JOBS, columns_of_jobs, schedule_of
+from rebecsim.clusters.batch.job_table import JOBS, schedule_of
 from rebecsim.clusters.batch.measures import JudgedSchedule, judge
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
@@ -22,8 +22,7 @@ def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedu
 
     Raises ResultsError for files that are missing or damaged.
     """
-    fair_starts = bool(results.record()["scenario"].get("fair_starts"))
-    results.require(cell, {JOBS: columns_of_jobs(fair_starts)})
+    results.require(cell, {JOBS: results.record()["tables"][JOBS]})
     path = results.table(JOBS, cell)
     try:
         table = pq.read_table(path)

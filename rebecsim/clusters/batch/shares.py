@@ -1,4 +1,4 @@
-"""What each user may expect of a machine."""
+"""The share of a machine that each user may expect."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
-from rebecsim.clusters.batch.job_table import JOBS, columns_of_jobs, job_columns
+from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
 from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
 from rebecsim.clusters.batch.policies.settings import PolicySettings
@@ -95,6 +95,7 @@ class BatchStudy(Study):
     apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     replications_per_task: ClassVar[int] = 1
     counted: ClassVar[str] = "schedules"
+    later_columns: ClassVar[frozenset[str]] = frozenset(NAMES)
 
     def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x load factor x estimates. What is not random is run once."""

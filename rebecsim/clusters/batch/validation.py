@@ -1,4 +1,4 @@
-"""Is a schedule one that a machine could have run, and that a policy could have made?
+"""Checks that a machine could have run a schedule, and that a policy could have made it.
 
 Schedules of other simulators are checked like our own: nothing but submissions, starts, durations,
 processors and estimates is looked at.

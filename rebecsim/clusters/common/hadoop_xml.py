@@ -1,4 +1,4 @@
-"""Configuration files of Hadoop: properties of a name and a value.
+"""Reading Hadoop's configuration files: properties with a name and a value.
 
     <configuration>
       <property>

@@ -1,4 +1,4 @@
-"""Which slot each task of a picture is drawn in: the lowest one that is free when it starts."""
+"""The slot of each task in a Gantt chart: the lowest one that is free when it starts."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def generate_models(plan: Plan, form: ModelForm = "rebeca") -> dict[str, str]:
         text = plan.study.model_text(cell)
         if text is None:
             raise UserError(
-                f"scenario {plan.scenario.name}: what it runs is no model in Rebeca"
-                f" (kind {plan.study.kind})"
+                f"scenario {plan.scenario.name}: scenarios of the kind {plan.study.kind} have no "
+                "models in Rebeca"
             )
         texts[cell.name] = text
     if form == "rebeca":
@@ -50,7 +50,7 @@ def write_models(models: Mapping[str, str], directory: Path, *, replace: bool = 
         for name, text in models.items():
             path = directory / name
             if path.exists() and path.read_bytes() != text.encode():
-                raise UserError(f"{path}: is there already and differs; --force replaces it")
+                raise UserError(f"{path}: already exists and differs; replace it with --force")
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in models.items():
         write_atomically(directory / name, text.encode())

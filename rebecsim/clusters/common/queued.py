@@ -1,4 +1,4 @@
-"""Serving messages fast: those of one time and one priority wait in a line of their own.
+"""Serving messages fast, with one queue for each time and priority.
 
 What it does is specified by `rebecsim.actors.semantics` with a FIFO scheduler, for rebecs that
 never delay and draw nothing, and whose message servers have one priority, within a rebec and over

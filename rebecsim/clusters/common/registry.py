@@ -1,4 +1,4 @@
-"""Registries: what scenarios can name, from this package and from plug-ins alike."""
+"""Registries of the policies, patterns and kinds that scenarios can name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Registry(Generic[Entry]):
         if name in self._entries:
             owner = self.source_of(name)
             of = "rebecsim itself" if owner is None else owner.name
-            raise TakenNameError(f"{self.kind} {name} is there already, from {of}; rename yours")
+            raise TakenNameError(f"{self.kind} {name} already exists, from {of}; rename yours")
         self._entries[name] = entry
         if source is not None:
             self._sources[name] = source

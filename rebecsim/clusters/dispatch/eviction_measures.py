@@ -10,8 +10,6 @@ the tables do, so there are two rates of request success.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rebecsim.clusters.dispatch.measures import deadline_metrics, fate
 from rebecsim.metrics.metric import Metric, Weights
 
@@ -123,11 +121,11 @@ NATJAM_FATES: tuple[Metric, ...] = (
     fate(
         "production_drops", "Dropped, production", "Jobs of high priority that found the queue full"
     ),
-    replace(
-        fate(
-            "research_drops", "Dropped, research", "Jobs of low priority that found the queue full"
-        ),
-        numerator={"drops": 1, "production_drops": -1},
+    fate(
+        "research_drops",
+        "Dropped, research",
+        "Jobs of low priority that found the queue full",
+        counted={"drops": 1, "production_drops": -1},
     ),
 )
 """What becomes of jobs, by place and priority."""

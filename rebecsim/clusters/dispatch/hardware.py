@@ -1,4 +1,4 @@
-"""What AppMasters are made of: speeds and power draw, and the energy of a run.
+"""Hardware of AppMasters: speeds and power draw, and the energy of a run.
 
 Lists have an entry for each AppMaster, am1 first. A list that is shorter than the cluster starts
 again from its first entry, so one list serves every cluster size.

@@ -8,7 +8,7 @@ chapter 4, tables 4.2 to 4.13, where the rates are ratios of sums pooled over al
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Literal
 
 from rebecsim.metrics.metric import Metric, Weights
@@ -24,37 +24,33 @@ def fate(
     title: str,
     note: str,
     better: Literal["lower", "higher"] = "lower",
+    counted: Weights | None = None,
 ) -> Metric:
-    """Give how many jobs a counter has, mean per run."""
+    """Return the mean number of jobs per run of a counter, or of the `counted` ones together."""
     return Metric(
         name=counter,
         title=title,
         unit="jobs per run",
         better=better,
-        numerator={counter: 1},
+        numerator=counted or {counter: 1},
         note=f"{note}, mean per run.",
     )
 
 
-def _by_priority(metric: Metric) -> tuple[Metric, Metric]:
-    """Give a fate for jobs of high and of low priority; `high_` and its name is counted."""
-    high, low = (
-        replace(
-            metric,
-            name=f"{priority}_{metric.name}",
-            title=f"{metric.title}, {priority} priority",
-            note=metric.note.replace("Jobs", f"Jobs of {priority} priority", 1),
-            numerator=numerator,
+def _by_priority(
+    counter: str, title: str, note: str, better: Literal["lower", "higher"] = "lower"
+) -> Iterator[Metric]:
+    """Yield a fate of the jobs of high and of low priority; `high_COUNTER` counts the former."""
+    high = {f"high_{counter}": 1}
+    low = {counter: 1, f"high_{counter}": -1}
+    for priority, counted in (("high", high), ("low", low)):
+        yield fate(
+            f"{priority}_{counter}",
+            f"{title}, {priority} priority",
+            note.replace("Jobs", f"Jobs of {priority} priority", 1),
+            better,
+            counted,
         )
-        for priority, numerator in (
-            ("high", {f"high_{metric.name}": 1}),
-            ("low", {metric.name: 1, f"high_{metric.name}": -1}),
-        )
-    )
-    return high, low
-
-
-DROPS = fate("drops", "Dropped", "Jobs that found the queue full")
 
 
 def deadline_metrics(
@@ -115,15 +111,17 @@ DISPATCH_METRICS = deadline_metrics(
 
 DEADLINE_MISSES, JOB_REQUEST_SUCCESS, AM_JOB_SUCCESS = DISPATCH_METRICS
 
-DISPATCH_FATES: tuple[Metric, ...] = (
-    fate("queue_misses", "Missed, queue", "Jobs whose deadline passed before they ran"),
-    fate("update_misses", "Missed, AppMaster", "Jobs whose deadline passed while they ran"),
-    fate("completions", "Completed", "Jobs done in time", better="higher"),
-    DROPS,
+_FATES: tuple[tuple[str, str, str, Literal["lower", "higher"]], ...] = (
+    ("queue_misses", "Missed, queue", "Jobs whose deadline passed before they ran", "lower"),
+    ("update_misses", "Missed, AppMaster", "Jobs whose deadline passed while they ran", "lower"),
+    ("completions", "Completed", "Jobs done in time", "higher"),
+    ("drops", "Dropped", "Jobs that found the queue full", "lower"),
 )
+
+DISPATCH_FATES: tuple[Metric, ...] = tuple(fate(*each) for each in _FATES)
 """What becomes of jobs, by place."""
 
 FATES_BY_PRIORITY: tuple[Metric, ...] = tuple(
-    part for metric in DISPATCH_FATES for part in _by_priority(metric)
+    metric for each in _FATES for metric in _by_priority(*each)
 )
 """What becomes of jobs, by place and priority, where priorities are counted."""

@@ -1,4 +1,4 @@
-"""Published figures of the built-in scenarios, and what the original tools give when run again.
+"""Published figures of the built-in scenarios, and figures of the original tools run again.
 
 They stand in `published.toml`, which says where they come from and what they mean.
 """

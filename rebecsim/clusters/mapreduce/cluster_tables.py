@@ -1,4 +1,4 @@
-"""The part of a scenario that says what the cluster is, and what happens to it."""
+"""The tables of a scenario that describe its cluster, failures and changes."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ class ConditionTable(Table):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if self.below is None and self.above is None:
-            raise ValueError("say of what the figure should be below or above, as below = 1")
+            raise ValueError("give below or above, as in below = 1")
         return self
 
     def condition(self) -> QueueCondition:

@@ -1,4 +1,4 @@
-"""What a cluster of TaskTrackers is, and how Hadoop works on it. Times are microseconds."""
+"""The configuration of a cluster of TaskTrackers and of Hadoop on it. Times are microseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the blocks of inputs are, and which replica of a block is read."""
+"""Places of the blocks of inputs, and the choice of the replica that is read."""
 
 from __future__ import annotations
 

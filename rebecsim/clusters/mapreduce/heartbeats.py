@@ -1,4 +1,4 @@
-"""When a node sends heartbeats: at times of its own, or at those of each of its free slots."""
+"""Times of heartbeats: of a node, or of each of its free slots."""
 
 from __future__ import annotations
 

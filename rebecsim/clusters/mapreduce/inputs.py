@@ -1,4 +1,4 @@
-"""What a run of a scenario starts from: its jobs, its scheduler and its cluster."""
+"""The inputs of a run: its jobs, its scheduler and its cluster."""
 
 from __future__ import annotations
 

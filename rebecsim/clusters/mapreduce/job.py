@@ -1,4 +1,4 @@
-"""Jobs as they are submitted: how many tasks, over how many bytes, and what a byte costs."""
+"""Jobs as they are submitted: numbers of tasks and bytes, and the costs of a byte."""
 
 from __future__ import annotations
 

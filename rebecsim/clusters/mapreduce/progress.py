@@ -1,4 +1,4 @@
-"""A job at work: which of its tasks wait, run and have ended, and where the splits of maps are."""
+"""The progress of a job: tasks that wait, run or have ended, and the places of splits."""
 
 from __future__ import annotations
 

@@ -271,8 +271,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if earlier == _MOST_TRIES:
             raise StuckJobsError(
                 [run.job.name],
-                f"a {kind.name.lower()} of it has had {earlier} attempts, and none was of use: "
-                "nodes fail too often for it (failures.mean_time_between), or others get its slots",
+                f"a {kind.name.lower()} of it has had {earlier} attempts, and none succeeded: "
+                "nodes fail too often (failures.mean_time_between), or other jobs take its slots",
             )
         run.tries[kind][number] += 1
         draws = TaskDraws(cluster.seed, run.job.number, kind, number, earlier, variation)

@@ -1,4 +1,4 @@
-"""What a run leaves: what became of jobs and attempts, and how much devices were used."""
+"""Records of a run: the fates of jobs and attempts, and the use of devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run must fulfil, so that it ends and its results mean something."""
+"""Checks of a run before it starts, so that it ends and its results have a meaning."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rebecsim.clusters.mapreduce.configuration import (
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
+from rebecsim.repeats import first_repeated
 
 _MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_slots", "slow_start"))
 
@@ -54,9 +55,9 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
     _require_classes(configuration)
     if not jobs:
-        raise UserError("jobs: there is none")
-    if len({job.number for job in jobs}) < len(jobs):
-        raise UserError("jobs: two of them have the same number")
+        raise UserError("jobs: there are none; give at least one")
+    if (number := first_repeated(job.number for job in jobs)) is not None:
+        raise UserError(f"jobs: two of them have the number {number}; give each its own")
     for job in jobs:
         _require_job(job, configuration.slots)
 
@@ -144,9 +145,7 @@ def _require_classes(configuration: MapReduceConfiguration) -> None:
         )
     for place, each in enumerate(configuration.classes):
         if min(each.count - 1, each.map_slots, each.reduce_slots) < 0:
-            raise UserError(
-                f"classes[{place}]: should have one node and no fewer than 0 slots of a kind"
-            )
+            raise UserError(f"classes[{place}]: give it at least one node, and 0 or more slots")
         _require_positive(f"classes[{place}]", each.hardware, fields(NodeHardware))
 
 

@@ -1,4 +1,4 @@
-"""What runs where: nodes with their devices, and jobs with their attempts."""
+"""The state of a run: nodes with their devices, and jobs with their attempts."""
 
 from __future__ import annotations
 

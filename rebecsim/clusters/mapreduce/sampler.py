@@ -1,4 +1,4 @@
-"""Writing down, now and then, how much devices have been used."""
+"""Sampling the use of devices at fixed intervals."""
 
 from __future__ import annotations
 

@@ -40,6 +40,7 @@ from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
 from rebecsim.errors import UserError
+from rebecsim.repeats import first_repeated
 from rebecsim.studies.scenarios.scenario import (
     ListOf,
     StudyScenario,
@@ -166,10 +167,8 @@ class MapReduceScenario(StudyScenario):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         names = self.names
-        places: dict[str, int] = {}
-        for place, name in enumerate(names):
-            if places.setdefault(name, place) < place:
-                raise ValueError(f"there are two variants {name!r}; name one of them otherwise")
+        if (name := first_repeated(names)) is not None:
+            raise ValueError(f"there are two variants {name!r}; rename one of them")
         if self.baseline is not None and self.baseline not in names:
             raise ValueError(f"baseline = {self.baseline!r} should be one of {', '.join(names)}")
         for outage in self.failures.outages:

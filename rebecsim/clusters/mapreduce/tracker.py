@@ -1,4 +1,4 @@
-"""A TaskTracker as schedulers see it: where it is, and what it can run."""
+"""A TaskTracker as schedulers see it: its place and its free slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that change when something becomes true of a queue."""
+"""Settings that change when a condition on a queue becomes true."""
 
 from __future__ import annotations
 

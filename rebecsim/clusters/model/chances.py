@@ -207,9 +207,11 @@ def require_sense(question: ChanceQuestion) -> None:
     opened = open_text(question.source)
     model, quantity = opened.model, question.quantity
     if model.core:
-        raise UserError(f"{model.name}: is Core Rebeca, which has no time up to which to look")
+        raise UserError(f"{model.name}: is Core Rebeca, so no time passes; use Timed Rebeca")
     if quantity.kind not in ("reached", "goes wrong"):
-        raise UserError(f"{quantity}: is no probability; `rebecsim simulate --runs` has means")
+        raise UserError(
+            f"{quantity}: is not a probability; for a mean, use `rebecsim simulate --runs`"
+        )
     if quantity.kind == "reached":
         check_condition(quantity.text, "<reach>", opened.checked)
     if question.engine == "native" and not question.may_be_native:
@@ -290,8 +292,8 @@ def _happens(
 def _require_end(model: str, question: ChanceQuestion, outcome: Outcome) -> None:
     if outcome == "time stands still":
         raise UserError(
-            f"{model}: time need not advance, so there are runs that never come to time "
-            f"{question.until}; `rebecsim explore` shows how they go round"
+            f"{model}: time need not advance, so some runs never reach time "
+            f"{question.until}; `rebecsim explore` shows such a loop"
         )
 
 

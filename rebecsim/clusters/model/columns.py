@@ -1,4 +1,4 @@
-"""What is kept of each run: the columns of parts, and further tables."""
+"""Stored columns of each run, and further tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a scenario fits its model: everything that it names is looked up before anything runs."""
+"""Checks that a model has everything that its scenario names, before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replications of a variant, as rows: what worker processes do.
+"""Running replications of a variant in worker processes, as rows.
 
 The Python engine runs whatever is observed. Compiled code knows the variables at the end of a run
 and how it ended, and so does what is asked for nothing else; what it gives is the same.
@@ -180,7 +180,7 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
     result = simulated(scenario.steps, watcher if is_watched else None)
     system = result.system
     if system is None:
-        raise UserError(f"{task.name}: cannot be run, in a constructor: {result.detail}")
+        raise UserError(f"{task.name}: a constructor fails: {result.detail}")
     if result.is_violation and compiled.values:  # the last message leads to no state
         system = simulated(result.steps - 1, None).system
         assert system is not None, "no constructor fails the second time"
@@ -197,9 +197,7 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
 
 def _number(task: ModelTask, value: Any, column: str, replication: int) -> Any:
     if not np.isfinite(value):
-        raise UserError(
-            f"{task.name}: {column} is {value} in run {replication}, so that it has no mean"
-        )
+        raise UserError(f"{task.name}: {column} is {value} in run {replication}, so it has no mean")
     return int(value) if isinstance(value, bool) else value
 
 

@@ -234,7 +234,7 @@ class ModelScenario(StudyScenario):
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
         if self.until is None and self.steps is None:
-            raise ValueError("say when a run ends: by until, the last time, or by steps, or both")
+            raise ValueError("say when a run ends: give until (the last time), steps, or both")
         if self.order not in ("random", "fifo") and self.tick is None:
             raise ValueError(f"the order {self.order} needs a tick: name a message server")
         variants = math.prod(map(len, self.varied.values()))

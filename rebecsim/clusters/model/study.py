@@ -234,9 +234,7 @@ def _require_start(cell: PlannedCell) -> None:
     try:
         open_text(setup.source).model.start()
     except Violation as violation:
-        raise UserError(
-            f"{cell.cell.policy}: cannot be run, in a constructor: {violation}"
-        ) from violation
+        raise UserError(f"{cell.cell.policy}: a constructor fails: {violation}") from violation
 
 
 def _require_repeatable(setup: ModelSetup, key: tuple[int, ...]) -> None:

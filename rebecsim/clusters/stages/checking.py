@@ -1,4 +1,4 @@
-"""Whether schedules keep the rules, looked up without asking whoever made them.
+"""Checks that schedules keep the rules, independently of the code that made them.
 
 The rules: tasks take no more slots than a resource has, start when their job may and their parents
 have ended, are planned for as long as they are expected to run, and are not moved once they have

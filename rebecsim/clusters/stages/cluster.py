@@ -61,7 +61,7 @@ def run_stages(
     served = serve(system, manager)
     if not manager.closed:
         left = ", ".join(job.name for job in list(manager.jobs.values())[:5])
-        raise UserError(f"tasks never get a place: the resource manager gives none to {left}")
+        raise UserError(f"the resource manager never places the tasks of {left}")
     ran = manager.schedule.done
     ordered = sorted(jobs, key=lambda job: job.number)
     durations = {job.number: [task.duration for task in job.tasks] for job in ordered}

@@ -1,4 +1,4 @@
-"""Decisions of a resource manager: what they cost in time, and what is kept of them."""
+"""Decisions of a resource manager: the time that they cost, and their stored records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of a scenario starts from: its jobs, its resources and what decisions cost."""
+"""The inputs of a run: its jobs, its resources and the cost of decisions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ from rebecsim.clusters.stages.workloads.stream import (
     stream_of,
 )
 from rebecsim.studies.study import seed_sequence
-
-_SIZES = dict(zip(("small", "medium", "large"), SIZES, strict=True))
 
 
 @dataclass(frozen=True)
@@ -181,19 +179,22 @@ def _drawers(
     for path in files:
         yield path.stem, partial(_always, read_workflow(path))
     if workload.map_reduce is not None:
-        yield "map_reduce", _map_reduce(workload.map_reduce)
+        yield "map_reduce", map_reduce_jobs(workload.map_reduce).tasks
     for name in workload.workflows:
         family = WORKFLOWS[name](place)
         for size in workload.sizes:
-            yield f"{name}_{size}", partial(family.tasks, size=_SIZES[size])
+            yield f"{name}_{size}", partial(family.tasks, size=SIZES[size])
 
 
-def _map_reduce(table: SyntheticTable) -> TaskDrawer:
+def map_reduce_jobs(
+    table: SyntheticTable,
+) -> FacebookMapReduce | WordCount | SyntheticMapReduce:
+    """Return what draws the synthetic MapReduce jobs of a scenario."""
     if table.like == "facebook":
-        return FacebookMapReduce().tasks
+        return FacebookMapReduce()
     if table.like == "word_count":
-        return WordCount().tasks
-    return SyntheticMapReduce(table.maps, table.longest_map, table.reduce_extra).tasks
+        return WordCount()
+    return SyntheticMapReduce(table.maps, table.longest_map, table.reduce_extra)
 
 
 def _always(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:

@@ -188,11 +188,11 @@ def topological_order(parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 def _require_sound(job: StageJob, task: StageTask, place: int) -> None:
     if task.number != place:
-        raise _broken(job, task, f"is task {place} of its job, and says {task.number}")
+        raise _broken(job, task, f"has the number {task.number}, and is task {place} of its job")
     if task.duration < 0 or task.expected < 0:
         raise _broken(job, task, "runs for less than 0 ms")
     if task.is_dummy != (task.expected == 0):
-        raise _broken(job, task, "a task that takes time is expected to take some, and back")
+        raise _broken(job, task, "its duration and its estimate should be both 0, or both above 0")
     for parent in task.parents:
         if not 0 <= parent < len(job.tasks):
             raise _broken(job, task, f"waits for task {parent}, which is not there")

@@ -1,4 +1,4 @@
-"""How long a job takes by itself, and what its deadline leaves it: laxity.
+"""Laxity: the time that a deadline leaves beyond how long the job takes alone.
 
 Sample execution times, all from the earliest start of a job until its last task ends (ms):
 of all tasks one after the other (`sequential_time`), of as many at a time as may be

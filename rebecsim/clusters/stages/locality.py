@@ -1,4 +1,4 @@
-"""Where the data lie that maps read."""
+"""Where the input data of maps are stored."""
 
 from __future__ import annotations
 

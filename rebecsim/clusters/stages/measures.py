@@ -1,4 +1,4 @@
-"""What runs of jobs of several stages are compared by."""
+"""The figures by which runs of jobs with several stages are compared."""
 
 from __future__ import annotations
 

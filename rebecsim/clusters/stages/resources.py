@@ -1,4 +1,4 @@
-"""Resources: each has slots of one sort, or slots for maps and slots for reduces."""
+"""Resources: each has slots for any task, or slots for maps and slots for reduces."""
 
 from __future__ import annotations
 

@@ -486,7 +486,7 @@ class StagesScenario(StudyScenario):
                 "[hadoop] has slots for maps and reduces: give map_slots, reduce_slots"
             )
         if self.solver.replan:
-            raise ValueError("[hadoop] plans when jobs are new: leave out replan in [solver]")
+            raise ValueError("[hadoop] plans only when a job arrives: remove replan from [solver]")
         for name in self.policies:
             if not runs_on_hadoop(stages_policy(name).manager):
                 raise ValueError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rebecsim.clusters.stages.decisions import DecisionWork
-from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.clusters.stages.inputs import StagesSetup, map_reduce_jobs
 from rebecsim.clusters.stages.managers.registry import can_search, stages_policy
+from rebecsim.clusters.stages.workloads.scientific import SIZES
 from rebecsim.studies.size import RunSize
 
 _SECONDS_A_TASK = 4e-5
@@ -14,9 +15,6 @@ _SECONDS_A_PAIR = 3e-7
 """Measured with jobs of 5 to 1,000 maps: each task is looked at again as others of its job end."""
 
 _BYTES_A_TASK = 2_000
-_WORKFLOW = {"small": 30, "medium": 50, "large": 100}
-_REDUCES = 0.5
-"""Reduces for each map in the mean."""
 
 
 def run_size(setup: StagesSetup) -> RunSize:
@@ -26,11 +24,11 @@ def run_size(setup: StagesSetup) -> RunSize:
         jobs = setup.jobs(0)
         return _with_search(setup, size_of_tasks(len(jobs), sum(len(job.tasks) for job in jobs)))
     if workload.map_reduce is not None:
-        a_job = workload.map_reduce.maps / 2 * (1 + _REDUCES)
+        tasks = map_reduce_jobs(workload.map_reduce).expected_tasks(workload.jobs)
     else:
-        sizes = [_WORKFLOW[name] for name in workload.sizes]
-        a_job = sum(sizes) / len(sizes)
-    return _with_search(setup, size_of_tasks(workload.jobs, round(workload.jobs * a_job)))
+        sizes = [SIZES[name] for name in workload.sizes]
+        tasks = round(workload.jobs * sum(sizes) / len(sizes))
+    return _with_search(setup, size_of_tasks(workload.jobs, tasks))
 
 
 def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:

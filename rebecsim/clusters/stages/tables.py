@@ -1,4 +1,4 @@
-"""What is kept of runs: tables of jobs, tasks and decisions.
+"""Stored tables of runs: jobs, tasks and decisions.
 
 Times are milliseconds.
 """

@@ -1,4 +1,4 @@
-"""What memory was used for, and what it was kept for."""
+"""Accounts of memory: how much was used, and how much was reserved."""
 
 from __future__ import annotations
 

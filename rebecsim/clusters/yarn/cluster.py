@@ -154,7 +154,7 @@ def require_runnable(
         jobs, configuration = normalised(jobs, configuration)
         require_queues(jobs, sizes, configuration)
         placeable = counted_sizes(sizes, queues)
-    require_placeable(jobs, placeable, configuration, elastic=scheduler.elastic)
+    require_placeable(jobs, placeable, configuration, scheduler)
     if configuration.placement is not None:
         masters = configuration.master_memory, configuration.master_cores
         require_allowed(jobs, sizes, configuration.placement, masters)

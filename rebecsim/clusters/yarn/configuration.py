@@ -1,4 +1,4 @@
-"""What a run is made of, beside its jobs and its nodes."""
+"""The configuration of a run, without its jobs and nodes."""
 
 from __future__ import annotations
 

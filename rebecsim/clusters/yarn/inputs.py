@@ -1,4 +1,4 @@
-"""What a run of a scenario starts from: its jobs, its nodes and its configuration."""
+"""The inputs of a run: its jobs, its nodes and its configuration."""
 
 from __future__ import annotations
 
@@ -74,6 +74,11 @@ class RunSetup:
         if table.meganode:
             return mega_nodes(racks, memory, cores, last_rack=self.quirks.last_rack)
         return node_sizes(racks, memory, cores)
+
+    @property
+    def has_queues(self) -> bool:
+        """Whether a file of queues says how the scheduler shares the cluster."""
+        return any(each.name == self.scheduler for each in self.scenario.schedulers)
 
     @property
     def queues(self) -> QueueSettings | None:
@@ -240,6 +245,6 @@ def _require_sizes(racks: Sequence[Rack], path: Path) -> None:
         for node in rack.nodes:
             if node.memory is None or node.cores is None:
                 raise UserError(
-                    f"{path}: node {node.name} does not say its memory and cores; "
-                    "say them for such nodes: --memory and --cores, or these keys in [cluster]"
+                    f"{path}: node {node.name} has no memory and cores; "
+                    "give both by --memory and --cores, or by these keys in [cluster]"
                 )

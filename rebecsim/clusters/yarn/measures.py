@@ -1,4 +1,4 @@
-"""What runs of YARN clusters are compared by."""
+"""The figures by which runs of YARN clusters are compared."""
 
 from __future__ import annotations
 

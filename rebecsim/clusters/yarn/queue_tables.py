@@ -1,4 +1,4 @@
-"""What is kept of runs with queues: who waited where, what queues had, and what was killed.
+"""Stored tables of runs with queues: waits of jobs, shares of queues, and killed containers.
 
 Times are milliseconds, memories MB.
 """

@@ -1,4 +1,4 @@
-"""Where DSS does what nobody would expect: which of that a run does as well."""
+"""Unexpected behaviour of DSS, and which parts of it a run repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run must fulfil, so that it ends and its results mean something."""
+"""Checks of a run before it starts, so that it ends and its results have a meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from rebecsim.clusters.yarn.configuration import FairPool, InjectedError, YarnCo
 from rebecsim.clusters.yarn.elasticity.durations import master_size
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.node import ANY_CORES, NodeSize
+from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.errors import UserError
+from rebecsim.repeats import first_repeated
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 
@@ -33,13 +36,13 @@ def require_sense(configuration: YarnConfiguration) -> None:
         _require_possible(name, error)
     for pool in configuration.pools:
         _require_fair(pool)
-    if len({pool.name for pool in configuration.pools}) < len(configuration.pools):
-        raise UserError("two pools have the same name")
+    if (twice := first_repeated(pool.name for pool in configuration.pools)) is not None:
+        raise UserError(f"two pools have the name {twice}; rename one of them")
     memory = elasticity.memory_error
     if memory and memory.sign != "NEGATIVE" and elasticity.penalty is None:
         raise UserError(
-            f"an error of memory that is {memory.sign.lower()} needs a penalty: "
-            "how long should a task run that needs more than it gets?"
+            f"an error of memory that is {memory.sign.lower()} needs a penalty, "
+            "which says how long a task runs in too little memory"
         )
 
 
@@ -47,7 +50,7 @@ def _require_fair(pool: FairPool) -> None:
     if not 0 < pool.weight < math.inf:
         raise UserError(f"pool {pool.name}: the weight should be more than 0, not {pool.weight}")
     if pool.least_memory < 0 or pool.least_cores < 0:
-        raise UserError(f"pool {pool.name}: what it has in any case should be 0 at least")
+        raise UserError(f"pool {pool.name}: least_memory and least_cores should be at least 0")
 
 
 def _require_possible(name: str, error: InjectedError) -> None:
@@ -69,37 +72,36 @@ def require_placeable(
     jobs: Sequence[ContainerJob],
     sizes: Sequence[NodeSize],
     configuration: YarnConfiguration,
-    *,
-    elastic: bool,
+    scheduler: type[ContainerScheduler],
 ) -> None:
     """Raise UserError for nodes that are none, and jobs of which a task fits on no empty node.
 
     `elastic` says whether the scheduler gives tasks less memory than they ask for.
     """
     if not sizes:
-        raise UserError("a cluster without nodes")
+        raise UserError("the cluster has no nodes; give at least one")
     if not jobs:
-        raise UserError("no jobs to run")
+        raise UserError("there are no jobs to run; give at least one")
     for node in sizes:
         if node.memory < 1 or node.cores < 1:
             raise UserError(
-                f"node {node.name}: {node.memory} MB and {node.cores} cores; 1 at least of each"
+                f"node {node.name}: {node.memory} MB and {node.cores} cores; give 1 or more of each"
             )
     for master, job in {master_size(job, configuration): job for job in reversed(jobs)}.items():
         if not _fits(sizes, *master):
             where = f"{job.source}: {job.name}" if job.source else job.name
             raise UserError(f"{_asking(f'{where}, its AppMaster', *master)}; {_largest(sizes)}")
-    is_peek = configuration.scheduler == "PEEK" and configuration.queues is None
     for job in jobs:
         for place, each in enumerate(job.classes, start=1):
             penalty = _penalty(each, configuration)
             where = f"{job.source}: {job.name}" if job.source else job.name
-            if is_peek and not (penalty and penalty.has_bump):
+            if issubclass(scheduler, Peek) and not (penalty and penalty.has_bump):
                 raise UserError(
-                    f"{where}, task {place}: PEEK has to know the longest that a task can take: "
-                    "it needs a penalty with a bump, as STEP, SAWTOOTH or SPARKWC"
+                    f"{where}, task {place}: PEEK has to know the longest that a task can take; "
+                    "give it a penalty with a bump: STEP, SAWTOOTH or SPARKWC"
                 )
-            least = hundreds(each.memory * 10 // 100) if elastic and penalty else each.memory
+            is_elastic = scheduler.elastic and penalty is not None
+            least = hundreds(each.memory * 10 // 100) if is_elastic else each.memory
             if not _fits(sizes, min(least, each.memory), each.cores):
                 asking = _asking(f"{where}, task {place}", each.memory, each.cores)
                 raise UserError(f"{asking}; {_largest(sizes)}")

@@ -45,6 +45,7 @@ _List = Field(strict=False)
 
 _MOST = 2**40
 Amount = Annotated[int, Field(ge=1, le=_MOST)]
+AmountOrZero = Annotated[int, Field(ge=0, le=_MOST)]
 Load = Annotated[float, Field(ge=0.001, le=1000)]
 Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
@@ -58,11 +59,9 @@ class Between(Table):
         default="uniform",
         description="how they lie there; exponential ones are stretched up to the upper bound",
     )
-    low: int = Field(ge=0, le=_MOST, json_schema_extra=UNIT_OUTSIDE, description="the least")
-    high: int | None = Field(
+    low: AmountOrZero = Field(json_schema_extra=UNIT_OUTSIDE, description="the least")
+    high: AmountOrZero | None = Field(
         default=None,
-        ge=0,
-        le=_MOST,
         json_schema_extra=UNIT_OUTSIDE,
         description="the most; the same as low without it",
     )
@@ -173,15 +172,15 @@ class PoolTable(Table):
         json_schema_extra=NO_UNIT,
         description="how much it should have, compared to others",
     )
-    least_memory: int = Field(
+    least_memory: AmountOrZero = Field(
         default=0,
-        ge=0,
-        le=_MOST,
         json_schema_extra=unit("MB"),
-        description="that it should have before others get more",
+        description="how much memory it gets before others get more",
     )
-    least_cores: int = Field(
-        default=0, ge=0, le=_MOST, json_schema_extra=unit("cores"), description="the cores, for DRF"
+    least_cores: AmountOrZero = Field(
+        default=0,
+        json_schema_extra=unit("cores"),
+        description="how many cores it gets before others get more, under DRF",
     )
 
 
@@ -267,7 +266,7 @@ class ClusterTable(Table):
         if self.topology is not None and self.racks != 1:
             raise ValueError("racks are for nodes; a topology says its own")
         if self.gaps and not self.reservations:
-            raise ValueError("gaps are those of reservations; add reservations = true")
+            raise ValueError("gaps needs reservations = true")
         return self
 
 
@@ -339,7 +338,7 @@ class ElasticityTable(Table):
     def _is_range(cls, factors: tuple[float, float]) -> tuple[float, float]:
         low, high = factors
         if low > high:
-            raise ValueError(f"should be the smaller first, not {low:g}, {high:g}")
+            raise ValueError(f"give the smaller number first, not {low:g}, {high:g}")
         return factors
 
 
@@ -470,12 +469,12 @@ class YarnScenario(StudyScenario):
             )
         open_errors = [each for each in self.errors.given if each.percent is None]
         if self.error_percents and not open_errors:
-            raise ValueError("error_percents is for an error that does not say its percent")
+            raise ValueError("error_percents is for an error without a percent; there is none")
         if open_errors and not self.error_percents:
             raise ValueError("an error without a percent needs error_percents = [0, 10, 20]")
         of_queues = {each.metric.name for each in QUEUE_MEASURES}
         if not self.schedulers and (alone := sorted(of_queues.intersection(self.metrics))):
-            raise ValueError(f"{alone[0]} is a figure of schedulers of a file; there are none")
+            raise ValueError(f"{alone[0]} is measured for schedulers of a file; add schedulers")
         self._require_counts()
         return self
 
@@ -485,7 +484,7 @@ class YarnScenario(StudyScenario):
         known = {each.lower(): each for each in self.policies}
         for each in self.schedulers:
             if (other := known.get(each.name.lower())) is not None:
-                raise ValueError(f"two schedulers have one name: {other} and {each.name}")
+                raise ValueError(f"two schedulers have the same name: {other} and {each.name}")
             known[each.name.lower()] = each.name
         if self.baseline is not None and self.baseline not in self.compared:
             raise ValueError(

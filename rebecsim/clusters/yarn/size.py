@@ -9,6 +9,8 @@ from math import log
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.scenario import Between
+from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.studies.size import RunSize
 from rebecsim.workloads.containers.jobs import ContainerJob
 
@@ -21,7 +23,6 @@ _SECONDS_A_LOOK = 1.8e-7
 tasks of up to 12,000 s, and with 1,000 jobs of which most wait: heartbeats of nodes look at them.
 """
 
-_FORESEEING = "PEEK"
 _SECONDS_A_FORESIGHT = 1e-4
 _SECONDS_A_FORESEEN_TASK = 3.5e-6
 """Measured with 180 to 1,000 tasks: for each one a run of those that wait is looked ahead at."""
@@ -68,16 +69,17 @@ def run_size(setup: RunSetup) -> RunSize:
         high = drawn.start.low if drawn.start.high is None else drawn.start.high
         span = (high - drawn.start.low) / setup.load_factor
         load = _Load(drawn.jobs, tasks, longest, tasks * longest * _mean(drawn.memory, tasks), span)
-    in_queues = any(each.name == setup.scheduler for each in setup.scenario.schedulers)
-    a_task = _SECONDS_A_TASK_IN_QUEUES if in_queues else _SECONDS_A_TASK
-    return _size(load, nodes, memory, a_task, setup.scheduler.startswith(_FORESEEING))
+    if setup.has_queues:
+        return _size(load, nodes, memory, _SECONDS_A_TASK_IN_QUEUES, is_foreseeing=False)
+    is_foreseeing = issubclass(yarn_scheduler(setup.scheduler).scheduler, Peek)
+    return _size(load, nodes, memory, _SECONDS_A_TASK, is_foreseeing)
 
 
 def size_of_jobs(
     jobs: Sequence[ContainerJob], nodes: Sequence[NodeSize], scheduler: str
 ) -> RunSize:
     """Estimate a run of jobs that are known."""
-    is_foreseeing = scheduler.startswith(_FORESEEING)
+    is_foreseeing = issubclass(yarn_scheduler(scheduler).scheduler, Peek)
     return _size(_load_of(jobs), *_total(nodes), _SECONDS_A_TASK, is_foreseeing)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of runs: tables of jobs, tasks, decisions, reservations and occupancy.
+"""Stored tables of runs: of jobs, tasks, decisions, reservations and occupancy.
 
 Times are milliseconds, memories MB.
 """

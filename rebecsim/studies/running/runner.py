@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 
 from rebecsim.interrupts import Interrupt, remembering_interrupts
 from rebecsim.native.engines import Engine
@@ -43,6 +44,14 @@ class PlannedRun:
     results: Results
     trace: bool = False
     replications: int | None = None
+
+    @classmethod
+    def kept(cls, plan: Plan, directory: Path) -> PlannedRun:
+        """Return the runs of a plan with what a directory holds of them; it is made if need be.
+
+        Raises ResultsError, as `Results.resume` does.
+        """
+        return cls(plan, Results.resume(directory, plan))
 
 
 def run_plans(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from rebecsim.metrics import Metric
+from rebecsim.repeats import first_repeated
 from rebecsim.studies.cell import Cell, Condition, grouped
 from rebecsim.studies.statistics.estimates import Estimate, estimate
 from rebecsim.studies.statistics.moments import CellMoments
@@ -185,8 +186,7 @@ def _abnormal(moments: Sequence[CellMoments], normal: frozenset[str]) -> Mapping
 
 
 def _require_same_conditions(cells: Sequence[Cell]) -> None:
-    if len(set(cells)) != len(cells):
-        twice = next(cell for cell, n in Counter(cells).items() if n > 1)
+    if (twice := first_repeated(cells)) is not None:
         raise ValueError(f"{twice} appears twice; merge its moments first")
     conditions: dict[str, set[Condition]] = {}
     for cell in cells:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.limits import require_small_json
+from rebecsim.repeats import first_repeated
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import whole_text
 
@@ -175,18 +176,8 @@ class _NoNumberError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _TwiceError(f"{_repeated(pairs)!r} stands twice")
+        raise _TwiceError(f"{first_repeated(key for key, _ in pairs)!r} stands twice")
     return found
-
-
-def _repeated(pairs: list[tuple[str, Any]]) -> str:
-    """Give the first key that is there already."""
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            return key
-        seen.add(key)
-    raise ValueError("every key is there once")
 
 
 def _no_number(text: str) -> None:

@@ -269,7 +269,7 @@ def test_another_file_is_no_allocations_file(tmp_path: Path) -> None:
 def test_schedulers_by_name() -> None:
     assert list(SLOT_SCHEDULERS)[:3] == ["CAPACITY", "FIFO", "FAIR"]
     assert slot_scheduler("FIFO").scheduler is JobQueueTaskScheduler
-    with pytest.raises(UserError, match="x: JobQueueTaskScheduler reads no file"):
+    with pytest.raises(UserError, match="x: JobQueueTaskScheduler takes no file"):
         JobQueueTaskScheduler.from_file(Path("x"))
     with pytest.raises(UserError, match="a: JobQueueTaskScheduler has no parameters"):
         JobQueueTaskScheduler.with_parameters({"a": 1})

@@ -263,8 +263,8 @@ def test_clusters_that_make_no_sense_are_errors(
 @pytest.mark.parametrize(
     ("jobs", "message"),
     [
-        ([], "jobs: there is none"),
-        ([job(1, 1), job(1, 2)], "jobs: two of them have the same number"),
+        ([], "jobs: there are none; give at least one"),
+        ([job(1, 1), job(1, 2)], "jobs: two of them have the number 1; give each its own"),
         ([job(1, 0)], "job_1: has no maps, and so nothing to do; splits is empty"),
         ([job(1, 1, -1)], "job_1: reduces should be 0 at least, not -1"),
         ([job(1, 1, size=-1)], "job_1: splits should have 0 bytes at least, not -1"),

@@ -108,7 +108,7 @@ def test_a_condition_must_become_true_and_may_again() -> None:
     [
         ({"at": 1.0, "when": BORROW["when"]}, "give one of at = SECONDS and when"),
         ({}, "give one of at = SECONDS and when"),
-        ({"when": {"queue": "small"}}, "say of what the figure should be below or above"),
+        ({"when": {"queue": "small"}}, "give below or above"),
     ],
 )
 def test_a_change_has_one_time(change: dict[str, object], said: str) -> None:

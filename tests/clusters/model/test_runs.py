@@ -490,5 +490,5 @@ def test_a_constructor_that_fails_is_named_with_its_variant(tmp_path):
     from rebecsim.clusters.scenarios import load
 
     plan = load(tmp_path / "scenario.toml").plan()
-    with pytest.raises(UserError, match=r"SERVICE=3: cannot be run, in a constructor"):
+    with pytest.raises(UserError, match=r"SERVICE=3: a constructor fails"):
         STUDY.prepare(plan, How(), print)

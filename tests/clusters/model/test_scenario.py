@@ -58,7 +58,7 @@ WRONG = [
     ),
     ('value = "desk.served"', 'value = "desk.served"\nname = "end"', "which every run has"),
     ('value = "desk.served"', 'valu = "desk.served"', "unknown key; did you mean value?"),
-    ("until = 60", "", "say when a run ends: by until"),
+    ("until = 60", "", "say when a run ends: give until"),
     ("until = 60", 'until = 60\norder = "ticks-first"', "needs a tick: name a message server"),
     ("until = 60", 'until = 60\ntick = "tik"', "tick: there is no message server tik; did you"),
     ("until = 60", 'until = 60\nterminal = "desk.served"', "terminal: 'desk.served' is no cond"),

@@ -110,7 +110,7 @@ def test_slots_with_types_are_kept_apart(jobs, resources) -> None:  # type: igno
             lambda: job(0, 0, 9, task(0, 1, 1), StageTask(1, 1, (0,), name="beta")),
             "tasks wait for each other: task 0, beta",
         ),
-        (lambda: job(0, 0, 9, task(1, 1)), "task 1: is task 0 of its job, and says 1"),
+        (lambda: job(0, 0, 9, task(1, 1)), "task 1: has the number 1, and is task 0 of its job"),
     ],
 )
 def test_jobs_that_can_never_run_are_refused(make, message: str) -> None:  # type: ignore[no-untyped-def]

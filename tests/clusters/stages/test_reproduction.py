@@ -35,8 +35,10 @@ from rebecsim.clusters.stages.reproduction.running import (
     compared_row,
 )
 from rebecsim.clusters.stages.reproduction.statements import statements
+from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.errors import UserError
+from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.statistics.estimates import Estimate
 from tests.conftest import Run
 
@@ -230,6 +232,10 @@ def test_the_command_runs_tables_and_writes_a_page(
     assert len(list((tmp_path / "out").iterdir())) == 3
 
 
+def kept_run(scenario: StagesScenario, directory: Path) -> PlannedRun:
+    return PlannedRun.kept(running.planned(scenario), directory / scenario.name)
+
+
 @pytest.mark.parametrize("of_batches", [0.0, 1e9])
 def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_batches: float
@@ -238,10 +244,7 @@ def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
     words = ("reproduce", "workflows", "--tables", "D.17", "--replications", 2, "--workers", 1)
     assert run(*words, "--out", tmp_path).returncode == 0
     table = published()["D.17"]
-    runs = [
-        running.kept_run(running.planned(running.scenario_of(table, row.point, 2)), tmp_path)
-        for row in table.rows
-    ]
+    runs = [kept_run(running.scenario_of(table, row.point, 2), tmp_path) for row in table.rows]
     errors = {"late": of_batches, "turnaround": of_batches}
     monkeypatch.setattr(running, "batch_errors", lambda jobs: errors)
     found = running.compared(table, runs).rows[0]["turnaround"][0].ours
@@ -267,10 +270,7 @@ def test_evenly_spread_runs_are_as_sure_as_neighbours_agree(
     assert "ours are by differences of neighbours among evenly spread" in page.read_text()
     table = published()["D.17"]
     runs = [
-        running.kept_run(
-            running.planned(running.scenario_of(table, row.point, 5)), tmp_path / "out"
-        )
-        for row in table.rows
+        kept_run(running.scenario_of(table, row.point, 5), tmp_path / "out") for row in table.rows
     ]
     found = running.compared(table, runs).rows[0]["turnaround"][0].ours
     jobs = runs[0].results.table("jobs", runs[0].plan.cells[0])

@@ -42,7 +42,7 @@ def drawn(family: str, count: int) -> list[StageJob]:
     draws = np.random.default_rng(8)
     return [
         StageJob(number, 0, 0, 0, WORKFLOWS[family](draws.random()).tasks(draws, size))
-        for size in SIZES
+        for size in SIZES.values()
         for number in range(count)
     ]
 
@@ -50,7 +50,7 @@ def drawn(family: str, count: int) -> list[StageJob]:
 @pytest.mark.parametrize("family", WORKFLOWS)
 def test_structures_are_those_that_are_published(family: str) -> None:
     draws = np.random.default_rng(3)
-    for size in SIZES:
+    for size in SIZES.values():
         jobs = [
             StageJob(0, 0, 0, 0, WORKFLOWS[family](draws.random()).tasks(draws, size))
             for _ in range(30)

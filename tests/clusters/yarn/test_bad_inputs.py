@@ -137,5 +137,5 @@ def test_a_bad_topology_is_refused(tmp_path, nodes, problem):
 
 
 def test_nodes_of_no_cores_are_refused(tmp_path):
-    with pytest.raises(UserError, match="node a: 4000 MB and 0 cores; 1 at least of each"):
+    with pytest.raises(UserError, match="node a: 4000 MB and 0 cores; give 1 or more of each"):
         run_files(tmp_path, job(), NODES, cores=0)

@@ -214,8 +214,8 @@ def test_what_makes_no_sense_is_refused(changes, problem):
 @pytest.mark.parametrize(
     ("sizes", "problem"),
     [
-        ([], "a cluster without nodes"),
-        (nodes(1, cores=0), "node node1: 4000 MB and 0 cores; 1 at least of each"),
+        ([], "the cluster has no nodes; give at least one"),
+        (nodes(1, cores=0), "node node1: 4000 MB and 0 cores; give 1 or more of each"),
         (
             nodes(2),
             "job_0, task 2 asks for 5000 MB and 1 cores, and fits on no node; "

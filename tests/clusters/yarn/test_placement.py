@@ -145,7 +145,7 @@ def test_tasks_of_a_job_are_spread():
         (
             replace(job(0, 0), label="gpu"),
             PlacementRules(),
-            "job_0 runs on nodes with the label gpu, and there are none",
+            "job_0 needs nodes with the label gpu, and there are none",
         ),
         (
             job(0, 0, tasks(1, 4500, 10, host="node1")),

@@ -148,7 +148,7 @@ def test_least_cores_count_where_cores_are_dominant():
         (FairPool("ann", weight=0), "pool ann: the weight should be more than 0, not 0"),
         (
             FairPool("ann", least_memory=-1),
-            "pool ann: what it has in any case should be 0 at least",
+            "pool ann: least_memory and least_cores should be at least 0",
         ),
     ],
 )
@@ -160,7 +160,7 @@ def test_pools_that_make_no_sense_are_refused(pool, problem):
 
 def test_two_pools_of_one_name_are_refused():
     pools = FairPool("ann"), FairPool("ann", 2)
-    with pytest.raises(UserError, match="two pools have the same name"):
+    with pytest.raises(UserError, match="two pools have the name ann; rename one of them"):
         run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=pools))
 
 

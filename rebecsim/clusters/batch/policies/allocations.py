@@ -1,4 +1,4 @@
-"""The books of a resource manager: what is free, and when more will be."""
+"""Allocations: which processors are free, and when more will be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be set about a policy."""
+"""Settings of policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users have used of a machine, with a memory that fades."""
+"""Decayed usage of users: processor time, which counts half after each half-life."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What reports show of batch clusters alone: schedules, users, workloads."""
+"""Sections of reports for batch clusters: schedules, users, workloads."""

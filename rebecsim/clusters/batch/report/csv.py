@@ -20,13 +20,18 @@ def schedules_csv(
     return text_of(header, ([*_cell(*which), *row] for which, row in values.items()))
 
 
-def users_csv(users: Mapping[tuple[PlannedCell, int], UserMetrics]) -> str:
-    """One line per schedule and user: `jobs`, `violated`, `veet` (%), `weighted_tardiness` (s)."""
+def users_csv(
+    users: Mapping[tuple[PlannedCell, int], UserMetrics], labels: Mapping[int, str]
+) -> str:
+    """One line per schedule and user: `jobs`, `violated`, `veet` (%), `weighted_tardiness` (s).
+
+    Users are called by their `labels`.
+    """
     header = [*_CELL, "user", "jobs", "violated", "veet", "weighted_tardiness"]
     rows = (
-        [*_cell(*which), *row]
+        [*_cell(*which), labels[user], *row]
         for which, each in users.items()
-        for row in zip(
+        for user, *row in zip(
             *(getattr(each, name).tolist() for name in header[len(_CELL) :]), strict=True
         )
     )
@@ -52,10 +57,10 @@ def changes_csv(differences: Sequence[ScheduleDifference]) -> str:
 
 def _changes(difference: ScheduleDifference) -> list[list[object]]:
     each = difference.users
-    columns = [each.user, each.jobs, each.earlier, each.later, each.wait]
+    columns = [each.jobs, each.earlier, each.later, each.wait]
     tardiness = each.weighted_tardiness
     last = [""] * len(each.user) if tardiness is None else tardiness.tolist()
-    return [*(column.tolist() for column in columns), last]
+    return [list(each.labels), *(column.tolist() for column in columns), last]
 
 
 def _cell(planned: PlannedCell, replication: int) -> list[object]:

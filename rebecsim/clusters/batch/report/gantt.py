@@ -6,7 +6,7 @@ ones that are free side by side, or the lowest free ones where no gap is wide en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from rebecsim.metrics import count_over_time
 from rebecsim.report.charts.dark import ON_COLOUR
 from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
 from rebecsim.workloads import Schedule
+from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +118,7 @@ def gantt_figure(schedules: Sequence[Schedule], begin: int, end: int, heading: s
     panels[-1].set_xlim(0, (end - begin) / unit)
     since = f" from second {begin:,} on" if begin else ""
     panels[-1].set_xlabel(f"Time ({name}{since})")
-    _legend(figure, colours)
+    _legend(figure, colours, labels_of(schedules[0].workload, "user"))
     return figure
 
 
@@ -201,14 +202,19 @@ def _number_large_bars(
         )
 
 
-def _legend(figure: Figure, colours: dict[int, str]) -> None:
+def _legend(figure: Figure, colours: dict[int, str], labels: Mapping[int, str]) -> None:
     from matplotlib.patches import Patch
 
     named = {user: colour for user, colour in colours.items() if colour != _OTHERS}
-    handles = [Patch(color=colour, label=f"user {user}") for user, colour in named.items()]
+    handles = [
+        Patch(color=colour, label=f"user {labels.get(user, user)}")
+        for user, colour in named.items()
+    ]
     if others := len(colours) - len(named):
         handles.append(Patch(color=_OTHERS, label=f"{others} other users"))
     handles.append(Patch(color="#f4f4f4", label="idle"))
-    figure.legend(
+    legend = figure.legend(
         handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)

@@ -1,4 +1,4 @@
-"""What a workload is like, as a picture of six charts."""
+"""Six charts that describe a workload."""
 
 from __future__ import annotations
 

@@ -165,7 +165,8 @@ def _users(axes: Axes, each: ScheduleDifference) -> None:
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_yticks(places, [str(user) for user in users.user[shown]], fontsize=8)
+    labels = [users.labels[place] for place in shown]
+    axes.set_yticks(places, labels, fontsize=8, parse_math=False)
     axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=4)

@@ -1,4 +1,4 @@
-"""What reports of batch clusters show beyond what all kinds have: schedules, users, changes."""
+"""Sections of reports for batch clusters: schedules, users, changes."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import PlannedCell
+from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,12 +41,14 @@ class Schedules:
 
     Attributes:
         users: figures of the users of each schedule, by cell and replication; none without shares.
+        labels: what to call the users, by their numbers.
         shown: the schedules that are drawn, one for each policy: of the first load factor, the
             first estimates and the first replication.
         replications: how many schedules there are like the first of them.
     """
 
     users: Mapping[tuple[PlannedCell, int], UserMetrics]
+    labels: Mapping[int, str]
     shown: Mapping[str, JudgedSchedule]
     replications: int
 
@@ -53,6 +56,7 @@ class Schedules:
 def read_shown(plan: Plan, results: Results) -> Schedules:
     """Read what sections need. Raises ResultsError for files that are missing or damaged."""
     users: dict[tuple[PlannedCell, int], UserMetrics] = {}
+    labels: dict[int, str] = {}
     shown: dict[str, JudgedSchedule] = {}
     replications = 0
     for cell in plan.cells:
@@ -60,8 +64,9 @@ def read_shown(plan: Plan, results: Results) -> Schedules:
             replications += cell is plan.cells[0]
             if judged.users is not None:
                 users[cell, replication] = judged.users
+                labels |= labels_of(judged.schedule.workload, "user")
             shown.setdefault(cell.cell.policy, judged)
-    return Schedules(users, shown, replications)
+    return Schedules(users, labels, shown, replications)
 
 
 def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
@@ -94,7 +99,7 @@ def _files(
     }
     files = {"schedules.csv": schedules_csv(names, figures)}
     if read.users:
-        files["users.csv"] = users_csv(read.users)
+        files["users.csv"] = users_csv(read.users, read.labels)
     if differences:
         files["changes.csv"] = changes_csv(differences)
     return files

@@ -43,7 +43,7 @@ def _users(difference: ScheduleDifference) -> RenderableType:
         return Text("Nothing changes for any user.")
     titles = ["User", "Jobs", "Wait less", "Wait more", "Mean wait"]
     columns = [
-        [str(each.user[row]) for row in order],
+        [each.labels[row] for row in order],
         [f"{each.jobs[row]:,}" for row in order],
         [f"{each.earlier[row]:,}" for row in order],
         [f"{each.later[row]:,}" for row in order],
@@ -55,7 +55,7 @@ def _users(difference: ScheduleDifference) -> RenderableType:
     table = figures_table(titles, zip(*columns, strict=True))
     hidden = len(each.user) - len(order)
     if hidden:
-        return Group(table, Text(f"For the other {hidden} less changes, or nothing."))
+        return Group(table, Text(f"The other {hidden} users change less, or not at all."))
     return table
 
 

@@ -1,1 +1,1 @@
-"""What tasks share: processors and disks as servers with equal shares, and a network of flows."""
+"""Devices that tasks share: processors and disks with equal shares, and a network of flows."""

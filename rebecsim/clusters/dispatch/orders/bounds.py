@@ -1,4 +1,4 @@
-"""Bounds on what states are worth that were not looked at.
+"""Bounds on the values of states that were not explored.
 
 Under FIFO a job that waits never falls behind another one. Say all updates come before the tick:
 then each job begins no later than in any other order. Say all come behind it, and that the slot of

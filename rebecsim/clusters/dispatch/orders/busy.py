@@ -1,4 +1,4 @@
-"""Bounds on what is missed in a cluster until an AppMaster is free, whatever its policy and order.
+"""Bounds on misses until an AppMaster is free, under any policy and order.
 
 Work is how long AppMasters are taken by jobs if all updates come behind the tick. A job is not
 begun at a tick only if each AppMaster is taken then by something that may go before it: so until

@@ -1,4 +1,4 @@
-"""Runs in which messages are picked so that a figure comes to its least or its most."""
+"""Runs whose message order gives a figure its least or its greatest value."""
 
 from __future__ import annotations
 

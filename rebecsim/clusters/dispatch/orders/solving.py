@@ -1,4 +1,4 @@
-"""The least, the expected and the most that all orders of messages of a cluster come to."""
+"""The least, the expected and the greatest value of a figure over all orders of messages."""
 
 from __future__ import annotations
 

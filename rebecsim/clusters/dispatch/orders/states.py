@@ -1,4 +1,4 @@
-"""What the state of a cluster is at a tick, and what of it may be forgotten.
+"""The state of a cluster at a tick, and the parts of it that may be forgotten.
 
 A state holds, for each AppMaster, in how many ticks it can be given a job if its update is late by
 then (0: it is free, 1: its update is due now), and for each slot the waiting job. Forgotten are:
@@ -179,7 +179,7 @@ def cluster_of(
     """
     if configuration.policy not in POLICY_NUMBERS:
         raise UserError(
-            f"{configuration.policy}: only its model knows its rule; `message_orders` asks that"
+            f"{configuration.policy}: its rule is known to its model alone; use `message_orders`"
         )
     if ticks > _MOST_TICKS:
         raise UserError(f"exact orders go up to {_MOST_TICKS} ticks, not {ticks}")

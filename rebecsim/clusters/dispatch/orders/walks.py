@@ -1,4 +1,4 @@
-"""What is led along the states of a cluster: how likely they are, and what they are worth."""
+"""Passes over the states of a cluster: their probabilities, and their values."""
 
 from __future__ import annotations
 

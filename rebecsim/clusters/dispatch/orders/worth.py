@@ -1,4 +1,4 @@
-"""What all orders of a cluster come to, as plain values."""
+"""The results of all orders of a cluster, as plain values."""
 
 from __future__ import annotations
 

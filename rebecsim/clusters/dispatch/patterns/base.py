@@ -1,4 +1,4 @@
-"""What every workload pattern has, and the largest numbers that patterns may use."""
+"""The base of workload patterns, and the largest numbers that patterns may use."""
 
 from __future__ import annotations
 

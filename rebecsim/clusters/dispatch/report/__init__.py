@@ -1,1 +1,1 @@
-"""What reports show of dispatch clusters alone: hardware, utilisation, the published figures."""
+"""Sections of reports for dispatch clusters: hardware, utilisation, the published figures."""

@@ -1,4 +1,4 @@
-"""Exact orders of the cells of a scenario: reckoned beside a comparison, kept, and reported."""
+"""Exact orders of the cells of a scenario: computed beside a comparison, stored and reported."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def stored_exact(plan: Plan, results: Results) -> dict[Cell, ClusterValues]:
         return {}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, LimitError) as error:
         raise ResultsError(
-            f"{file} is damaged; `rebecsim compare` with --resume --exact reckons it again"
+            f"{file} is damaged; `rebecsim compare` with --resume --exact computes it again"
         ) from error
 
 

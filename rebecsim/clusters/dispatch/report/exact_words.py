@@ -1,4 +1,4 @@
-"""What exact orders say of policies, in sentences that are so whatever the order."""
+"""Conclusions about policies that hold in every order, in sentences."""
 
 from __future__ import annotations
 

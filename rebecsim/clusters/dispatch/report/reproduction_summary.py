@@ -1,4 +1,4 @@
-"""What reproduced tables say together: the best policies of each scenario, and means over them."""
+"""A summary of reproduced tables: the best policies of each scenario, and means over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports of dispatch clusters show beyond what all kinds have."""
+"""Sections of reports for dispatch clusters."""
 
 from __future__ import annotations
 

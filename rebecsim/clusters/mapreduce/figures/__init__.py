@@ -1,1 +1,1 @@
-"""What runs give: jobs and attempts as columns, figures of them, and the tables that are kept."""
+"""Results of runs: jobs and attempts as columns, figures of them, and stored tables."""

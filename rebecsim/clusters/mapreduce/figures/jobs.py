@@ -1,4 +1,4 @@
-"""Jobs that have ended, as columns, and the figures of any of them together."""
+"""Jobs that have ended, as columns, and figures of any selection of them."""
 
 from __future__ import annotations
 

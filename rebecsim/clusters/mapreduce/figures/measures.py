@@ -1,4 +1,4 @@
-"""What runs of MapReduce clusters are compared by."""
+"""The figures by which runs of MapReduce clusters are compared."""
 
 from __future__ import annotations
 

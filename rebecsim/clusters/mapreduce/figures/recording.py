@@ -1,4 +1,4 @@
-"""From what a run leaves to the columns that figures and tables are made of."""
+"""Converting the records of a run to columns, from which figures and tables are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as they are kept: what tables and pictures are made of."""
+"""Reading stored runs for tables and charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of runs: tables of jobs, attempts, queues, families, and of use over time.
+"""Stored tables of runs: jobs, attempts, queues, families, and of use over time.
 
 Times are microseconds since the beginning; figures are those of `JOB_FIGURES`.
 """

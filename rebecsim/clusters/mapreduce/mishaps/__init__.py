@@ -1,1 +1,1 @@
-"""What goes wrong in a cluster, and what helps: nodes that fail, tasks that lag, and backups."""
+"""Failures of nodes, slow tasks, and second attempts."""

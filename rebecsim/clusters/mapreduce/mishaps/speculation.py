@@ -1,4 +1,4 @@
-"""Which running tasks should have a second attempt: Hadoop's rule, and LATE.
+"""Choosing running tasks for a second attempt: Hadoop's rule, and LATE.
 
 Both go by the progress of attempts, a number from 0 to 1. Of a map it is the part of its steps that
 it has done, weighted by how long they take where nobody else asks anything of their devices; of a

@@ -1,4 +1,4 @@
-"""Gantt charts of slots: which of them held a task of which queue when.
+"""Gantt charts of slots, with tasks coloured by queue.
 
 A run says on which node an attempt was, not in which of its slots: for the picture each gets the
 lowest slot of its kind that is free.

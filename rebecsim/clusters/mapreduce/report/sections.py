@@ -1,4 +1,4 @@
-"""What reports of MapReduce clusters show beyond what all kinds have."""
+"""Sections of reports for MapReduce clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of experiments by what they are of: ours, or those of the published tables."""
+"""Figures of experiments by their subject: ours, or those of the published tables."""
 
 from __future__ import annotations
 

@@ -39,7 +39,6 @@ from rebecsim.metrics import count_over_time
 from rebecsim.studies.plan import Plan, plan_study
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.storage.results import Results
 
 QUICK = (1, 2, 4, 10, 22, 25, 26, 30)
 """Experiments about which most can be said with eight of them."""
@@ -119,7 +118,9 @@ def capacity_plans(extent: Extent) -> CapacityPlans:
 
 def reproduce_capacity(directory: Path, runner: StudyRunner, plans: CapacityPlans) -> Found:
     """Run the experiments that are not in a directory yet, and give the figures of all."""
-    groups = [[_kept(plan, directory) for plan in group] for group in plans]
+    groups = [
+        [PlannedRun.kept(plan, directory / plan.scenario.name) for plan in group] for group in plans
+    ]
     runner.run([run for group in groups for run in group])
     large, small, validation = groups
     return found_in(large, small, validation)
@@ -127,10 +128,6 @@ def reproduce_capacity(directory: Path, runner: StudyRunner, plans: CapacityPlan
 
 def _plans(scenarios: Iterable[MapReduceScenario]) -> list[Plan]:
     return [plan_study(STUDY, each) for each in scenarios]
-
-
-def _kept(plan: Plan, directory: Path) -> PlannedRun:
-    return PlannedRun(plan, Results.resume(directory / plan.scenario.name, plan))
 
 
 def found_in(

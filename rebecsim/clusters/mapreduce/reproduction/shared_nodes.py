@@ -1,4 +1,4 @@
-"""What tables 5.2 to 5.4 count: reduces that share nodes, maps that straggle; and delayed maps.
+"""The counts of tables 5.2 to 5.4: reduces that share nodes, stragglers, and delayed maps.
 
 The thesis does not say what a straggler is; here it is a map that takes 1.5 times the median of the
 maps of its job, or longer.

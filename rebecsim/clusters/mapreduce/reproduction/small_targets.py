@@ -1,4 +1,4 @@
-"""What the thesis says of the small clusters, and of tasks that share a node, as checks."""
+"""Statements of the thesis on small clusters and on tasks that share a node, as checks."""
 
 from __future__ import annotations
 

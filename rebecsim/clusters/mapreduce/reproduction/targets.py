@@ -1,4 +1,4 @@
-"""What the published tables of the large cluster say, as checks that any figures can be put to.
+"""Statements of the published tables on the large cluster, as checks of any figures.
 
 A check gives whether it holds and the figures behind that. It raises NotRun where experiments that
 it is about were not run, so that nothing can be said.

@@ -1,1 +1,1 @@
-"""Who gets a free slot: the schedulers of Hadoop 1."""
+"""The schedulers of Hadoop 1, which give free slots to jobs."""

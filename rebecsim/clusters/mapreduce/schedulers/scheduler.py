@@ -1,4 +1,4 @@
-"""What a scheduler of slots is asked."""
+"""The interface of schedulers of slots."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class TaskScheduler(ABC):
 
         Raises UserError for what cannot be meant, OSError when the file cannot be read.
         """
-        raise UserError(f"{name or path}: {cls.__name__} reads no file")
+        raise UserError(f"{name or path}: {cls.__name__} takes no file")
 
     def change(self, parameters: Mapping[str, object], now: int) -> None:
         """Go on with other parameters. Raises UserError for one that is unknown or has no sense."""

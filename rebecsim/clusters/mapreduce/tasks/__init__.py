@@ -1,1 +1,1 @@
-"""What an attempt of a task does, step by step, and what became of it."""
+"""Attempts of tasks: their steps and their fates."""

@@ -1,4 +1,4 @@
-"""Attempts of tasks: where they run, and how far they are."""
+"""Attempts of tasks: their node and their progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What maps and reduces ask of devices, one demand after the other.
+"""The demands of maps and reduces on devices, one after the other.
 
 A map reads its split in pieces that fill its sort buffer once they have gone through the map
 function; each piece is read, mapped, sorted and written before the next is read, and what was

@@ -1,1 +1,1 @@
-"""Jobs for MapReduce clusters: published mixes, benchmarks by size, traces, and when they come."""
+"""Jobs for MapReduce clusters: published mixes, benchmarks by size, traces, and arrivals."""

@@ -1,4 +1,4 @@
-"""When jobs are submitted: at fixed distances, at random, in bursts, or all at once."""
+"""Times of submission: at fixed intervals, at random, in bursts, or all at once."""
 
 from __future__ import annotations
 

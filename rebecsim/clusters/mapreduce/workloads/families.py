@@ -1,4 +1,4 @@
-"""Kinds of jobs: how many tasks they have, and what these cost.
+"""Families of jobs: their numbers of tasks, and the costs of these.
 
 The types of the mix are those of Chauhan, thesis, University of Saskatchewan, 2013, table 4.1,
 which takes their shares from studies of clusters at Yahoo and Facebook. It leaves open what

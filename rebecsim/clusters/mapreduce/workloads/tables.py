@@ -1,4 +1,4 @@
-"""The part of a scenario that says which jobs there are."""
+"""The tables of a scenario that describe its jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs of traces: what they say of bytes becomes splits, reduces and ratios."""
+"""Jobs of traces: bytes become splits, reduces and ratios."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What reports of the kind `model` show beyond what all kinds have."""
+"""Sections of reports for the kind `model`."""

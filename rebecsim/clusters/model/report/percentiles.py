@@ -1,4 +1,4 @@
-"""Percentiles of waits, with intervals that know that waits of one run hang together.
+"""Percentiles of waits, with intervals that allow for dependent waits within a run.
 
 The interval of a percentile is that of the share of waits up to it, read off the distribution at
 its two ends: R. S. Woodruff, "Confidence intervals for medians and other position measures",

@@ -1,4 +1,4 @@
-"""What reports read of the tables of a run, a variant at a time."""
+"""Reading the tables of a run for reports, one variant at a time."""
 
 from __future__ import annotations
 

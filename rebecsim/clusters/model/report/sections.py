@@ -1,4 +1,4 @@
-"""What reports of models show beyond what all kinds have."""
+"""Sections of reports for models."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What users say of how long tasks run, where that is wrong, and what plans do about it."""
+"""Users' estimates of how long tasks run, their errors, and how plans handle these."""

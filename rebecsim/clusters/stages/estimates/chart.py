@@ -1,4 +1,4 @@
-"""Models of errors as curves: which part of all tasks has an estimate of how many times as long."""
+"""Models of errors as curves: the share of tasks by estimate over duration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a plan when tasks end earlier or later than expected.
+"""Changing a plan when tasks end earlier or later than expected.
 
 Lim, PhD thesis, Carleton University, section 6.4.1, names both as future work: later tasks are
 pulled forward where one ends early, and one that takes longer is given time, a little at first and

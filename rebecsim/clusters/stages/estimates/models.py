@@ -1,4 +1,4 @@
-"""By how much users are wrong when they say how long tasks run.
+"""Models of the errors of users' estimates.
 
 Each model draws factors: the estimate of a task is its duration times its factor. An error f is
 that factor less one: more than 0 where users say too much, never less than or equal to -1.

@@ -1,4 +1,4 @@
-"""Which tasks a TaskTracker is given that has free slots."""
+"""Choosing tasks for a TaskTracker with free slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tasks by which Hadoop sets a job up, and cleans up behind it."""
+"""Hadoop's setup and cleanup tasks of a job."""
 
 from __future__ import annotations
 

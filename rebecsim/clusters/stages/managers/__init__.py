@@ -1,1 +1,1 @@
-"""Resource managers: who decides which task runs where and when."""
+"""Resource managers, which decide where and when each task runs."""

@@ -1,4 +1,4 @@
-"""What a resource manager is asked."""
+"""The interface of resource managers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MinEDF-WC: every job gets as few slots as will do until its deadline, and then what is left.
+"""MinEDF-WC: each job gets the fewest slots that meet its deadline, then slots that are left.
 
 After Verma, Cherkasova, Kumar and Campbell (2012), for jobs of any number of phases. How long a
 phase of n tasks takes on s slots lies between n * mean / s and (n - 1) * mean / s + longest; the

@@ -1,1 +1,1 @@
-"""What is told and drawn of jobs of several stages."""
+"""Reports of jobs with several stages: tables and charts."""

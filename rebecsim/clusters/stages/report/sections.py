@@ -1,4 +1,4 @@
-"""What reports of jobs of several stages show beyond what all kinds have."""
+"""Sections of reports for jobs with several stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as they are kept: what pictures are drawn of. Times are seconds."""
+"""Reading stored runs for charts. Times are seconds."""
 
 from __future__ import annotations
 

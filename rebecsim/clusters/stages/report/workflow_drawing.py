@@ -57,8 +57,7 @@ def require_drawing(shape: WorkflowShape, name: str, file: Path) -> None:
     require_picture_name(file)
     if len(shape.tasks) > MOST_DRAWN_TASKS:
         raise UserError(
-            f"{name}: workflows of up to {MOST_DRAWN_TASKS:,} tasks are drawn, "
-            f"it has {len(shape.tasks):,}"
+            f"{name}: has {len(shape.tasks):,} tasks; at most {MOST_DRAWN_TASKS:,} can be drawn"
         )
 
 

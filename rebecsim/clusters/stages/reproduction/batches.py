@@ -1,4 +1,4 @@
-"""How sure figures of runs are, where these are few, or evenly spread.
+"""Standard errors of figures from few runs, or from evenly spread ones.
 
 **Batches.** Two runs may have the same share of late jobs by chance, and one run says nothing of
 how another one would differ. So each run is cut into batches of jobs that may start one behind the

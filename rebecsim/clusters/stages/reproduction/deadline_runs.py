@@ -13,12 +13,13 @@ from typing import Any
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.reproduction.distances import ENOUGH_RUNS
-from rebecsim.clusters.stages.reproduction.running import kept_run, planned
+from rebecsim.clusters.stages.reproduction.running import planned
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import StudyRunner
+from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
 
@@ -401,7 +402,9 @@ def run_deadlines(
     directory: Path, runner: StudyRunner, plans: Mapping[str, Plan]
 ) -> FoundDeadlines:
     """Run the experiments that are not in a directory yet; give the figures of all."""
-    runs = {name: kept_run(plan, directory) for name, plan in plans.items()}
+    runs = {
+        name: PlannedRun.kept(plan, directory / plan.scenario.name) for name, plan in plans.items()
+    }
     runner.run(list(runs.values()))
     metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
     found: dict[str, dict[str, Figures]] = {}

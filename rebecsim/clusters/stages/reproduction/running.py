@@ -28,7 +28,6 @@ from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import Estimate, estimate
-from rebecsim.studies.storage.results import Results
 
 JOBS = 3000
 """Of a run, all of which count; then no more arrive. The thesis does not say how many (7.4).
@@ -161,7 +160,11 @@ def reproduce_workflows(
     directory: Path, runner: StudyRunner, plans: Sequence[tuple[BudgetTable, Sequence[Plan]]]
 ) -> list[FoundTable]:
     """Run the experiments that are not in a directory yet, and compare the figures of all."""
-    runs = {plan.scenario.name: kept_run(plan, directory) for _, rows in plans for plan in rows}
+    runs = {
+        plan.scenario.name: PlannedRun.kept(plan, directory / plan.scenario.name)
+        for _, rows in plans
+        for plan in rows
+    }
     runner.run(list(runs.values()))
     return [compared(table, [runs[plan.scenario.name] for plan in rows]) for table, rows in plans]
 
@@ -194,11 +197,6 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
 def planned(scenario: StagesScenario) -> Plan:
     """Lay out the cells of an experiment."""
     return plan_study(STUDY, scenario)
-
-
-def kept_run(plan: Plan, directory: Path) -> PlannedRun:
-    """Give the runs of an experiment, with what a directory has of them."""
-    return PlannedRun(plan, Results.resume(directory / plan.scenario.name, plan))
 
 
 def compared(table: BudgetTable, runs: Sequence[PlannedRun]) -> FoundTable:

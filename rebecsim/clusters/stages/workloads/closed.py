@@ -1,4 +1,4 @@
-"""Closed problems: all jobs are there at the beginning, some of which may start later only.
+"""Closed problems: all jobs arrive at the beginning, and some may only start later.
 
 The five batch workloads of Lim (PhD thesis, Carleton University, Table 3.3). Times are seconds;
 numbers are drawn as integers that are as likely from 1 to a bound. A deadline is the earliest

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rebecsim.clusters.common.fair_shares import Claim, fair_shares
 from rebecsim.clusters.stages.job import SECOND, StageTask, TaskKind
 
 
@@ -46,6 +47,11 @@ class SyntheticMapReduce:
     longest_map: int = 50
     reduce_extra: int = 10
 
+    def expected_tasks(self, jobs: int) -> int:
+        """Return the mean number of tasks that so many jobs have, their barriers among them."""
+        maps = (1 + self.maps) / 2
+        return round(jobs * (maps + (1 + maps) / 2 + 1))
+
     def tasks(self, draws: np.random.Generator) -> tuple[StageTask, ...]:
         """Draw the tasks of a job."""
         count = int(draws.integers(1, self.maps, endpoint=True))
@@ -80,6 +86,15 @@ class FacebookMapReduce:
     def __init__(self) -> None:
         self._left: list[int] = []
 
+    def expected_tasks(self, jobs: int) -> int:
+        """Return about how many tasks so many jobs have together, their barriers among them."""
+        thousands, rest = divmod(jobs, 1_000)
+        drawn = fair_shares(rest, [Claim(most=count) for *_, count in FACEBOOK_TYPES])
+        return sum(
+            (thousands * count + drawn[place]) * (maps + reduces + (reduces > 0))
+            for place, (maps, reduces, count) in enumerate(FACEBOOK_TYPES)
+        )
+
     def tasks(self, draws: np.random.Generator) -> tuple[StageTask, ...]:
         """Draw the tasks of a job."""
         maps, reduces = self.next_type(draws)
@@ -112,6 +127,11 @@ class WordCount:
     busy as was measured (79 to 95 % at 1/150 to 1/125 jobs per second), a reduce 3 s for each map,
     both 10 % more or less.
     """
+
+    def expected_tasks(self, jobs: int) -> int:
+        """Return the mean number of tasks that so many jobs have, their barriers among them."""
+        maps = sum(_WORD_COUNT_MAPS) / len(_WORD_COUNT_MAPS)
+        return round(jobs * (maps + _WORD_COUNT_REDUCES + 1))
 
     def tasks(self, draws: np.random.Generator) -> tuple[StageTask, ...]:
         """Draw the tasks of a job."""

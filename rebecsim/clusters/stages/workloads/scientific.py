@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.stages.job import SECOND, StageTask
 
-SIZES = (30, 50, 100)
-"""Tasks of small, medium and large workflows; the structures come near to them."""
+SIZES = {"small": 30, "medium": 50, "large": 100}
+"""Tasks of workflows by the word for their size; the structures come near to them."""
 
 _GIBIBYTE = 2**30
 

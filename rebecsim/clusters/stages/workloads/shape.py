@@ -1,4 +1,4 @@
-"""What a workflow is like: how deep and wide it is, and how long it takes at least."""
+"""The shape of a workflow: its depth and width, and its least duration."""
 
 from __future__ import annotations
 

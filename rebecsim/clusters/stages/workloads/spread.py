@@ -1,4 +1,4 @@
-"""Where a run lies among all runs, for what is the same for all of its jobs.
+"""The place of a run among all runs, for draws that its jobs share.
 
 What is drawn once for a run differs between runs only, so that few runs say little of it. Their
 places are therefore spread evenly, from a start that is drawn: any run by itself is as likely to be

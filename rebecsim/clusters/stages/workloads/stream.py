@@ -1,4 +1,4 @@
-"""When jobs arrive, when they may start, and by when they should have ended.
+"""Streams of jobs: arrivals, earliest starts and deadlines.
 
 What is drawn for arrivals, starts and deadlines comes from random numbers of its own each, so that
 one can be changed and the others stay.

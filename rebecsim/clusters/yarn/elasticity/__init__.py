@@ -1,1 +1,1 @@
-"""How long tasks run: in less memory than would be ideal, and with errors that nobody foresees."""
+"""How long tasks run in less memory than is ideal, and with errors of estimates."""

@@ -1,4 +1,4 @@
-"""Where what is random comes from: a seed of the run, apart for every job; or as DSS has it."""
+"""Random numbers of a run: a stream for each job, or one stream as in DSS."""
 
 from __future__ import annotations
 

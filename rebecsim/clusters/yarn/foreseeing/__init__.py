@@ -1,1 +1,1 @@
-"""How a cluster would go on: what PEEK looks at before it gives less memory."""
+"""Predictions of a cluster's future, which PEEK asks for before it gives less memory."""

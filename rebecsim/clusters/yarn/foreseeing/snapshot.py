@@ -1,4 +1,4 @@
-"""What changes of a cluster that goes on, taken down at a time."""
+"""Snapshots of the state of a cluster that a look ahead may change."""
 
 from __future__ import annotations
 

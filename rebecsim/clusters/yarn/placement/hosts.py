@@ -1,4 +1,4 @@
-"""How near a node is to where tasks would rather run."""
+"""How near a node is to the hosts that tasks prefer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked before a node gives a container: may the task run here, and should it wait?
+"""Placement: may a task run on this node, and should it wait for a nearer one?
 
 Delay scheduling as in YARN's Capacity Scheduler (Zaharia and others, Delay Scheduling, EuroSys
 2010): an application lets nodes pass that are far from where its tasks would rather run. After some

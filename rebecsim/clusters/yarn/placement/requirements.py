@@ -1,4 +1,4 @@
-"""What rules of placement must leave to every task: a node on which it may run and fits."""
+"""Checks that every task fits on a node on which the rules of placement allow it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def require_allowed(
         usable = [size for size in sizes if may_use(size, job.label)]
         if not usable:
             label = f"with the label {job.label}" if job.label else "without an exclusive label"
-            raise UserError(f"{where} runs on nodes {label}, and there are none")
+            raise UserError(f"{where} needs nodes {label}, and there are none")
         for what, host, memory, cores in _asked(job, masters):
             nodes = [size for size in usable if _is_reached(hosts, size, host, rules)]
             if not any(memory <= size.memory and cores <= size.cores for size in nodes):

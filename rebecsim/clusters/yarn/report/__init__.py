@@ -1,1 +1,1 @@
-"""What is told of a run."""
+"""Reports of runs: tables, charts and files."""

@@ -1,4 +1,4 @@
-"""What queues got, in figures by queue."""
+"""Figures of each queue."""
 
 from __future__ import annotations
 

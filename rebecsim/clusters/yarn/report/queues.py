@@ -1,4 +1,4 @@
-"""What reports show of queues: figures of each, and what they had over time."""
+"""Sections of reports for queues: their figures, and their shares over time."""
 
 from __future__ import annotations
 

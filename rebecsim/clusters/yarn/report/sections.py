@@ -1,4 +1,4 @@
-"""What reports of YARN clusters show beyond what all kinds have."""
+"""Sections of reports for YARN clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as they are kept: what pictures are drawn of."""
+"""Reading stored runs for charts."""
 
 from __future__ import annotations
 

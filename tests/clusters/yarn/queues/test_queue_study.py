@@ -15,6 +15,7 @@ from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_figure
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown, values_of
+from rebecsim.clusters.yarn.size import run_size
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.studies.storage.results import Results
@@ -90,6 +91,17 @@ def _tables(results: Results) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
+def test_a_scheduler_of_a_file_is_not_taken_for_one_that_looks_ahead(plan: Plan) -> None:
+    """It is the file that says how the cluster is shared, whatever the scheduler is called."""
+    setup = next(cell.setup for cell in plan.cells if cell.setup.scheduler == "before")
+    (before, *others) = setup.scenario.schedulers
+    renamed = setup.scenario.model_copy(
+        update={"schedulers": (before.model_copy(update={"name": "PEEK_AT"}), *others)}
+    )
+    called_otherwise = replace(setup, scenario=renamed, scheduler="PEEK_AT")
+    assert run_size(called_otherwise) == run_size(setup)
+
+
 def test_two_workers_write_the_same_bytes(plan: Plan, results: Results, tmp_path: Path) -> None:
     again = Results(tmp_path)
     run_plan(plan, again, workers=2)
@@ -157,7 +169,11 @@ def test_each_leaf_has_a_panel(shown: dict[str, StoredTables]) -> None:
     ("before", "after", "problem"),
     [
         ('policies = ["FIFO"]', 'policies = ["before"]', "no YARN scheduler is called 'before'"),
-        ('name = "after"', 'name = "BEFORE"', "two schedulers have one name: before and BEFORE"),
+        (
+            'name = "after"',
+            'name = "BEFORE"',
+            "two schedulers have the same name: before and BEFORE",
+        ),
         ('baseline = "before"', 'baseline = "SRTF"', "should be one of the policies"),
         ('queues = "after.xml"', 'queues = "none.xml"', "schedulers.1.queues: there is no file"),
         ('name = "queues"', 'name = "queues"\ncompatibility = "dss"', "DSS has no files of queues"),

@@ -1,4 +1,4 @@
-"""Checks what a Capacity Scheduler has decided against what it promises.
+"""Checks the decisions of a Capacity Scheduler against its rules.
 
 Nothing of the scheduler is used but its settings: everything is counted anew from what was recorded
 (see `recording`), slowly and plainly. What is checked:

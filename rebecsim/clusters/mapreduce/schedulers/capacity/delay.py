@@ -1,4 +1,4 @@
-"""Delay scheduling: a job lets chances pass that are too far from its data, but not for ever.
+"""Delay scheduling: a job skips a limited number of offers that are too far from its data.
 
 A chance is that the job is asked for a map while a slot of a node is free. They are counted from
 the last map that the job was given in the rack of its split.

@@ -1,4 +1,4 @@
-"""What follows from the settings: how many jobs are accepted, and how many slots one can have.
+"""Limits that follow from the settings: accepted jobs, and slots of a queue or a user.
 
 Percentages are taken exactly, as they are written: 33.34 percent of 120 is 40.008.
 """

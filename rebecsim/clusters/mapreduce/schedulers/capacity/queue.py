@@ -1,4 +1,4 @@
-"""A queue: jobs that wait to be initialised, those that are, and how many of each it takes."""
+"""A queue: jobs that wait to be initialised, initialised jobs, and the limits on both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes down what the Capacity Scheduler is told and what it decides, to be checked later."""
+"""Records the inputs and decisions of the Capacity Scheduler, for later checks."""
 
 from __future__ import annotations
 

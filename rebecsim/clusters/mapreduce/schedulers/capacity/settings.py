@@ -1,4 +1,4 @@
-"""What `capacity-scheduler.xml` says: parameters by their names in the file, `_` for `-`."""
+"""Settings of `capacity-scheduler.xml`: parameters by their names in the file, `_` for `-`."""
 
 from __future__ import annotations
 

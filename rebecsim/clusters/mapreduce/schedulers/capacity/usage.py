@@ -1,4 +1,4 @@
-"""The slots of a kind that the jobs of a queue have and want, counted as they come and go."""
+"""Counts of the slots that the jobs of a queue hold and want, for maps or for reduces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool: its jobs, what they have and want of the slots, and whether it is starved."""
+"""A pool: its jobs, the slots that they hold and want, and whether it is starved."""
 
 from __future__ import annotations
 

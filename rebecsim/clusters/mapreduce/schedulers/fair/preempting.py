@@ -1,4 +1,4 @@
-"""Which tasks are killed for pools that have too little for too long."""
+"""Choosing tasks to kill for pools that have been below their share for too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Fair Scheduler: pools below their minimum share first, then who has least for its weight."""
+"""The Fair Scheduler: pools below their minimum share first, then the least slots per weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the allocations file and `mapred-site.xml` say about the Fair Scheduler."""
+"""Settings of the Fair Scheduler, in the allocations file and `mapred-site.xml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who runs a task of which is known when it starts."""
+"""Matching tasks whose starts are known to resources."""
 
 from __future__ import annotations
 

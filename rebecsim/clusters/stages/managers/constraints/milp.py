@@ -214,6 +214,6 @@ class _Programme:
 def _require_few(variables: int) -> None:
     if variables > MAX_VARIABLES:
         raise UserError(
-            f"the integer programme has {variables} variables, and at most {MAX_VARIABLES} are "
-            "tried; take longer steps of time (solver.step), or fewer jobs"
+            f"the integer programme has {variables} variables; the limit is {MAX_VARIABLES}; "
+            "take longer steps of time (solver.step), or fewer jobs"
         )

@@ -1,4 +1,4 @@
-"""Schedules made by placing one task after the other: where a search starts, and what it gives.
+"""Schedules made by placing one task after the other, from which a search starts.
 
 Slots are counted over all resources together; who runs a task is said later, as slots of one sort
 are alike. All times are ms.

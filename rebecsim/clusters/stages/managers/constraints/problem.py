@@ -1,4 +1,4 @@
-"""What a decision is about: tasks that have not started, beside those that run.
+"""The problem of a decision: tasks that have not started, beside running ones.
 
 All times are ms.
 """

@@ -1,4 +1,4 @@
-"""How solvers are used, and CP-SAT of Google's OR-Tools, which is an extra, so that runs repeat."""
+"""Settings of solvers, and CP-SAT of Google's OR-Tools (an extra), set so that runs repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job on its way through the mapping: its budget, and where its tasks are."""
+"""A job during the mapping: its budget, and the places of its tasks."""
 
 from __future__ import annotations
 

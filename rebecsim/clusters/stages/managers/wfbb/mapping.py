@@ -1,4 +1,4 @@
-"""Mapping jobs to resources, and others anew where one would be late.
+"""Mapping jobs to resources, and remapping other jobs if one would be late.
 
 All times are ms.
 """
