@@ -76,24 +76,22 @@ def take_pictures(folder: Path, site: Path, only: str) -> None:
             context = browser.new_context(viewport=window, color_scheme=colours)
             page = context.new_page()
             for name, place in pages:
-                if not re.search(only, name):
+                if not re.search(only, file := f"{name}-{width}-{colours}"):
                     continue
                 page.goto(place, wait_until="networkidle")
                 page.wait_for_timeout(300)
                 wide, high = page.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
                 )
-                print(f"{name:34} {width:5} {colours:6} {high:6}", "" if wide <= width else wide)
-                page.screenshot(
-                    path=folder / f"{name}-{width}-{colours}.png", full_page=True, timeout=60_000
-                )
+                print(f"{file:45} {high:6}", "" if wide <= width else f"is {wide} wide", flush=True)
+                page.screenshot(path=folder / f"{file}.png", full_page=True, timeout=60_000)
             context.close()
 
 
 if __name__ == "__main__":
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("folder", type=Path)
-    read.add_argument("--only", default="", help="a regular expression for names of pages")
+    read.add_argument("--only", default="", help="a regular expression for NAME-WIDTH-COLOURS")
     read.add_argument("--site", type=Path, help="where models and runs are, or are to be made")
     given = read.parse_args()
     with tempfile.TemporaryDirectory() as made:

@@ -150,7 +150,9 @@ class BatchStudy(Study):
         """Charts go by the load factor, where there are several."""
         if len(scenario.load_factors) < 2:
             return None
-        return Axis("load_factor", "load_factor", "Load factor", "load factor")
+        return Axis(
+            "load_factor", "load_factor", "Load factor (times as many jobs per hour)", "load factor"
+        )
 
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""

@@ -94,7 +94,12 @@ class StagesStudy(Study):
     def axis(self, scenario: StagesScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""
         if len(scenario.load_factors) > 1:
-            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+            return Axis(
+                "load_factor",
+                "load_factor",
+                "Load factor (times as many jobs per hour)",
+                "load factor",
+            )
         return None
 
     def tables(self, scenario: StagesScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:

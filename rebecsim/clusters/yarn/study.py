@@ -101,7 +101,12 @@ class YarnStudy(Study):
     def axis(self, scenario: YarnScenario) -> Axis | None:
         """Charts go by the load factor or by the errors, where there are several of them."""
         if len(scenario.load_factors) > 1:
-            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+            return Axis(
+                "load_factor",
+                "load_factor",
+                "Load factor (times as many jobs per hour)",
+                "load factor",
+            )
         if len(scenario.error_percents) > 1:
             title = "Error (% of the true value)"
             return Axis("error_percent", "error_percent", title, "error", "%")

@@ -197,9 +197,7 @@ class KeptTable:
     picture: str
 
 
-def _kept_report(
-    run: ShelvedRun, figures: Figures | None, files: Sequence[str]
-) -> dict[str, Any]:
+def _kept_report(run: ShelvedRun, figures: Figures | None, files: Sequence[str]) -> dict[str, Any]:
     """Give what the report on disk has beside the charts and tables of all reports."""
     drawn = {each.name for each in figures.charts} if figures else set()
     pictures = [Path(each).stem for each in files if each.endswith(".svg")]

@@ -271,9 +271,7 @@ def _fields(text: str) -> tuple[FormField, ...]:
     return fields_of(schema, values_of(text) or {})
 
 
-def _parted(
-    fields: Sequence[FormField], found: Checked
-) -> tuple[list[FormField], list[FormField]]:
+def _parted(fields: Sequence[FormField], found: Checked) -> tuple[list[FormField], list[FormField]]:
     """Part fields that are needed or given from the others, which have defaults; groups last."""
     ordered = sorted(fields, key=lambda each: each.shape in GROUPS)
     basic = [each for each in ordered if each.required or found.values.get(each.name)]
