@@ -46,7 +46,7 @@ def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
 
 
 def _first_sentence(text: str) -> str:
-    """Give the first sentence of the comment that a text begins with; nothing where there is none."""
+    """Give the first sentence of the comment at the top of a text; empty if there is none."""
     found = _COMMENT.match(text)
     if found is None:
         return ""

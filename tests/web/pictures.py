@@ -1,7 +1,7 @@
 """Take pictures of all pages: `python -m tests.web.pictures FOLDER [--only WORD] [--site FOLDER]`.
 
-Each page is taken at 1280 and at 390 pixels, light and dark, as far down as it goes. What is written
-names each page that is wider than its window, or higher than a person reads.
+Each page is taken at 1280 and at 390 pixels, light and dark, as far down as it goes. A line
+for each picture says how high it is, and whether the page is wider than its window.
 """
 
 from __future__ import annotations

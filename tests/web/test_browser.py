@@ -68,7 +68,7 @@ def at(page: Any, text: str) -> None:
 
 
 def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name="Explore late.rebeca").click()
     at(page, "Step 0")
     page.keyboard.press("1")  # by a key
     at(page, "Step 1")
@@ -101,7 +101,7 @@ def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
 
 @pytest.mark.slow
 def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name="Explore late.rebeca").click()
     at(page, "Step 0")
     page.keyboard.press("1")
     at(page, "Step 1")
@@ -115,7 +115,7 @@ def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
 
 @pytest.mark.slow
 def test_typing_is_no_key_and_keys_are_listed(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name="Explore late.rebeca").click()
     at(page, "Step 0")
     page.get_by_label("Find a run that reaches").fill("1")
     page.get_by_label("Find a run that reaches").press("1")
@@ -139,9 +139,9 @@ def test_pages_are_accessible_and_fit(browser: Any, address: str, colours: str, 
     )
     page = context.new_page()
     page.goto(address)
-    for step in ("", "late.rebeca", "Graph from here", "Back to the run", "Show me", ORDERS):
+    for step in ("", "Explore late.rebeca", "Graph from here", "Back to the run", "Show me", ORDERS):
         if step:
-            page.get_by_role("link", name=step, exact=step == "late.rebeca").click(timeout=30_000)
+            page.get_by_role("link", name=step).click(timeout=30_000)
             page.locator(
                 {"Graph from here": ".graph svg", ORDERS: ".race"}.get(step, "#where")
             ).wait_for()
@@ -154,7 +154,7 @@ def test_every_page_works_without_scripts(browser: Any, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name="Explore late.rebeca").click()
     page.locator("a.way").first.click()
     assert "Step 1" in page.locator("#where").inner_text()
     page.get_by_role("link", name="Back").click()

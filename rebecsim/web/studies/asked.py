@@ -15,12 +15,12 @@ _KINDS = {
     "model": "A model of your own: which values are best?",
 }
 _QUESTIONS = {
-    "against_edf": "Short deadlines and equal lengths: when does EDF start jobs that are about to be late?",
-    "against_fifo": "Lengths that grow step by step: when does FIFO make short jobs wait behind long ones?",
+    "against_edf": "Short deadlines: when does EDF start jobs that are about to be late?",
+    "against_fifo": "Growing lengths: when does FIFO make short jobs wait behind long ones?",
     "against_mdf": "Ever longer jobs: when does MDF let too many of them die?",
     "against_priority": "Long jobs of high priority: when does serving them first cost too much?",
     "backfilling_or_fairshare": "Does backfilling or fairshare serve users better?",
-    "budgets_or_deadlines": "Should workflows be planned by budgets of laxity, or by deadlines alone?",
+    "budgets_or_deadlines": "Is it better to plan workflows by budgets of laxity?",
     "capacity_apart": "Do small jobs gain from queues of their own?",
     "capacity_interleaved": "Which settings serve four small jobs before each long one best?",
     "capacity_or_fair": "Capacity, Fair or FIFO: which serves many small jobs best?",

@@ -89,6 +89,7 @@ class RunViews:
             run=found,
             in_study=True,
             has_progress=True,
+            kept_pictures=[],
             **self._figures(found),
         )
 
@@ -201,7 +202,7 @@ def _kept_report(run: ShelvedRun, figures: Figures | None, files: Sequence[str])
     """Give what the report on disk has beside the charts and tables of all reports."""
     drawn = {each.name for each in figures.charts} if figures else set()
     pictures = [Path(each).stem for each in files if each.endswith(".svg")]
-    pictures = [each for each in pictures if each not in drawn]
+    pictures = sorted((each for each in pictures if each not in drawn), key=_is_large)
     tables = []
     for name in files:
         if name.endswith(".csv") and not _OF_ALL.fullmatch(name):
@@ -211,6 +212,11 @@ def _kept_report(run: ShelvedRun, figures: Figures | None, files: Sequence[str])
                 tables.append(table)
     taken = {Path(each.picture).stem for each in tables}
     return {"kept_tables": tables, "kept_pictures": [p for p in pictures if p not in taken]}
+
+
+def _is_large(picture: str) -> bool:
+    """Whether a picture is one of single tasks, which takes long to read."""
+    return picture == "gantt"
 
 
 def _kept_table(file: Path, picture: str) -> KeptTable | None:
