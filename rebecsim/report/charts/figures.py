@@ -125,9 +125,8 @@ def legend_below(
     """Name what is drawn, or what some axes have, below a figure, where nothing is covered."""
     from matplotlib.axes import Axes as AnyAxes
 
-    handles = entries
-    if isinstance(entries, AnyAxes):
-        handles = entries.get_legend_handles_labels()[0]
+    is_axes = isinstance(entries, AnyAxes)
+    handles = entries.get_legend_handles_labels()[0] if is_axes else list(entries)
     legend = figure.legend(
         handles=handles,
         loc="outside lower center",
