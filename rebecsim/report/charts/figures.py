@@ -125,8 +125,11 @@ def legend_below(
     """Name what is drawn, or what some axes have, below a figure, where nothing is covered."""
     from matplotlib.axes import Axes as AnyAxes
 
-    is_axes = isinstance(entries, AnyAxes)
-    handles = entries.get_legend_handles_labels()[0] if is_axes else list(entries)
+    handles: Sequence[Artist]
+    if isinstance(entries, AnyAxes):
+        handles = entries.get_legend_handles_labels()[0]
+    else:
+        handles = entries
     legend = figure.legend(
         handles=handles,
         loc="outside lower center",
