@@ -125,11 +125,7 @@ def legend_below(
     """Name what is drawn, or what some axes have, below a figure, where nothing is covered."""
     from matplotlib.axes import Axes as AnyAxes
 
-    handles: Sequence[Artist]
-    if isinstance(entries, AnyAxes):
-        handles = entries.get_legend_handles_labels()[0]
-    else:
-        handles = entries
+    handles = entries.get_legend_handles_labels()[0] if isinstance(entries, AnyAxes) else entries
     legend = figure.legend(
         handles=handles,
         loc="outside lower center",

@@ -120,7 +120,7 @@ def queue_shares_figure(shown: Sequence[StoredTables], heading: str = "") -> Fig
     panels[-1].set_xlim(0, last / unit)
     grey = [
         Line2D([], [], color=GREY, linestyle=dashes, linewidth=0.8, label=label)
-        for label, dashes in (("guaranteed", "--"), ("maximum", ":"))
+        for label, dashes in (("guaranteed", (0, (4, 2))), ("maximum", (0, (1, 2))))
     ]
     legend_below(figure, [*panels[0].get_legend_handles_labels()[0], *grey])
     return figure
