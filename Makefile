@@ -11,7 +11,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Modules are compiled once, and not again by each process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-plain test-installed test-shared coverage docs lint style format clean
+.PHONY: demo test test-all test-plain test-installed test-shared coverage docs pictures lint style format clean
 
 demo: $(FOR_DEMO)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
@@ -54,6 +54,9 @@ coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explo
 docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+pictures: $(INSTALLED)  ## Pictures of all pages, wide and narrow, light and dark, in pictures/.
+	$(BIN)/python -m tests.web.pictures pictures
+
 lint: style
 	$(BIN)/lint-imports
 	$(BIN)/mypy
@@ -92,4 +95,4 @@ define INSTALL
 endef
 
 clean:
-	rm -rf $(VENV) build site demo-results .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) build site demo-results pictures .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

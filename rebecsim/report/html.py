@@ -100,6 +100,7 @@ def render_html(
     """
     comparisons = report.comparisons
     first = next(iter(comparisons.values()))
+    shown = [each for each in report.sections if each.is_shown]
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
@@ -112,7 +113,8 @@ def render_html(
         metrics=report.metrics,
         pair_sentence=pair_sentence,
         power_sentence=power_sentence,
-        sections=[each for each in report.sections if each.is_shown],
+        sections=shown,
+        hero=None if charts else next((p for each in shown for p in each.pictures), None),
         sources={name: _svg_address(content) for name, content in pictures.items()},
         axis_tables=list(_axis_tables(report)),
         axis_notes=_axis_notes(report),

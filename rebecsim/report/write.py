@@ -117,7 +117,7 @@ def _texts(report: ReportInput) -> dict[str, str]:
 
 def _chart(chart: ChartData, heading: str) -> Picture:
     return Picture(
-        chart.name, chart.title, "", partial(chart_figure, chart, heading), _CHART_DOTS_PER_INCH
+        chart.name, chart.question, "", partial(chart_figure, chart, heading), _CHART_DOTS_PER_INCH
     )
 
 

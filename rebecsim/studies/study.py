@@ -57,6 +57,13 @@ class Axis:
     words: tuple[str, ...] = ()
 
 
+LOAD_AXIS = Axis(
+    *("load_factor", "load_factor", "Load factor (times the submission rate)", "load factor"),
+    unit="times the submission rate",
+)
+"""How many times as fast jobs are submitted."""
+
+
 @dataclass(frozen=True)
 class PlannedCell:
     """A cell of a plan.

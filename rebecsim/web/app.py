@@ -17,14 +17,16 @@ from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.web.answers import UnknownPlaceError, problem, rendered
 from rebecsim.web.classroom import Classroom
-from rebecsim.web.editor_pages import editor_address, editor_pages
+from rebecsim.web.editor_pages import editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
+from rebecsim.web.lessons.content import stops
 from rebecsim.web.lessons.pages import lesson_pages
 from rebecsim.web.library import Library
 from rebecsim.web.limits import BusyError
 from rebecsim.web.studies.pages import study_pages
+from rebecsim.web.tiles import tiles_of
 
 _STATIC = {
     "app.css": "text/css; charset=utf-8",
@@ -32,6 +34,7 @@ _STATIC = {
     "codemirror.min.js": "text/javascript; charset=utf-8",
     "codemirror-LICENSE.txt": "text/plain; charset=utf-8",
     "editor.js": "text/javascript; charset=utf-8",
+    "tokens.css": "text/css; charset=utf-8",
     "studies.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "htmx-LICENSE.txt": "text/plain; charset=utf-8",
@@ -89,13 +92,15 @@ def _on_violation(request: Request, error: Exception) -> Response:
 def _add_pages(app: FastAPI, library: Library) -> None:
     @app.get("/")
     def models() -> Response:
-        page = rendered("models.html.j2", models=library.models(), editor_address=editor_address)
-        return HTMLResponse(page)
+        tiles = tiles_of(library.models())
+        return HTMLResponse(rendered("models.html.j2", tiles=tiles, stops=len(stops())))
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:
         if name not in _STATIC:
             raise HTTPException(404)
         data = Path(str(files("rebecsim.web"))) / "static" / name
+        if name == "tokens.css":  # reports have the same ones
+            data = Path(str(files("rebecsim.report"))) / "tokens.css.j2"
         kept = {"cache-control": "no-cache"}
         return Response(data.read_bytes(), media_type=_STATIC[name], headers=kept)

@@ -15,6 +15,7 @@ from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address
 from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.model_text import shown_lines
 from rebecsim.web.steppers import ModelSteppers, OpenModels
 from rebecsim.web.verdicts import Verdicts
 from rebecsim.web.views import sent_by, view_of
@@ -54,6 +55,7 @@ class Explorer:
             tour=tour_panel(place.tour),
             place=place,
             view=view,
+            source=shown_lines(listed.text, listed.is_python, *view.ran),
             timed=not steppers.model.core,
             longest=LONGEST_RUN,
             why=_STOPS.get(why, ""),

@@ -84,6 +84,8 @@ class View:
     diagram: str
     full: bool
     """Whether the run is as long as one in an address may be."""
+    ran: tuple[str, str]
+    """Class and message server of the last step, both empty if none ran."""
 
 
 def view_of(stepper: Stepper, place: Place, sent: frozenset[tuple[str, str, int]]) -> View:
@@ -93,14 +95,17 @@ def view_of(stepper: Stepper, place: Place, sent: frozenset[tuple[str, str, int]
     breach = stepper.breach
     full = len(stepper) >= LONGEST_RUN
     turns = [] if full else stepper.turns()
+    last = path.steps[-1] if path.steps else None
+    classes = {each.rebec: each.reactive_class for each in stepper.rebecs()}
     return View(
         time=str(stepper.time) if timed else "",
         cards=tuple(_card(each, stepper.time, timed, path, sent) for each in stepper.rebecs()),
         offers=tuple(_offers(turns, place, timed)),
         breach="" if breach is None else f"{breach.verdict}: {breach.text}",
-        last=str(path.steps[-1]).strip() if path.steps else "",
-        diagram=diagram_of(path, place) if path.steps else "",
+        last=str(last).strip() if last else "",
+        diagram=diagram_of(path, place) if last else "",
         full=full,
+        ran=(classes.get(last.rebec, ""), last.server) if last else ("", ""),
     )
 
 

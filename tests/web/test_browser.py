@@ -12,6 +12,7 @@ from tests.web.chromium import assert_accessible, browsing, needs_chromium, runn
 pytestmark = [needs_chromium, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 ORDERS = "Which orders matter?"
+EXPLORE = "Explore late.rebeca"
 LATE = """\
 reactiveclass Worker(3) {
     statevars { int done; }
@@ -68,7 +69,7 @@ def at(page: Any, text: str) -> None:
 
 
 def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name=EXPLORE).click()
     at(page, "Step 0")
     page.keyboard.press("1")  # by a key
     at(page, "Step 1")
@@ -101,7 +102,7 @@ def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
 
 @pytest.mark.slow
 def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name=EXPLORE).click()
     at(page, "Step 0")
     page.keyboard.press("1")
     at(page, "Step 1")
@@ -115,7 +116,7 @@ def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
 
 @pytest.mark.slow
 def test_typing_is_no_key_and_keys_are_listed(page: Any) -> None:
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name=EXPLORE).click()
     at(page, "Step 0")
     page.get_by_label("Find a run that reaches").fill("1")
     page.get_by_label("Find a run that reaches").press("1")
@@ -139,9 +140,16 @@ def test_pages_are_accessible_and_fit(browser: Any, address: str, colours: str, 
     )
     page = context.new_page()
     page.goto(address)
-    for step in ("", "late.rebeca", "Graph from here", "Back to the run", "Show me", ORDERS):
+    for step in (
+        "",
+        "Explore late.rebeca",
+        "Graph from here",
+        "Back to the run",
+        "Show me",
+        ORDERS,
+    ):
         if step:
-            page.get_by_role("link", name=step, exact=step == "late.rebeca").click(timeout=30_000)
+            page.get_by_role("link", name=step).click(timeout=30_000)
             page.locator(
                 {"Graph from here": ".graph svg", ORDERS: ".race"}.get(step, "#where")
             ).wait_for()
@@ -154,7 +162,7 @@ def test_every_page_works_without_scripts(browser: Any, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    page.get_by_role("link", name="late.rebeca", exact=True).click()
+    page.get_by_role("link", name=EXPLORE).click()
     page.locator("a.way").first.click()
     assert "Step 1" in page.locator("#where").inner_text()
     page.get_by_role("link", name="Back").click()

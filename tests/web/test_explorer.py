@@ -44,7 +44,7 @@ def test_models_are_listed_with_ones_own_first(app: Any, tmp_path: Path) -> None
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "lamp.rebeca").write_text(TICKETS.read_text("utf-8"))
     page = ask(app(), "/").text
-    names = re.findall(r'<li><a href="/x/\w{16}/-">([^<]+)</a>', page)
+    names = re.findall(r'href="/x/\w{16}/-" aria-label="Explore ([^"]+)"', page)
     assert names[0] == "mine/lamp.rebeca"
     assert "teaching/philosophers.rebeca" in names
     assert not [name for name in names if "solutions" in name]

@@ -46,12 +46,12 @@ def test_pages_are_accessible_and_fit(browser: Any, address: str, colours: str, 
 def test_a_lesson_is_done_and_the_tour_taken(browser: Any, address: str) -> None:
     page = browser.new_page()
     page.goto(address)
-    page.get_by_role("link", name="Lessons").first.click()
-    page.get_by_role("link", name="Train crossing").click()
+    page.get_by_role("link", name="Lessons", exact=True).click()
+    page.get_by_role("link", name="Begin the lesson: Train crossing").click()
     page.get_by_text("Answer").click()
     page.get_by_role("link", name="a gate of 3 units").click()
     page.get_by_role("link", name="Show me").wait_for(timeout=30_000)
-    page.get_by_role("link", name="Lessons").first.click()
+    page.get_by_role("link", name="Lessons", exact=True).click()
     page.get_by_role("link", name="Begin the tour").click()
     for stop in range(1, 8):
         page.get_by_role("heading", name=f"{stop} of 7").wait_for()

@@ -57,7 +57,7 @@ def test_each_kind_has_a_form_with_all_its_options(app: Any, tmp_path: Path, kin
             or (each.shape == "table" and not each.optional)
             or (each.shape == "tables" and f'name="act" value="{each.name}"' in page)
         )
-    assert "Something is to be mended first" in page
+    assert "Fix the fields marked below" in page
 
 
 @pytest.mark.parametrize("name", builtin_scenarios())
@@ -295,7 +295,7 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
 
 
 def test_without_a_directory_nothing_starts(app: Any) -> None:
-    assert "Without one you can look at forms only" in ask(app(None), "/studies").text
+    assert "Without one you can only look at forms" in ask(app(None), "/studies").text
     answer = send_form(app(None), "/studies/start", **START)
     assert (answer.status, "Studies need a directory" in answer.text) == (400, True)
 

@@ -15,12 +15,11 @@ import pytest
 
 from rebecsim.web.studies.started import ALIVE, StartedStudy
 from tests.waiting import wait_for
-from tests.web.chromium import browsing, needs_chromium, running
-from tests.web.runs import SCENARIO, make_run
+from tests.web.chromium import browsing, needs_chromium
+from tests.web.runs import SCENARIO
 
 pytestmark = [needs_chromium, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-AXE = Path(__file__).with_name("axe.min.js")
 LONG = SCENARIO.format(title='"Long"', seed=7).replace("ticks = 12", "ticks = 300")
 """Takes minutes with many cells, and is never done by these tests."""
 
@@ -170,35 +169,3 @@ def test_a_study_goes_on_whatever_happens_to_browser_and_server(
     server.end(signal.SIGINT)
     assert server.process.returncode == 130
     server.start()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_pages_about_studies_are_accessible_and_fit(
-    browser: Any, tmp_path: Path, colours: str, width: int
-) -> None:
-    make_run(tmp_path / "one")
-    make_run(tmp_path / "two", seed=8)
-    make_run(tmp_path / "begun", cells=3)
-    with running(tmp_path) as address:
-        context = browser.new_context(
-            viewport={"width": width, "height": 844}, color_scheme=colours, bypass_csp=True
-        )
-        page = context.new_page()
-        page.goto(f"{address}runs")
-        runs = [each.get_attribute("href") for each in page.locator("tbody th a").all()]
-        _, one, two = [each.get_attribute("value") for each in page.locator("[name=run]").all()]
-        places = ["runs", *(each.lstrip("/") for each in runs), "runs/sql", "studies"]
-        places += [f"runs/diff?run={one}&run={two}", "studies/new?from=user_limit"]
-        for place in places:
-            page.goto(f"{address}{place}")
-            page.evaluate(AXE.read_text("utf-8"))
-            found = page.evaluate("axe.run()")
-            assert not [
-                (each["id"], [node["html"] for node in each["nodes"]])
-                for each in found["violations"]
-                if each["impact"] in ("serious", "critical", "moderate")
-            ]
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-        context.close()

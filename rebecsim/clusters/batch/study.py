@@ -32,7 +32,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
+from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study, seed_sequence
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log, transform
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.job import Integers
@@ -151,7 +151,7 @@ class BatchStudy(Study):
         """Charts go by the load factor, where there are several."""
         if len(scenario.load_factors) < 2:
             return None
-        return Axis("load_factor", "load_factor", "Load factor", "load factor")
+        return LOAD_AXIS
 
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""

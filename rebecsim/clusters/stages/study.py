@@ -27,7 +27,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Axis, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -94,7 +94,7 @@ class StagesStudy(Study):
     def axis(self, scenario: StagesScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""
         if len(scenario.load_factors) > 1:
-            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+            return LOAD_AXIS
         return None
 
     def tables(self, scenario: StagesScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:

@@ -26,7 +26,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Axis, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -101,7 +101,7 @@ class YarnStudy(Study):
     def axis(self, scenario: YarnScenario) -> Axis | None:
         """Charts go by the load factor or by the errors, where there are several of them."""
         if len(scenario.load_factors) > 1:
-            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+            return LOAD_AXIS
         if len(scenario.error_percents) > 1:
             title = "Error (% of the true value)"
             return Axis("error_percent", "error_percent", title, "error", "%")

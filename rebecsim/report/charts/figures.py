@@ -18,6 +18,7 @@ from rebecsim.report.charts.dark import with_dark_colours
 from rebecsim.report.charts.styles import COLOURS
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -116,6 +117,24 @@ def plain_axes(axes: Axes, title: str, x_label: str, y_label: str) -> None:
     axes.grid(axis="y", color="#d0d0d0", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(
+    figure: Figure, entries: Axes | Sequence[Artist], columns: int = 6, size: float = 9
+) -> None:
+    """Name what is drawn, or what some axes have, below a figure, where nothing is covered."""
+    from matplotlib.axes import Axes as AnyAxes
+
+    handles = entries.get_legend_handles_labels()[0] if isinstance(entries, AnyAxes) else entries
+    legend = figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=max(min(len(handles), columns), 1),
+        fontsize=size,
+        frameon=False,
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def duration_ticks(axes: Axes, longest: float) -> None:

@@ -110,7 +110,8 @@ def _layout(chart: ChartData) -> dict[str, Any]:
         "ticks": "outside",
     }
     if len(chart.places) <= 12:
-        x_axis |= {"tickmode": "array", "tickvals": list(chart.places)}
+        marks = [f"{place:g}" for place in chart.places]
+        x_axis |= {"tickmode": "array", "tickvals": list(chart.places), "ticktext": marks}
     else:
         x_axis |= {"tickformat": "d" if whole else "g"}
     return {

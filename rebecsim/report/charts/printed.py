@@ -36,7 +36,7 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
     (_draw_groups if chart.axis.words else _draw_lines)(axes, chart, styles)
     _dress_axes(axes, chart)
     title = "\n".join(textwrap.wrap(heading, _WRAP_TITLE))
-    axes.set_title(f"{title}\n{chart.title}" if title else chart.title, parse_math=False)
+    axes.set_title(f"{title}\n{chart.question}" if title else chart.question, parse_math=False)
     _legend(figure, chart)
     layout = figure.get_layout_engine()
     assert layout is not None

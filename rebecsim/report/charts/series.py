@@ -59,6 +59,7 @@ class ChartData:
         places: on the axis, ascending, such as cluster sizes.
         series: one per policy.
         caption: sentences on what the bands are and which lines lie on top of each other.
+        better: whether the lower or the higher value is the better one, or neither.
     """
 
     name: str
@@ -69,6 +70,15 @@ class ChartData:
     places: tuple[float, ...]
     series: tuple[Series, ...]
     caption: tuple[str, ...]
+    better: str = "neither"
+
+    @property
+    def question(self) -> str:
+        """What the chart answers, as its heading."""
+        asked = {"lower": "which is lowest?", "higher": "which is highest?"}.get(self.better)
+        if len(self.series) == 1:
+            asked = "how does it change?"
+        return f"{self.title} by {self.axis.by}: {asked or 'how do they differ?'}"
 
 
 def charts_along(by_axis: Mapping[Condition, Summary], axis: Axis | None) -> list[ChartData]:
@@ -117,6 +127,7 @@ def chart_data(
         places=summary.places,
         series=series,
         caption=_caption(series, y_range, summary.level, grouped=bool(axis.words)),
+        better=metric.better,
     )
 
 
@@ -141,7 +152,9 @@ def _range_with_zero(series: Sequence[Series]) -> tuple[float, float]:
     """From a little below zero to a little above the highest band, so that no line is cut."""
     shown = [v for s in series for v in (0.0, *s.values, *s.low, *s.high) if not math.isnan(v)]
     low, high = min(shown), max(shown)
-    margin = 0.03 * ((high - low) or 1.0)
+    if low == high:
+        high = 1.0  # all are zero
+    margin = 0.03 * (high - low)
     return low - margin, high + margin
 
 

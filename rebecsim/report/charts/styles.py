@@ -93,7 +93,8 @@ def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
     styles = {}
     colours = line_colours(len(policies))
     for i, policy in enumerate(policies):
-        marker, plotly_marker = _MARKERS[i % len(_MARKERS)]
+        # Paler colours that come round again have other markers, too.
+        marker, plotly_marker = _MARKERS[(i + i // len(COLOURS)) % len(_MARKERS)]
         styles[policy] = LineStyle(
             colour=colours[i],
             dashes=_DASHES[i % len(_DASHES)],

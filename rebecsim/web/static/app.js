@@ -166,6 +166,11 @@ function arrived() {
   if (diagram) {
     diagram.scrollTop = diagram.scrollHeight;
   }
+  const source = document.querySelector(".source pre");
+  const ran = source?.querySelector(".runs");
+  if (ran) {
+    source.scrollTop = ran.offsetTop - source.offsetTop - 60;
+  }
   const graph = document.querySelector(".graph"); // its first state is in the middle
   if (graph) {
     graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;

@@ -76,7 +76,9 @@ async function layOut(form, layout, act, changed) {
     again.value = held.value;
   }
   if (act) {
-    whereItHappened(act)?.focus();
+    const place = whereItHappened(act);
+    reveal(place);
+    place?.focus();
   } else if (held) {
     (again ?? behind(changed))?.focus();
   }
@@ -96,9 +98,21 @@ function whereItHappened(act) {
   return field ?? document.getElementById(`a:${act.replace(/\[\d+\]$/, "")}`);
 }
 
+// Open what is folded around a place.
+function reveal(place) {
+  for (let each = place; each; each = each.parentElement?.closest("details")) {
+    if (each.matches("details")) {
+      each.open = true;
+    }
+  }
+}
+
 function showFound(form, found, changed) {
   for (const place of form.querySelectorAll(".problem[id]")) {
     place.textContent = (found.problems[place.id.slice(2)] ?? []).join("\n");
+    if (place.textContent) {
+      reveal(place);
+    }
   }
   for (const field of form.querySelectorAll("[data-field]")) {
     const name = field.dataset.field;
@@ -121,7 +135,7 @@ function showFound(form, found, changed) {
   general.textContent = found.general.join("\n");
   general.hidden = !found.general.length;
   const isRight = found.said !== "";
-  say(isRight ? `✓ ${found.said}` : "✗ Something is to be mended first.", isRight);
+  say(isRight ? `✓ ${found.said}` : "✗ Fix the fields marked below, then start the study.", isRight);
 }
 
 function say(text, isGood) {
@@ -196,7 +210,11 @@ function showPart(part, html) {
     return;
   }
   const held = place.contains(document.activeElement) ? document.activeElement.id : "";
+  const opened = [...place.querySelectorAll("details[id][open]")].map((each) => each.id);
   place.innerHTML = html;
+  for (const each of opened) {
+    document.getElementById(each)?.setAttribute("open", "");
+  }
   if (held) {
     (document.getElementById(held) ?? place.querySelector("button"))?.focus();
   }

@@ -20,7 +20,13 @@ from rebecsim.report.answer import answer_text
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData, charts_along
-from rebecsim.report.numbers import ShownFigure, column_heading, format_estimates, shown_figures
+from rebecsim.report.numbers import (
+    MOST_COLUMNS,
+    ShownFigure,
+    column_heading,
+    format_estimates,
+    shown_figures,
+)
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Compared, grouped
 from rebecsim.studies.statistics.estimates import estimate
@@ -40,7 +46,7 @@ _MOST_LISTED = 200
 
 @dataclass(frozen=True)
 class FigureTable:
-    """A row for each policy, a column for each measure."""
+    """A row for each policy, a column for each measure; where these are many, the other way."""
 
     title: str
     headings: tuple[str, ...]
@@ -258,11 +264,14 @@ def _tables(report: ReportInput) -> list[FigureTable]:
     for condition, each in report.comparisons.items():
         summary = each.summary
         columns = shown_figures(summary)
-        headings = (report.compared.one.capitalize(), *map(column_heading, summary.metrics))
-        rows = tuple(
-            (policy, tuple(column[place] for column in columns))
-            for place, policy in enumerate(summary.policies)
-        )
+        measures = tuple(map(column_heading, summary.metrics))
+        if len(measures) > MOST_COLUMNS:
+            headings = ("Figure", *summary.policies)
+            rows = tuple(zip(measures, map(tuple, columns), strict=True))
+        else:
+            headings = (report.compared.one.capitalize(), *measures)
+            of_policies = zip(*columns, strict=True)
+            rows = tuple(zip(summary.policies, of_policies, strict=True))
         found.append(FigureTable(str(condition), headings, rows))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
 from rebecsim.studies.scenarios.toml_edits import toml_text
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.studies.asked import question_of, questions_by_kind
 from rebecsim.web.studies.field_edits import with_field, with_table
 from rebecsim.web.studies.field_schema import fields_of
-from rebecsim.web.studies.fields import FormField, every_field, shown
+from rebecsim.web.studies.fields import GROUPS, FormField, every_field, shown
 from rebecsim.web.studies.found_runs import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import (
-    builtin_titles,
     checked,
     text_of_builtin,
     values_of,
@@ -37,6 +37,7 @@ from rebecsim.web.studies.started import (
     started_studies,
 )
 
+_LONGEST_SUMMARY = 90
 _LAST = re.compile(r"(^|\.|\[)[^.\[]*$")
 
 
@@ -78,7 +79,7 @@ class StudyViews:
             root=self._root,
             studies=[(id_of(each.name), each.name, each.state, each.progress) for each in studies],
             kinds=kind_names(),
-            builtin=builtin_titles(),
+            questions=questions_by_kind(),
         )
 
     # --- the form ------------------------------------------------------------------------------
@@ -104,6 +105,10 @@ class StudyViews:
             "studies/form.html.j2",
             found=found,
             fields=_fields(found.text),
+            question=question_of(found.text) if sent.get("builtin") else "",
+            parted=lambda fields: _parted(fields, found),
+            has_problems=lambda fields: _has_problems(fields, found),
+            summary=lambda field: _summary(field, found),
             builtin=sent.get("builtin", ""),
             name=name,
             workers=sent.get("workers") or "1",
@@ -259,6 +264,24 @@ def _fields(text: str) -> tuple[FormField, ...]:
     kind = _kind(text)
     schema = find_kind(kind).scenario.model_json_schema() if kind else {}
     return fields_of(schema, values_of(text) or {})
+
+
+def _parted(fields: Sequence[FormField], found: Checked) -> tuple[list[FormField], list[FormField]]:
+    """Part fields that are needed or given from the others, which have defaults; groups last."""
+    ordered = sorted(fields, key=lambda each: each.shape in GROUPS)
+    basic = [each for each in ordered if each.required or found.values.get(each.name)]
+    return basic, [each for each in ordered if each not in basic]
+
+
+def _has_problems(fields: Sequence[FormField], found: Checked) -> bool:
+    return any(found.problems.get(each.name) for each in every_field(tuple(fields)))
+
+
+def _summary(field: FormField, found: Checked) -> str:
+    """Say what a table of a list has, in a line."""
+    given = ((each.label, found.values.get(each.name, "")) for each in field.inner)
+    said = ", ".join(f"{label} {value}" for label, value in given if value and value != "yes")
+    return clipped(said, _LONGEST_SUMMARY) or "empty"
 
 
 def _by_name(text: str) -> dict[str, FormField]:

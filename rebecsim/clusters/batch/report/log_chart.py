@@ -54,7 +54,7 @@ def _run_times(axes: Axes, workload: Workload) -> None:
     _cumulative(axes, workload.run, "run time", BLUE, "-")
     if len(requested):
         _cumulative(axes, requested, "requested time", ORANGE, "--")
-        axes.legend(frameon=False, fontsize=8, loc="upper left")
+        axes.legend(frameon=False, fontsize=8, loc="lower right")
     duration_ticks(axes, float(max(workload.run.max(), requested.max(initial=1))))
     axes.set_ylim(0, 100)
 

@@ -12,7 +12,7 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.report.charts.figures import new_figure, plain_axes, time_axis
+from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes, time_axis
 from rebecsim.report.charts.styles import fill_colours, line_styles
 
 if TYPE_CHECKING:
@@ -91,13 +91,7 @@ def _queue_legend(figure: Figure, colours: dict[str, str], has_capacities: bool)
         handles.append(
             Line2D([], [], color="#7f7f7f", linewidth=0.8, linestyle=(0, (4, 3)), label="capacity")
         )
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), 8),
-        fontsize=8,
-        frameon=False,
-    )
+    legend_below(figure, handles, columns=8, size=8)
 
 
 def families_figure(
@@ -180,13 +174,8 @@ def _boxes(
 def _variant_legend(figure: Figure, colours: dict[str, str]) -> None:
     from matplotlib.patches import Patch
 
-    figure.legend(
-        handles=[Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items()],
-        loc="outside lower center",
-        ncols=min(len(colours), 6),
-        fontsize=8,
-        frameon=False,
-    )
+    entries = [Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items()]
+    legend_below(figure, entries, size=8)
 
 
 def devices_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
@@ -217,7 +206,7 @@ def devices_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
         axes.set_ylim(0, 102)
     panels[-1].set_xlabel(f"Time ({name})")
     panels[-1].set_xlim(0, _last(shown) / unit)
-    panels[0].legend(fontsize=8, frameon=False, loc="upper right")
+    legend_below(figure, panels[0])
     return figure
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
-from rebecsim.report.charts.figures import new_figure, time_axis
+from rebecsim.report.charts.figures import legend_below, new_figure, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,10 +103,4 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
 
     handles = [Patch(color=colour, label=queue) for queue, colour in colours.items()]
     handles.append(Patch(color=to_rgba("#7f7f7f", _REDUCE_ALPHA), label="reduces: paler, below"))
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), 8),
-        fontsize=8,
-        frameon=False,
-    )
+    legend_below(figure, handles, columns=8, size=8)

@@ -10,7 +10,7 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import StoredRuns
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, plain_axes
+from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,8 +61,7 @@ def users_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
         plain_axes(axes, each.variant, "", "Seconds")
     labels = [f"{user}\n{family}" for user, family in users]
     panels[-1].set_xticks(places, labels, fontsize=8, parse_math=False)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    legend_below(figure, panels[0], size=8)
     return figure
 
 
@@ -101,11 +100,7 @@ def waits_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
     panels[-1].set_ylim(bottom=0)
     panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     panels[-1].set_xlabel("Number of the job in its queue")
-    handles, names = panels[0].get_legend_handles_labels()
-    columns = min(len(names), 8)
-    figure.legend(
-        handles, names, loc="outside lower center", ncols=columns, fontsize=8, frameon=False
-    )
+    legend_below(figure, panels[0], columns=8, size=8)
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.stages.estimates.models import EstimateErrors
-from rebecsim.report.charts.figures import new_figure, plain_axes
+from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes
 from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
@@ -43,5 +43,5 @@ def errors_figure(models: Mapping[str, tuple[EstimateErrors, float]]) -> Figure:
     axes.set_xticks(ticks, [f"{each:g}" for each in ticks])
     axes.set_xlim(0.09, 110)
     axes.set_ylim(0, 102)
-    axes.legend(fontsize=9, frameon=False)
+    legend_below(figure, axes)
     return figure

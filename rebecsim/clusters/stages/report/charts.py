@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.stages.report.stored import Seconds, StoredStages
-from rebecsim.report.charts.figures import GREY, new_figure, plain_axes, time_axis
+from rebecsim.report.charts.figures import GREY, legend_below, new_figure, plain_axes, time_axis
 from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def lateness_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
     plain_axes(axes, "", f"Lateness: end after the deadline ({name})", "Jobs (%)")
     axes.set_xlim(low / unit, max(high, 0.02 * (high - low)) / unit)
     axes.set_ylim(0, 101)
-    axes.legend(fontsize=8, frameon=False, loc="upper left")
+    legend_below(figure, axes)
     return figure
 
 

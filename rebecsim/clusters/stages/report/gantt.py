@@ -13,7 +13,7 @@ from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns
-from rebecsim.report.charts.figures import BLUE, ORANGE, new_figure, time_axis
+from rebecsim.report.charts.figures import BLUE, ORANGE, legend_below, new_figure, time_axis
 from rebecsim.report.charts.styles import line_colours
 
 if TYPE_CHECKING:
@@ -183,10 +183,4 @@ def _legend(figure: Figure, entries: Sequence[tuple[str, str]]) -> None:
         else Patch(color=colour, label=label)
         for label, colour in entries
     ]
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), 6),
-        fontsize=8,
-        frameon=False,
-    )
+    legend_below(figure, handles, size=8)

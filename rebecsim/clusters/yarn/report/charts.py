@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
-from rebecsim.report.charts.figures import GREY, duration_ticks, new_figure, plain_axes, time_axis
+from rebecsim.report.charts.figures import (
+    GREY,
+    duration_ticks,
+    legend_below,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
 from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
@@ -57,11 +64,10 @@ def occupancy_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
                 linewidth=0.5 * style.line_width + 0.3,
             )
         plain_axes(axes, title, "", f"Memory ({label})")
-        axes.set_ylim(0, None)
+        axes.set_ylim(0, 102 if column == "memory" else None)
     panels[-1].set_xlabel(f"Time ({name})")
     panels[-1].set_xlim(0, last / unit)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    legend_below(figure, panels[0])
     return figure
 
 
@@ -82,10 +88,10 @@ def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
             linestyle=style.line,
             linewidth=0.6 * style.line_width + 0.3,
         )
-    plain_axes(axes, "", "From submission to end", "Share of the jobs (%)")
+    plain_axes(axes, "", "From submission to end (time, logarithmic)", "Share of the jobs (%)")
     axes.set_yticks(np.linspace(0, 1, 6), [f"{each:.0f}" for each in np.linspace(0, 100, 6)])
     duration_ticks(axes, longest)
-    axes.legend(fontsize=9, frameon=False, loc="upper left")
+    legend_below(figure, axes)
     return figure
 
 
@@ -111,12 +117,12 @@ def speedup_figure(base: StoredTables, others: Sequence[StoredTables], heading: 
         axes,
         "",
         "Jobs, the least speed-up first (%)",
-        f"Duration under {base.scheduler} / duration",
+        f"Speed-up (times as fast as {base.scheduler})",
     )
     axes.axhline(1, color=GREY, linewidth=0.8)
     _factors(axes)
     axes.set_xlim(0, 100)
-    axes.legend(fontsize=9, frameon=False, loc="upper left")
+    legend_below(figure, axes)
     return figure
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
+from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, time_axis
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -237,6 +237,4 @@ def _legend(figure: Figure, colours: _Colours) -> None:
         handles.append(Patch(color=_OTHERS, label=f"{others} other {colours.noun}"))
     handles.append(Patch(color=to_rgba(_OTHERS, 0.45), label="elastic: paler"))
     handles.append(Patch(color="#f4f4f4", label="free"))
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False
-    )
+    legend_below(figure, handles, columns=10, size=8)

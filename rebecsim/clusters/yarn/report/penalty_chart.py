@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
-from rebecsim.report.charts.figures import new_figure, plain_axes
+from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes
 from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ def penalty_figure(penalties: Sequence[Penalty]) -> Figure:
     plain_axes(axes, "", "Memory given (% of the ideal memory)", "Duration (times as long)")
     axes.set_xlim(10, 100)
     axes.set_ylim(0.9, 4)
-    axes.legend(fontsize=9, frameon=False)
+    legend_below(figure, axes)
     return figure

@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.report.queue_figures import (
 )
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
 from rebecsim.clusters.yarn.report.text import figures_table
-from rebecsim.report.charts.figures import new_figure, plain_axes, time_axis
+from rebecsim.report.charts.figures import GREY, legend_below, new_figure, plain_axes, time_axis
 from rebecsim.report.charts.styles import LineStyle, line_styles
 from rebecsim.report.csv import text_of
 from rebecsim.studies.sections import Picture, Section, TextTable
@@ -103,6 +103,8 @@ def _csv(paths: Sequence[str], figures: Mapping[str, Mapping[str, QueueFigures]]
 
 def queue_shares_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure:
     """Draw what leaves have of the memory over time, beside what they should have, and may."""
+    from matplotlib.lines import Line2D
+
     paths = _drawn(shown)
     figure = new_figure(11, 1.2 + 1.9 * len(paths), heading)
     panels = figure.subplots(len(paths), 1, sharex=True, squeeze=False)[:, 0]
@@ -116,8 +118,11 @@ def queue_shares_figure(shown: Sequence[StoredTables], heading: str = "") -> Fig
         axes.set_ylim(0, None)
     panels[-1].set_xlabel(f"Time ({name})")
     panels[-1].set_xlim(0, last / unit)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    grey = [
+        Line2D([], [], color=GREY, linestyle=dashes, linewidth=0.8, label=label)
+        for label, dashes in (("guaranteed", (0, (4, 2))), ("maximum", (0, (1, 2))))
+    ]
+    legend_below(figure, [*panels[0].get_legend_handles_labels()[0], *grey])
     return figure
 
 
