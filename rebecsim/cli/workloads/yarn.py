@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.app import Plugins, complain, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
+from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -109,11 +110,13 @@ def yarn(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
+    showing: ShowingFiles = ShowingFiles(),
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
-    from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
+    from rebecsim.clusters.yarn.report.by_group import answer_of_runs
+    from rebecsim.clusters.yarn.report.text import run_tables, write_tables
     from rebecsim.clusters.yarn.size import run_size
     from rebecsim.studies.size import Size
 
@@ -127,17 +130,14 @@ def yarn(
         compatibility=like,
         seed=seed,
     )
-    for setup in setups:
-        for warning in () if setup.queues is None else setup.queues.idle:
-            complain(warning)
     with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
         measured = {setup.scheduler: setup.measured(0) for setup in setups}
     for name, each in measured.items():
         if each.run.stuck is not None:
             complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")
-    console().print(measures_table(measured))
-    if (of_queues := queues_table(measured)) is not None:
-        console().print(of_queues)
+    show_answer(answer_of_runs(measured, exact=True), lambda: run_tables(measured), showing)
+    queues = [setup.queues for setup in setups]
+    showing.tell_idle(line for each in queues if each is not None for line in each.idle)
     if out is not None:
         write_tables(measured, out)
         say(f"tables in {out}")

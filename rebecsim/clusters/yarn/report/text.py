@@ -19,6 +19,12 @@ from rebecsim.clusters.yarn.tables import tables_of
 from rebecsim.report.csv import write_stacked
 
 
+def run_tables(runs: Mapping[str, MeasuredRun]) -> list[Table]:
+    """Show the figures of some runs, by their schedulers: of the cluster, and of queues."""
+    of_queues = queues_table(runs)
+    return [measures_table(runs), *([] if of_queues is None else [of_queues])]
+
+
 def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
     """Show the figures of some runs, by their schedulers: a row for each figure."""
     table = Table()
@@ -30,8 +36,11 @@ def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
     for each in (*YARN_MEASURES, *QUEUE_MEASURES) if of_files else YARN_MEASURES:
         if each.metric.name == "local" and not (placed or _is_near_somewhere(runs)):
             continue
+        found = [each.of(run) for run in runs.values()]
+        if not any(found):
+            continue  # nothing is elastic, reserved or killed
         unit = f" ({each.metric.unit})" if each.metric.unit else ""
-        values = [f"{each.of(run):,.{each.metric.decimals}f}" for run in runs.values()]
+        values = [f"{value:,.{each.metric.decimals}f}" for value in found]
         table.add_row(f"{each.metric.title}{unit}", *values)
     return table
 
