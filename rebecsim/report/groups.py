@@ -165,7 +165,7 @@ class GroupAnswer:
     def _lines(self, name: str, most: int | None) -> Iterator[str]:
         before, after = self.common[self.base], self.common[name]
         changes = (
-            _change(group if self.noun else "", *_of(group, before, after)) for group in self.groups
+            _change(self._called(group), *_of(group, before, after)) for group in self.groups
         )
         changed = [text for text in changes if text]
         told = changed[:most]
@@ -179,16 +179,21 @@ class GroupAnswer:
         yield self._of_jobs(before, after)
         yield from self._refusals(name)
 
+    def _called(self, group: str) -> str:
+        return f"{self.noun} {group}" if group.isdecimal() else group
+
     def _of_jobs(self, before: JobTimes, after: JobTimes) -> str:
         more = after.duration - before.duration
         slower = int(_moved(before.duration, after.duration).sum())
         faster = int(_moved(after.duration, before.duration).sum())
-        text = f"Of {counted(len(more), 'job')}, {faster:,} {_are(faster)} faster, {slower:,} slower"
+        text = (
+            f"Of {counted(len(more), 'job')}, {faster:,} {_are(faster)} faster, {slower:,} slower"
+        )
         if not slower:
             return f"{text}."
         worst = int(np.argmax(more))
         took, takes = float(before.duration[worst]), float(after.duration[worst])
-        of = f" of {before.group[worst]}" if self.noun else ""
+        of = f" of {self._called(before.group[worst])}" if self.noun else ""
         return f"{text}. Worst: {before.job[worst]}{of}, {_span(takes - took)} longer " + (
             f"({_from_to(took, takes)})."
         )
@@ -196,7 +201,7 @@ class GroupAnswer:
     def _refusals(self, name: str) -> list[str]:
         before, after = (self.runs[each].refused for each in (self.base, name))
         return [
-            f"{group or 'The cluster'} refuses {counted(after.get(group, 0), 'job')} "
+            f"{self._called(group) or 'The cluster'} refuses {counted(after.get(group, 0), 'job')} "
             f"({before.get(group, 0):,} under {self.base})."
             for group in sorted({*before, *after})
             if before.get(group, 0) != after.get(group, 0)
@@ -275,7 +280,10 @@ class _Hanging:
 
 def narrow_table(shown: TextTable) -> Table:
     """A table of texts with many columns: no lines but that under the headings."""
-    table = Table(box=SIMPLE_HEAD, title=Text(shown.title), title_justify="left", pad_edge=False)
+    title = Text(shown.title, style="table.title")
+    table = Table(
+        box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 0, 0, 1), pad_edge=False
+    )
     figures = len(_HEADINGS) + 1
     for number, heading in enumerate(shown.headings):
         right = number >= len(shown.headings) - figures
@@ -286,7 +294,9 @@ def narrow_table(shown: TextTable) -> Table:
 
 
 _HEADINGS = ("Wait mean", "median", "95 %", "Duration mean", "median", "95 %")
-_NAMES = tuple(f"{time}_{each}" for time in ("wait", "duration") for each in ("mean", "median", "p95"))
+_NAMES = tuple(
+    f"{time}_{each}" for time in ("wait", "duration") for each in ("mean", "median", "p95")
+)
 
 
 def _figures(jobs: JobTimes) -> list[float]:

@@ -40,7 +40,9 @@ class ShowingFiles(Showing):
         Those that nobody knows are always listed: they may be typing mistakes.
         """
         idle = list(dict.fromkeys(lines))
-        listed = idle if self.verbose or len(idle) == 1 else [each for each in idle if _is_odd(each)]
+        listed = (
+            idle if self.verbose or len(idle) == 1 else [each for each in idle if _is_odd(each)]
+        )
         for line in listed:
             complain(line)
         if left := len(idle) - len(listed):

@@ -35,7 +35,9 @@ def answer_of_tables(
         called = {each: each for each in groups.tolist()}
     return GroupAnswer(
         {
-            name: _job_times(table, [called[each] for each in table[noun]] if noun else groups, names)
+            name: _job_times(
+                table, [called[each] for each in table[noun]] if noun else groups, names
+            )
             for name, table in tables.items()
         },
         noun,
