@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.counted import counted
+from rebecsim.report.charts.groups import groups_figure
 from rebecsim.report.csv import text_of
-from rebecsim.studies.sections import Answered, TextTable
+from rebecsim.studies.sections import Answered, Picture, Section, TextTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Seconds = NDArray[np.float64]
 Names = NDArray[np.str_]
@@ -43,6 +47,8 @@ MOST_TOLD = 6
 
 MOST_ROWS = 16
 """Rows of a short table."""
+
+_MOST_BARS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +74,13 @@ class JobTimes:
 
     def only(self, chosen: NDArray[Any]) -> JobTimes:
         """Give the jobs of a mask or of an array of indices, in that order."""
-        columns = (self.job, self.group, self.wait, self.duration)
-        return JobTimes(*(each[chosen] for each in columns), self.refused)
+        return replace(
+            self,
+            job=self.job[chosen],
+            group=self.group[chosen],
+            wait=self.wait[chosen],
+            duration=self.duration[chosen],
+        )
 
 
 def grouping(queues: Sequence[str], users: Sequence[str]) -> tuple[str, Names]:
@@ -164,9 +175,7 @@ class GroupAnswer:
 
     def _lines(self, name: str, most: int | None) -> Iterator[str]:
         before, after = self.common[self.base], self.common[name]
-        changes = (
-            _change(self._called(group), *_of(group, before, after)) for group in self.groups
-        )
+        changes = (_change(self.called(group), *_of(group, before, after)) for group in self.groups)
         changed = [text for text in changes if text]
         told = changed[:most]
         yield from told
@@ -179,21 +188,21 @@ class GroupAnswer:
         yield self._of_jobs(before, after)
         yield from self._refusals(name)
 
-    def _called(self, group: str) -> str:
+    def called(self, group: str) -> str:
+        """Give what sentences call a group: a number says what it is of."""
         return f"{self.noun} {group}" if group.isdecimal() else group
 
     def _of_jobs(self, before: JobTimes, after: JobTimes) -> str:
         more = after.duration - before.duration
         slower = int(_moved(before.duration, after.duration).sum())
         faster = int(_moved(after.duration, before.duration).sum())
-        text = (
-            f"Of {counted(len(more), 'job')}, {faster:,} {_are(faster)} faster, {slower:,} slower"
-        )
+        are = "is" if faster == 1 else "are"
+        text = f"Of {counted(len(more), 'job')}, {faster:,} {are} faster, {slower:,} slower"
         if not slower:
             return f"{text}."
         worst = int(np.argmax(more))
         took, takes = float(before.duration[worst]), float(after.duration[worst])
-        of = f" of {self._called(before.group[worst])}" if self.noun else ""
+        of = f" of {self.called(before.group[worst])}" if self.noun else ""
         return f"{text}. Worst: {before.job[worst]}{of}, {_span(takes - took)} longer " + (
             f"({_from_to(took, takes)})."
         )
@@ -201,14 +210,14 @@ class GroupAnswer:
     def _refusals(self, name: str) -> list[str]:
         before, after = (self.runs[each].refused for each in (self.base, name))
         return [
-            f"{self._called(group) or 'The cluster'} refuses {counted(after.get(group, 0), 'job')} "
+            f"{self.called(group) or 'The cluster'} refuses {counted(after.get(group, 0), 'job')} "
             f"({before.get(group, 0):,} under {self.base})."
             for group in sorted({*before, *after})
             if before.get(group, 0) != after.get(group, 0)
         ]
 
     def table(self, most: int | None = MOST_ROWS) -> TextTable:
-        """A row for each group and variant: mean, median and 95th percentile of waits and durations.
+        """A row for each group and variant: what its jobs wait and take.
 
         Of groups that take more than `most` rows, the first ones are shown.
         """
@@ -245,6 +254,51 @@ class GroupAnswer:
             for group in sorted(self.groups)
         ]
         return text_of(["variant", self.noun or "group", "jobs", *_NAMES], rows)
+
+
+def group_section(
+    answer: GroupAnswer, heading: str, *, leads: bool, notes: tuple[str, ...] = ()
+) -> Section:
+    """Show the answer in a report, which it leads where it is all that was run."""
+    told = answer.told()
+    by = f"By {answer.noun}" if answer.noun else "Jobs"
+    lines = [line for each in told for line in (each.about, *each.lines)]
+    return Section(
+        name="by_group",
+        title=by,
+        answer=told if leads else (),
+        sentences=(answer.certainty,) if leads and told else tuple(lines),
+        tables=(answer.table(),),
+        pictures=(
+            Picture(
+                "by_group",
+                f"What jobs wait and take, {by.lower()}" if answer.noun else by,
+                "Bars end at the mean, thin lines at the 95th percentile.",
+                partial(_figure, answer, heading),
+            ),
+        ),
+        notes=notes,
+        files={"by_group.csv": answer.csv()},
+        terminal=group_view(answer),
+    )
+
+
+def _figure(answer: GroupAnswer, heading: str) -> Figure:
+    shown = answer.groups[: max(_MOST_BARS // len(answer.runs), 2)]
+    panels = {
+        title: {
+            variant: np.array(
+                [
+                    (float(times.mean()), _tail(times))
+                    for group in shown
+                    for times in (getattr(_of(group, each)[0], column),)
+                ]
+            )
+            for variant, each in answer.common.items()
+        }
+        for title, column in (("Wait", "wait"), ("Duration, from submission to end", "duration"))
+    }
+    return groups_figure([answer.called(each) or "jobs" for each in shown], panels, heading)
 
 
 def group_view(answer: GroupAnswer, whole: bool = False) -> RenderableType:
@@ -373,7 +427,3 @@ def _from_to(before: float, after: float) -> str:
     if max(before, after) >= _HOURS_FROM:
         return f"{before / _HOUR:,.1f} to {after / _HOUR:,.1f} h"
     return f"{before:,.0f} to {after:,.0f} s"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

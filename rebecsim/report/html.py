@@ -100,6 +100,7 @@ def render_html(
     """
     comparisons = report.comparisons
     first = next(iter(comparisons.values()))
+    leading = report.leading
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
@@ -112,7 +113,8 @@ def render_html(
         metrics=report.metrics,
         pair_sentence=pair_sentence,
         power_sentence=power_sentence,
-        sections=[each for each in report.sections if each.is_shown],
+        leading=leading,
+        sections=[each for each in report.sections if each.is_shown and each is not leading],
         sources={name: _svg_address(content) for name, content in pictures.items()},
         axis_tables=list(_axis_tables(report)),
         axis_notes=_axis_notes(report),

@@ -1,4 +1,4 @@
-"""What `yarn`, `mapreduce` and `batch` print: who waits longer first, all other figures on demand."""
+"""What `yarn`, `mapreduce` and `batch` print: first who waits longer, the rest on demand."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ class ShowingFiles(Showing):
             settings = counted(left, "setting has", "settings have")
             others = counted(left, "other setting has", "other settings have")
             complain(f"{others if listed else settings} no effect here; --verbose lists them")
+
+
+SHORTLY, SHORTLY_OF_FILES = Showing(), ShowingFiles()
+"""No more than the answer."""
 
 
 def _is_odd(line: str) -> bool:

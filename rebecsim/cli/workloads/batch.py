@@ -13,7 +13,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
-from rebecsim.cli.workloads.answers import Showing, show_answer
+from rebecsim.cli.workloads.answers import SHORTLY, Showing, show_answer
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -136,7 +136,7 @@ def batch(
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
-    showing: Showing = Showing(),
+    showing: Showing = SHORTLY,
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:

@@ -14,7 +14,7 @@ from rebecsim.cli.app import Plugins, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
-from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
+from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def mapreduce(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    showing: ShowingFiles = ShowingFiles(),
+    showing: ShowingFiles = SHORTLY_OF_FILES,
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:

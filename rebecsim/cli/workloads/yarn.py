@@ -13,7 +13,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
-from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
+from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def yarn(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    showing: ShowingFiles = ShowingFiles(),
+    showing: ShowingFiles = SHORTLY_OF_FILES,
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:

@@ -32,12 +32,10 @@ def answer_of_tables(
     if noun == "queue":
         called = short_names([each for table in tables.values() for each in table["queue"]])
     else:
-        called = {each: each for each in groups.tolist()}
+        called = {each: each for each in groups.tolist() if each}
     return GroupAnswer(
         {
-            name: _job_times(
-                table, [called[each] for each in table[noun]] if noun else groups, names
-            )
+            name: _job_times(table, [called.get(each, "") for each in table[noun or "user"]], names)
             for name, table in tables.items()
         },
         noun,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, MeasuredRun
 from rebecsim.clusters.yarn.queue_tables import queue_tables_of
 from rebecsim.clusters.yarn.report.queue_figures import (
-    FIGURES,
+    SHOWN_FIGURES,
     QueueFigures,
     figure_text,
     queue_figures,
@@ -73,12 +73,14 @@ def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
         table.add_column(name, justify="right")
     for path in dict.fromkeys(path for figures in found.values() for path in figures):
         of_queue = [figures.get(path) for figures in found.values()]
-        for place, (name, heading, decimals) in enumerate(FIGURES):
+        first = path
+        for name, heading, decimals in SHOWN_FIGURES:
             values = [None if each is None else getattr(each, name) for each in of_queue]
-            if place and not any(values):
+            if name != "share" and not any(values):
                 continue  # nothing is refused, or killed
             texts = [figure_text(value, decimals) for value in values]
-            table.add_row("" if place else path, heading, *texts)
+            table.add_row(first, heading, *texts)
+            first = ""
         table.add_section()
     return table
 
