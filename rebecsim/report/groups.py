@@ -227,16 +227,16 @@ class GroupAnswer:
         named = len(self.runs) > 1
         rows = [
             (
-                group if not number else "",
+                group or "jobs",
                 (*((variant,) if named else ()), *_row(*_of(group, each))),
             )
             for group in shown
-            for number, (variant, each) in enumerate(self.common.items())
+            for variant, each in self.common.items()
         ]
         if len(self.groups) > 1:
             rows += [
-                ("all jobs" if not number else "", (*((variant,) if named else ()), *_row(each)))
-                for number, (variant, each) in enumerate(self.common.items())
+                ("all jobs", (*((variant,) if named else ()), *_row(each)))
+                for variant, each in self.common.items()
             ]
         title = "Seconds that jobs wait, and take from submission to end"
         title += f", by {self.noun}" if self.noun else ""
@@ -256,9 +256,7 @@ class GroupAnswer:
         return text_of(["variant", self.noun or "group", "jobs", *_NAMES], rows)
 
 
-def group_section(
-    answer: GroupAnswer, heading: str, *, leads: bool, notes: tuple[str, ...] = ()
-) -> Section:
+def group_section(answer: GroupAnswer, *, leads: bool, notes: tuple[str, ...] = ()) -> Section:
     """Show the answer in a report, which it leads where it is all that was run."""
     told = answer.told()
     by = f"By {answer.noun}" if answer.noun else "Jobs"
@@ -274,7 +272,7 @@ def group_section(
                 "by_group",
                 f"What jobs wait and take, {by.lower()}" if answer.noun else by,
                 "Bars end at the mean, thin lines at the 95th percentile.",
-                partial(_figure, answer, heading),
+                partial(_figure, answer),
             ),
         ),
         notes=notes,
@@ -283,7 +281,7 @@ def group_section(
     )
 
 
-def _figure(answer: GroupAnswer, heading: str) -> Figure:
+def _figure(answer: GroupAnswer) -> Figure:
     shown = answer.groups[: max(_MOST_BARS // len(answer.runs), 2)]
     panels = {
         title: {
@@ -298,7 +296,7 @@ def _figure(answer: GroupAnswer, heading: str) -> Figure:
         }
         for title, column in (("Wait", "wait"), ("Duration, from submission to end", "duration"))
     }
-    return groups_figure([answer.called(each) or "jobs" for each in shown], panels, heading)
+    return groups_figure([answer.called(each) or "jobs" for each in shown], panels)
 
 
 def group_view(answer: GroupAnswer, whole: bool = False) -> RenderableType:
@@ -342,8 +340,10 @@ def narrow_table(shown: TextTable) -> Table:
     for number, heading in enumerate(shown.headings):
         right = number >= len(shown.headings) - figures
         table.add_column(Text(heading), justify="right" if right else "left", overflow="fold")
+    above = ""
     for heading, values in shown.rows:
-        table.add_row(*map(Text, (heading, *values)))
+        table.add_row(*map(Text, ("" if heading == above else heading, *values)))
+        above = heading
     return table
 
 

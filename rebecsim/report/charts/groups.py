@@ -20,11 +20,11 @@ Bars = Mapping[str, NDArray[np.float64]]
 _BAR, _GAP = 0.17, 0.16  # inches
 
 
-def groups_figure(groups: Sequence[str], panels: Mapping[str, Bars], heading: str = "") -> Figure:
+def groups_figure(groups: Sequence[str], panels: Mapping[str, Bars]) -> Figure:
     """Draw a bar to the mean and a line to the 95th percentile, by group and variant."""
     variants = tuple(next(iter(panels.values())))
     tall = len(variants) * _BAR + _GAP
-    figure = new_figure(11, 1.25 + tall * len(groups), heading)
+    figure = new_figure(8, 1.1 + tall * len(groups))
     styles = line_styles(variants)
     axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     places = np.arange(len(groups)) * tall

@@ -52,7 +52,7 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
             exact=not plan.has_chance,
         )
         leads = not of_first and not plan.has_chance
-        by_group = group_section(answer, heading, leads=leads, notes=of_first)
+        by_group = group_section(answer, leads=leads, notes=of_first)
         return (
             replace(by_group, files={**by_group.files, **files}),
             queue_section(list(shown.values()), heading, of_first),
