@@ -88,7 +88,11 @@ class AssignmentOptions:
 def yarn(
     trace: Annotated[
         Path,
-        typer.Argument(help="Jobs: SLS (.json) or SWIM (.tsv), also .gz.", show_default=False),
+        typer.Argument(
+            help="Jobs. .json: SLS, Rumen, or the ResourceManager's /ws/v1/cluster/apps; "
+            ".tsv: SWIM. Also .gz.",
+            show_default=False,
+        ),
     ],
     scheduler: Annotated[
         list[str] | None,
@@ -130,6 +134,8 @@ def yarn(
         compatibility=like,
         seed=seed,
     )
+    for note in setups[0].left_out:
+        complain(note)
     with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
         measured = {setup.scheduler: setup.measured(0) for setup in setups}
     for name, each in measured.items():

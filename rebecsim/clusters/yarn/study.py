@@ -139,6 +139,8 @@ class YarnStudy(Study):
             require_runnable(setup.jobs(0), setup.nodes(), configuration)
             if configuration.queues is not None:
                 warned |= dict.fromkeys(configuration.queues.idle)
+        for note in plan.cells[0].setup.left_out:
+            tell(note)
         if len(warned) > 1:
             tell(f"{len(warned)} settings have no effect here; the report lists them")
         else:
