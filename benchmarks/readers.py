@@ -232,6 +232,17 @@ READERS = (
         packed=True,
     ),
     Reader(
+        "applications",
+        ("data/containers/apps.json",),
+        (
+            "workload info {}",
+            f"yarn {{}} {_NODES} --scheduler FAIR",
+            "workload convert {} --task 20 --out out/jobs.json",
+        ),
+        "json",
+        packed=True,
+    ),
+    Reader(
         "topology",
         ("data/containers/nodes.json",),
         (

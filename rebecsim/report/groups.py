@@ -168,10 +168,7 @@ class GroupAnswer:
         """How sure the differences are."""
         if self.exact:
             return "Same input, same result: these differences are exact."
-        return (
-            "One run each, with the same random numbers: `rebecsim compare` tells how sure a "
-            "difference is."
-        )
+        return "One run each: `rebecsim compare` tells how sure these differences are."
 
     def _lines(self, name: str, most: int | None) -> Iterator[str]:
         before, after = self.common[self.base], self.common[name]

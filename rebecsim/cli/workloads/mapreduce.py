@@ -124,7 +124,7 @@ def mapreduce(
         if run.nothing_ran:
             say(f"{name}: {run.nothing_ran}")
     if ran := {name: run for name, run in runs.items() if not run.nothing_ran}:
-        measured = {name: run.measured for name, run in ran.items()}
+        measured = {name: run.measured for name, run in runs.items()}
         show_answer(answer_of_runs(ran), lambda: list(run_tables(measured)), showing)
     showing.tell_idle(idle)
     if out is not None:
