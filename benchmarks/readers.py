@@ -267,7 +267,11 @@ READERS = (
     Reader("rumen", ("data/containers/rumen.json",), ("mapreduce {}",), "json", packed=True),
     Reader(
         "capacity-scheduler.xml",
-        ("data/readers/capacity-scheduler.xml", "models/scenarios/changed_queues/[ab]*.xml"),
+        (
+            "data/readers/capacity-scheduler.xml",
+            "data/readers/*-queues.xml",
+            "models/scenarios/changed_queues/[ab]*.xml",
+        ),
         (f"yarn data/containers/dss.json {_NODES} --queues {{}}",),
         "xml",
     ),

@@ -336,7 +336,8 @@ def narrow_table(shown: TextTable) -> Table:
     figures = len(_HEADINGS) + 1
     for number, heading in enumerate(shown.headings):
         right = number >= len(shown.headings) - figures
-        table.add_column(Text(heading), justify="right" if right else "left", overflow="fold")
+        two_lines = Text(heading.replace(" mean", "\nmean"))
+        table.add_column(two_lines, justify="right" if right else "left", overflow="fold")
     above = ""
     for heading, values in shown.rows:
         table.add_row(*map(Text, ("" if heading == above else heading, *values)))
