@@ -51,7 +51,7 @@ class ShowingFiles(Showing):
             complain(f"{others if listed else settings} no effect here; --verbose lists them")
 
 
-SHORTLY, SHORTLY_OF_FILES = Showing(), ShowingFiles()
+SHORTLY_OF_FILES = ShowingFiles()
 """No more than the answer."""
 
 

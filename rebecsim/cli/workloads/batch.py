@@ -13,7 +13,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
-from rebecsim.cli.workloads.answers import SHORTLY, Showing, show_answer
+from rebecsim.cli.workloads.answers import Showing, show_answer
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -113,6 +113,22 @@ class PolicyOptions:
         return PolicySettings(**vars(self))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowingFairness(Showing):
+    """How much is printed, fair starts or not."""
+
+    fair_starts: Annotated[
+        bool,
+        typer.Option(
+            "--fair-starts", help="Also find when jobs would start without later submissions."
+        ),
+    ] = (False,)
+
+
+SHORTLY = ShowingFairness()
+"""No more than the answer."""
+
+
 @app.command()
 @grouped
 def batch(
@@ -126,17 +142,11 @@ def batch(
     options: PolicyOptions = PolicyOptions(),
     size: Size = "requested",
     sort: Sort = False,
-    fair_starts: Annotated[
-        bool,
-        typer.Option(
-            "--fair-starts", help="Also find when jobs would start without later submissions."
-        ),
-    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
-    showing: Showing = SHORTLY,
+    showing: ShowingFairness = SHORTLY,
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
@@ -166,14 +176,14 @@ def batch(
                 estimates=estimates,
                 settings=options.settings(),
                 seed=seed,
-                fair_starts=fair_starts,
+                fair_starts=showing.fair_starts,
             )
             for name, each in chosen.items()
         }
 
     def more() -> list[RenderableType]:
         tables = [batch_table([(name, batch_metrics(each)) for name, each in schedules.items()])]
-        if fair_starts:
+        if showing.fair_starts:
             fair = [(name, fairness_metrics(each)) for name, each in schedules.items()]
             tables.append(fairness_table(fair))
         return [*tables]
