@@ -122,7 +122,7 @@ class ShowingFairness(Showing):
         typer.Option(
             "--fair-starts", help="Also find when jobs would start without later submissions."
         ),
-    ] = (False,)
+    ] = False
 
 
 SHORTLY = ShowingFairness()

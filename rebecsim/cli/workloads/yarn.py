@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rebecsim.clusters.yarn.inputs import RunSetup
 
 
+_WORTH_WORKERS = 4.0
+"""Estimated seconds from which on each run has a process of its own; these take one to begin."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeOptions:
     """The nodes of the cluster."""
@@ -119,9 +123,12 @@ def yarn(
     plugin: Plugins = None,
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
-    from rebecsim.clusters.yarn.report.by_group import answer_of_runs
-    from rebecsim.clusters.yarn.report.text import run_tables, write_tables
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
+    from rebecsim.clusters.yarn.report.by_group import answer_of_tables
+    from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
     from rebecsim.clusters.yarn.size import run_size
+    from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
@@ -136,16 +143,25 @@ def yarn(
     )
     for note in setups[0].left_out:
         complain(note)
-    with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
-        measured = {setup.scheduler: setup.measured(0) for setup in setups}
-    for name, each in measured.items():
-        if each.run.stuck is not None:
-            complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")
-    show_answer(answer_of_runs(measured, exact=True), lambda: run_tables(measured), showing)
+    whole = showing.more or out is not None or len(setups) == 1
+    sizes = [(1, run_size(setup)) for setup in setups]
+    is_long = Size.of(sizes).seconds > _WORTH_WORKERS
+    workers = min(available_workers(), len(setups)) if is_long else 1
+    size = Size.of(sizes, workers)
+    with sized(size, limits), executor_with_plugins(workers, (shown_run.__module__,)) as executor:
+        done = executor.map(shown_run, setups, [whole] * len(setups))
+        runs = dict(zip((setup.scheduler for setup in setups), done, strict=True))
+    for name, each in runs.items():
+        if each.stuck:
+            complain(f"{name}: {each.stuck}; figures are of the {each.served} others")
+    tables = {name: each.tables[QUEUE_JOBS] for name, each in runs.items()}
+    names = next(iter(runs.values())).names
+    answer = answer_of_tables(tables, names, exact=True)
+    show_answer(answer, lambda: run_tables(runs), showing)
     queues = [setup.queues for setup in setups]
     showing.tell_idle(line for each in queues if each is not None for line in each.idle)
     if out is not None:
-        write_tables(measured, out)
+        write_tables(runs, out)
         say(f"tables in {out}")
 
 

@@ -8,19 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rebecsim.clusters.yarn.measures import MeasuredRun
-from rebecsim.clusters.yarn.queue_tables import queue_job_table
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping, short_names
 
 _SECOND = 1000
-
-
-def answer_of_runs(runs: Mapping[str, MeasuredRun], exact: bool) -> GroupAnswer:
-    """Compare runs of the same jobs; the first is what the others are compared with."""
-    first = next(iter(runs.values())).run
-    names = {each.number: each.job.name for each in first.applications}
-    tables = {name: queue_job_table(each.run) for name, each in runs.items()}
-    return answer_of_tables(tables, names, exact)
 
 
 def answer_of_tables(
