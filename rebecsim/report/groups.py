@@ -384,15 +384,15 @@ def _change(name: str, before: JobTimes, after: JobTimes) -> str:
     if _has_changed(wait, waits):
         more = "more" if waits > wait else "less"
         parts.append(
-            f"{name or 'a job'} waits {_span(abs(waits - wait))} {more} ({_from_to(wait, waits)})"
+            f"{name or 'A job'} waits {_span(abs(waits - wait))} {more} ({_from_to(wait, waits)})"
         )
     if _has_changed(took, takes):
-        whose = f"jobs of {name}" if name else "jobs"
+        whose = f"Jobs of {name}" if name else "Jobs"
         whose = ("its jobs" if name else "jobs") if parts else whose
         parts.append(f"{whose} take {_how_long(took, takes)} ({_from_to(took, takes)})")
     turns = (tails - tail) * (takes - took) <= 0 or not _has_changed(took, takes)
     if turns and _has_changed(tail, tails, _TAIL_SHARE):
-        whose = f"the slowest of {name}" if name and not parts else "the slowest"
+        whose = "the slowest" if parts else f"The slowest of {name}" if name else "The slowest jobs"
         way = "longer" if tails > tail else "less time"
         but = "but " if parts else ""
         parts.append(f"{but}{whose} take {way}: 95th percentile {_from_to(tail, tails)}")

@@ -116,7 +116,7 @@ def test_what_the_resource_manager_answers_is_compared(run: Run, tmp_path: Path)
         "1 of 6 applications left out: not ended yet",
         "1 of 6 applications left out: never given a container",
     ]
-    assert ended.stdout.startswith("after instead of before, on average:\n  jobs of production")
+    assert ended.stdout.startswith("after instead of before, on average:\n  Jobs of production")
 
 
 @needs_chromium

@@ -45,7 +45,7 @@ def test_a_tail_that_grows_behind_a_better_mean_is_told() -> None:
     after = times({f"j{number}": ("etl", 0, 1000 if number == 9 else 200) for number in range(10)})
     (told,) = answer(after, before).told()
     assert told.lines[0] == (
-        "jobs of etl take 44 % less time (500 to 280 s); but the slowest take longer: 95th "
+        "Jobs of etl take 44 % less time (500 to 280 s); but the slowest take longer: 95th "
         "percentile 500 to 640 s."
     )
 
@@ -74,7 +74,7 @@ def test_a_short_answer_has_the_most_changed_of_many_groups() -> None:
     after = times({name: (name, 0, 200 + place) for place, name in enumerate(names)})
     compared = answer(after, before)
     (told,) = compared.told()
-    assert told.lines[0].startswith("jobs of q39 take 2.4 times as long")
+    assert told.lines[0].startswith("Jobs of q39 take 2.4 times as long")
     assert told.lines[6] == "34 more queues change."
     assert "8 of 40" in compared.table().title
     assert len(compared.table(None).rows) == 2 * 41
