@@ -232,6 +232,17 @@ READERS = (
         packed=True,
     ),
     Reader(
+        "applications",
+        ("data/containers/apps.json",),
+        (
+            "workload info {}",
+            f"yarn {{}} {_NODES} --scheduler FAIR",
+            "workload convert {} --task 20 --out out/jobs.json",
+        ),
+        "json",
+        packed=True,
+    ),
+    Reader(
         "topology",
         ("data/containers/nodes.json",),
         (
@@ -256,7 +267,11 @@ READERS = (
     Reader("rumen", ("data/containers/rumen.json",), ("mapreduce {}",), "json", packed=True),
     Reader(
         "capacity-scheduler.xml",
-        ("data/readers/capacity-scheduler.xml", "models/scenarios/changed_queues/[ab]*.xml"),
+        (
+            "data/readers/capacity-scheduler.xml",
+            "data/readers/*-queues.xml",
+            "models/scenarios/changed_queues/[ab]*.xml",
+        ),
         (f"yarn data/containers/dss.json {_NODES} --queues {{}}",),
         "xml",
     ),

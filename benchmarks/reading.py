@@ -89,6 +89,13 @@ def rumen(count: int) -> str:
     return "\n".join(json.dumps({"jobID": f"job_1_{number}", **job}) for number in range(count))
 
 
+def apps(count: int) -> str:
+    """Write applications as the ResourceManager lists them."""
+    times = {"startedTime": 5, "finishedTime": 9000, "memorySeconds": 900, "vcoreSeconds": 9}
+    listed = [{"id": f"application_1_{number}", **times} for number in range(count)]
+    return json.dumps({"apps": {"app": listed}})
+
+
 def swim(count: int) -> str:
     """Write jobs by their bytes."""
     return "".join(f"job{number}\t{number}\t1\t1000\t10\t1000\n" for number in range(count))
@@ -205,6 +212,7 @@ def _readers() -> dict[str, Reader]:
         "sls": Reader(".json", sls, read_sls_jobs),
         "sls in single quotes": Reader(".json", lambda n: sls(n, "'"), read_sls_jobs),
         "rumen": Reader(".json", rumen, read_sls_jobs),
+        "applications": Reader(".json", apps, read_sls_jobs),
         "rumen, as a history": Reader(".json", rumen, read_history),
         "swim": Reader(".tsv", swim, read_swim),
         "topology": Reader(".json", topology, read_sls_topology),

@@ -178,7 +178,7 @@ COMMANDS = {
     ),
     "batch": Listed(
         "workloads.batch",
-        "Run a job log through a batch scheduler.",
+        "Run a job log through a batch scheduler, or several.",
         WORKLOADS,
         "batch log.swf --policy EASY --out easy.swf",
     ),

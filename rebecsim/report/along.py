@@ -125,7 +125,12 @@ def of_first_setting(plan: Plan, sections: Sequence[Section]) -> Iterator[Sectio
     changes, _ = plan.settings[0]
     note = f"At {label_of(changes)}, the first of the swept values."
     for each in sections:
-        yield replace(each, notes=(*each.notes, note)) if each.is_shown else each
+        if each.is_shown:
+            told = [line for part in each.answer for line in (part.about, *part.lines)]
+            sentences = (*told, *each.sentences)
+            notes = (*each.notes, note)
+            each = replace(each, answer=(), sentences=sentences, notes=notes)
+        yield each
 
 
 def _note(plan: Plan) -> str:

@@ -100,7 +100,10 @@ def render_html(
     """
     comparisons = report.comparisons
     first = next(iter(comparisons.values()))
-    shown = [each for each in report.sections if each.is_shown]
+    leading = report.leading
+    others = [each for each in report.sections if each.is_shown and each is not leading]
+    first_shown = others if leading is None else [leading]
+    pictured = next((picture for each in first_shown for picture in each.pictures), None)
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
@@ -113,8 +116,9 @@ def render_html(
         metrics=report.metrics,
         pair_sentence=pair_sentence,
         power_sentence=power_sentence,
-        sections=shown,
-        hero=None if charts else next((p for each in shown for p in each.pictures), None),
+        leading=leading,
+        sections=others,
+        hero=None if charts else pictured,
         sources={name: _svg_address(content) for name, content in pictures.items()},
         axis_tables=list(_axis_tables(report)),
         axis_notes=_axis_notes(report),

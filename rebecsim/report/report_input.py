@@ -120,6 +120,11 @@ class ReportInput:
         return [each for each in pairs if each.condition.only(self.apart) == condition]
 
     @property
+    def leading(self) -> Section | None:
+        """The section that answers what the user asks, if there is one."""
+        return next((each for each in self.sections if each.answer), None)
+
+    @property
     def has_chance(self) -> bool:
         """Whether anything in the runs was drawn."""
         return any(each.is_random for each in self.moments)

@@ -130,11 +130,14 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     """
     first, answer = report.metrics[0], report.answer
     table = [text_table(answer_table(answer, report.axis))] if answer.varies else []
+    leading = report.leading
+    answers = Text(answer_text(report)) if leading is None else leading.terminal
     parts = [
-        _Part(0, [Text(answer_text(report))]),
+        _Part(0, [answers]),
         _Part(1, table, answer_notes(answer, report.compared)),
     ]
-    for number, (condition, each) in enumerate(report.comparisons.items()):
+    compared = report.comparisons if leading is None or explain else {}
+    for number, (condition, each) in enumerate(compared.items()):
         title = ": ".join(filter(None, (report.title, str(condition))))
         parts.append(_summary_part(each, title, 5 if number else 2))
         if reached := precision_notes(each.reached, each.compared):
@@ -148,7 +151,7 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     elif report.order and (note := no_orders_note(report.order)):
         parts.append(_Part(9, [], [note]))
     for section in report.sections:
-        if section.terminal is not None:
+        if section.terminal is not None and section is not leading:
             parts.append(_Part(2, [section.terminal]))
     if explain:
         return Group(*_spaced(parts))

@@ -54,12 +54,22 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """A part of the answer to what a user asks: what it is about, and what is found."""
+
+    about: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A section of a report.
 
     Attributes:
         name: identifier, for links.
         title: its heading.
+        answer: what answers the user's question. The section then leads the report: the answer
+            takes the place of the one by the first figure, and the other sections are folded.
         sentences: what is to be said first.
         tables: shown in their order.
         pictures: shown after the tables.
@@ -70,6 +80,7 @@ class Section:
 
     name: str
     title: str
+    answer: tuple[Answered, ...] = ()
     sentences: tuple[str, ...] = ()
     tables: tuple[TextTable, ...] = ()
     pictures: tuple[Picture, ...] = ()
@@ -80,4 +91,4 @@ class Section:
     @property
     def is_shown(self) -> bool:
         """Whether the page shows anything of it."""
-        return bool(self.sentences or self.tables or self.pictures)
+        return bool(self.answer or self.sentences or self.tables or self.pictures)

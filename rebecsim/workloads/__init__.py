@@ -14,8 +14,9 @@ of the machine that they ask for, `scale_load` and `with_load` change it.
 
 A `ContainerJob` is one of YARN, with `TaskClass`es that ask for memory and cores; `read_sls_jobs`
 reads such jobs from a trace in SLS JSON, `read_sls_trace` as an `SlsTrace` with the nodes it asks
-for, and `write_sls` writes them. `read_swim` makes a `SwimTrace` of them by a `SwimRule`, and
-`generate_containers` draws them of a `TraceModel`, a `Spread` for each column;
+for, and `write_sls` writes them. What the ResourceManager answers about its applications is such a
+trace, too: an `AppsRule` says how long their tasks are. `read_swim` makes a `SwimTrace` of them by
+a `SwimRule`, and `generate_containers` draws them of a `TraceModel`, a `Spread` for each column;
 `summarise_containers` gives a `ContainerSummary`. The nodes of a cluster are `RackNode`s with
 `NodeLabel`s, by `Rack`: from `read_sls_topology`, or `racks_of` nodes that are `AlikeNodes`;
 `write_sls_topology` writes them, and `is_sls_topology` tells such a file from a trace.

@@ -1,4 +1,5 @@
 from .cleaning import CleaningRules as CleaningRules
+from .containers.apps import AppsRule as AppsRule
 from .containers.generation import (
     Spread as Spread,
     TraceModel as TraceModel,

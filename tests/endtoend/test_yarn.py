@@ -30,7 +30,7 @@ def test_from_the_scenario_to_the_questions(run: Run, folder: Path) -> None:
     done = run("compare", "scenario.toml", "--out", "a", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Job duration (s)" in done.stdout
-    assert "a/table.csv, a/pairs.csv, a/speedups.csv, a/parts" in done.stdout
+    assert "data    a: table.csv, pairs.csv, speedups.csv, parts" in done.stdout
     charts = {path.name for path in (folder / "a/charts").glob("*.svg")}
     assert charts == {"speedup.svg", "durations.svg", "occupancy.svg", "gantt.svg"}
 
@@ -103,7 +103,8 @@ CLUSTER = ("--nodes", "2:memory=4000,cores=4", "--master-memory", 500)
 def test_a_trace_under_several_schedulers(run: Run, folder: Path) -> None:
     named = ("--scheduler", "REGULAR", "--scheduler", "GREEDY", "--scheduler", "DRF")
     done = run(
-        *("yarn", "jobs.json", *CLUSTER, *named, "--penalty", "step:1.5", "--out", "."), cwd=folder
+        *("yarn", "jobs.json", *CLUSTER, *named, "--penalty", "step:1.5", "--more", "--out", "."),
+        cwd=folder,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "REGULAR ┃ GREEDY ┃  DRF ┃" in done.stdout

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.app import Plugins, complain, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.workloads.answers import Showing, show_answer
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup, PolicySettings
     from rebecsim.clusters.batch.estimates import Estimates
     from rebecsim.workloads import Schedule
@@ -110,31 +113,46 @@ class PolicyOptions:
         return PolicySettings(**vars(self))
 
 
-@app.command()
-@grouped
-def batch(
-    log: Log,
-    policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
-    on: MachineOptions = MachineOptions(),
-    believed: EstimateOptions = EstimateOptions(),
-    options: PolicyOptions = PolicyOptions(),
-    size: Size = "requested",
-    sort: Sort = False,
+@dataclass(frozen=True, kw_only=True)
+class ShowingFairness(Showing):
+    """How much is printed, fair starts or not."""
+
     fair_starts: Annotated[
         bool,
         typer.Option(
             "--fair-starts", help="Also find when jobs would start without later submissions."
         ),
-    ] = False,
+    ] = False
+
+
+SHORTLY = ShowingFairness()
+"""No more than the answer."""
+
+
+@app.command()
+@grouped
+def batch(
+    log: Log,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(show_default="EASY", help="Name of a batch policy; repeatable."),
+    ] = None,
+    on: MachineOptions = MachineOptions(),
+    believed: EstimateOptions = EstimateOptions(),
+    options: PolicyOptions = PolicyOptions(),
+    size: Size = "requested",
+    sort: Sort = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
+    showing: ShowingFairness = SHORTLY,
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
-    """Run a job log through a batch scheduler."""
+    """Run a job log through a batch scheduler, or several."""
     from rebecsim.clusters.batch import run_schedule
+    from rebecsim.clusters.batch.report.by_group import answer_of_schedules
     from rebecsim.clusters.batch.report.text import batch_table, fairness_table
     from rebecsim.clusters.batch.size import size_of_jobs
     from rebecsim.metrics.batch import batch_metrics, fairness_metrics
@@ -142,26 +160,38 @@ def batch(
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
-    chosen = _known_policy(policy)
+    chosen = {each.name: each for each in map(_known_policy, policy or ["EASY"])}
+    if out is not None and len(chosen) > 1:
+        raise UserError("--out is for one schedule; give one --policy, or leave out --out")
     estimates = believed.chosen()
     machine = on.machine()
     capacity = on.processors if machine is None else machine.processors
     workload = told(log, read_log(log, capacity, size, sort))
-    with sized(Size.of([(1, size_of_jobs(len(workload)))]), limits):
-        schedule = run_schedule(
-            workload,
-            machine,
-            chosen,
-            estimates=estimates,
-            settings=options.settings(),
-            seed=seed,
-            fair_starts=fair_starts,
-        )
-    console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
-    if fair_starts:
-        console().print(fairness_table([(chosen.name, fairness_metrics(schedule))]))
+    with sized(Size.of([(1, size_of_jobs(len(workload)))] * len(chosen)), limits):
+        schedules = {
+            name: run_schedule(
+                workload,
+                machine,
+                each,
+                estimates=estimates,
+                settings=options.settings(),
+                seed=seed,
+                fair_starts=showing.fair_starts,
+            )
+            for name, each in chosen.items()
+        }
+
+    def more() -> list[RenderableType]:
+        tables = [batch_table([(name, batch_metrics(each)) for name, each in schedules.items()])]
+        if showing.fair_starts:
+            fair = [(name, fairness_metrics(each)) for name, each in schedules.items()]
+            tables.append(fairness_table(fair))
+        return [*tables]
+
+    answer = answer_of_schedules(schedules, exact=believed.error is None)
+    show_answer(answer, more, showing)
     if out is not None:
-        write_schedule(schedule, out)
+        write_schedule(next(iter(schedules.values())), out)
         say(f"schedule in {out}")
 
 

@@ -16,7 +16,7 @@ from rebecsim.counted import counted
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.workloads import AlikeNodes, ContainerJob, SwimRule, TraceModel
+    from rebecsim.workloads import AlikeNodes, AppsRule, ContainerJob, SwimRule, TraceModel
 
 Dialect = Annotated[
     Literal["dss", "hadoop"] | None,
@@ -29,7 +29,7 @@ _SWIM = (".tsv", ".tsv.gz")
 
 @dataclass(frozen=True, kw_only=True)
 class SwimOptions:
-    """How bytes of a trace of SWIM become tasks; see `SwimRule`."""
+    """How tasks are made where a trace has none; see `SwimRule` and `AppsRule`."""
 
     block: Annotated[
         int | None, typer.Option(min=1, show_default="128", help="SWIM: MB of input of a map.")
@@ -47,12 +47,35 @@ class SwimOptions:
         int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB of a container.")
     ] = None
 
+    task: Annotated[
+        int | None,
+        typer.Option(
+            min=1, show_default="60", help="ResourceManager: seconds of a task of MapReduce or Tez."
+        ),
+    ] = None
+
+    @property
+    def of_swim(self) -> dict[str, int | None]:
+        """Those for SWIM."""
+        return {name: value for name, value in vars(self).items() if name != "task"}
+
     def rule(self) -> SwimRule:
-        """Give the rule."""
+        """Give the rule for SWIM. Raises UserError for an option that is not for it."""
         from rebecsim.workloads import SwimRule
 
-        named = {"memory" if n == "task_memory" else n: v for n, v in vars(self).items()}
+        refuse("this is for applications of the ResourceManager", task=self.task)
+        named = {"memory" if n == "task_memory" else n: v for n, v in self.of_swim.items()}
         return SwimRule(**{name: value for name, value in named.items() if value is not None})
+
+    def apps_rule(self, path: Path) -> AppsRule | None:
+        """Give the rule for the ResourceManager's applications, if one is asked for.
+
+        Raises UserError for options that are for SWIM.
+        """
+        from rebecsim.workloads import AppsRule
+
+        refuse(f"{path} has tasks; these make tasks of a trace of SWIM, .tsv", **self.of_swim)
+        return None if self.task is None else AppsRule(self.task)
 
 
 AS_USUAL = SwimOptions()
@@ -210,8 +233,9 @@ def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], lis
         swim = read_swim(path, options.rule())
         moved = (("map input", swim.map_input), ("shuffle", swim.shuffle), ("output", swim.output))
         return swim.jobs, [(name, f"{total / 2**30:,.1f} GB") for name, total in moved]
-    refuse(f"for traces of SWIM (.tsv) only, and {path} holds tasks", **vars(options))
-    sls = read_sls_trace(path)
+    sls = read_sls_trace(path, options.apps_rule(path))
+    if sls.notes:
+        return sls.jobs, [("left out", note) for note in sls.notes]
     nodes = sum(len(rack.nodes) for rack in sls.racks)
     if not nodes:
         return sls.jobs, []

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.app import Plugins, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -114,12 +115,13 @@ def mapreduce(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
+    showing: ShowingFiles = SHORTLY_OF_FILES,
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run jobs on the map and reduce slots of Hadoop 1."""
     from rebecsim.clusters.mapreduce.figures.tables import tables_of
-    from rebecsim.clusters.mapreduce.report.text import run_tables
+    from rebecsim.clusters.mapreduce.report.text import answer_of_runs, run_tables
     from rebecsim.clusters.mapreduce.size import run_size
     from rebecsim.report.csv import write_stacked
     from rebecsim.studies.size import Size
@@ -136,16 +138,15 @@ def mapreduce(
         seed=seed,
     )
     with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
-        for setup in setups:
-            for line in setup.require_sense():
-                complain(line)
+        idle = [line for setup in setups for line in setup.require_sense()]
         runs = {setup.name: setup.recorded(0) for setup in setups}
     for name, run in runs.items():
         if run.nothing_ran:
             say(f"{name}: {run.nothing_ran}")
-    if not all(run.nothing_ran for run in runs.values()):
-        for table in run_tables({name: run.measured for name, run in runs.items()}):
-            console().print(table)
+    if ran := {name: run for name, run in runs.items() if not run.nothing_ran}:
+        measured = {name: run.measured for name, run in runs.items()}
+        show_answer(answer_of_runs(ran), lambda: list(run_tables(measured)), showing)
+    showing.tell_idle(idle)
     if out is not None:
         write_stacked("variant", {name: tables_of(run) for name, run in runs.items()}, out)
         say(f"tables in {out}")

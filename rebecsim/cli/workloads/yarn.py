@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,10 +14,15 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.inputs import RunSetup
+
+
+_WORTH_WORKERS = 4.0
+"""Estimated seconds from which on each run has a process of its own; these take one to begin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +93,11 @@ class AssignmentOptions:
 def yarn(
     trace: Annotated[
         Path,
-        typer.Argument(help="Jobs: SLS (.json) or SWIM (.tsv), also .gz.", show_default=False),
+        typer.Argument(
+            help="Jobs. .json: SLS, Rumen, or the ResourceManager's /ws/v1/cluster/apps; "
+            ".tsv: SWIM. Also .gz.",
+            show_default=False,
+        ),
     ],
     scheduler: Annotated[
         list[str] | None,
@@ -113,17 +123,18 @@ def yarn(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
+    showing: ShowingFiles = SHORTLY_OF_FILES,
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
-    from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
-    from rebecsim.clusters.yarn.report.waits import (
-        reasons_table,
-        require_explained,
-        waits_table,
-    )
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
+    from rebecsim.clusters.yarn.report.by_group import answer_of_tables
+    from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
+    from rebecsim.clusters.yarn.report.waits import reasons_table, require_explained, waits_table
     from rebecsim.clusters.yarn.size import run_size
+    from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
@@ -136,26 +147,34 @@ def yarn(
         compatibility=like,
         seed=seed,
     )
+    for note in setups[0].left_out:
+        complain(note)
     if why is not None:
         require_explained(setups, why)
-    for setup in setups:
-        for warning in () if setup.queues is None else setup.queues.idle:
-            complain(warning)
-    with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
-        explains = why is not None
-        measured = {each.scheduler: each.measured(0, explains=explains) for each in setups}
-    for name, each in measured.items():
-        if each.run.stuck is not None:
-            complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")
-    console().print(measures_table(measured))
-    if (of_queues := queues_table(measured)) is not None:
-        console().print(of_queues)
-    if why is not None:
-        for table in waits_table(measured, why):
+    whole = showing.more or out is not None or len(setups) == 1
+    sizes = [(1, run_size(setup)) for setup in setups]
+    is_long = Size.of(sizes).seconds > _WORTH_WORKERS
+    workers = min(available_workers(), len(setups)) if is_long else 1
+    size = Size.of(sizes, workers)
+    with sized(size, limits), executor_with_plugins(workers, (shown_run.__module__,)) as executor:
+        done = executor.map(shown_run, setups, repeat(whole), repeat(why))
+        runs = dict(zip((setup.scheduler for setup in setups), done, strict=True))
+    for name, each in runs.items():
+        if each.stuck:
+            complain(f"{name}: {each.stuck}; figures are of the {each.served} others")
+    tables = {name: each.tables[QUEUE_JOBS] for name, each in runs.items()}
+    names = next(iter(runs.values())).names
+    waits = {name: each.waited for name, each in runs.items() if each.waited is not None}
+    if waits:
+        for table in (*map(waits_table, waits.values()), reasons_table(waits)):
             console().print(table)
-        console().print(reasons_table(measured))
+    else:
+        answer = answer_of_tables(tables, names, exact=True)
+        show_answer(answer, lambda: run_tables(runs), showing)
+    queues = [setup.queues for setup in setups]
+    showing.tell_idle(line for each in queues if each is not None for line in each.idle)
     if out is not None:
-        write_tables(measured, out)
+        write_tables(runs, out)
         say(f"tables in {out}")
 
 

@@ -30,7 +30,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies.study import seed_sequence
 from rebecsim.workloads.containers.generation import Spread, TraceModel, generate_containers
 from rebecsim.workloads.containers.jobs import ContainerJob
-from rebecsim.workloads.containers.sls import read_sls_jobs
+from rebecsim.workloads.containers.sls import SlsTrace, read_sls_trace
 from rebecsim.workloads.containers.swim import SwimRule, read_swim
 from rebecsim.workloads.containers.topology import AlikeNodes, Rack, racks_of, read_sls_topology
 
@@ -63,6 +63,11 @@ class RunSetup:
         drawn = replication if self.scenario.workload.generate else 0
         jobs = load_jobs(self.scenario, self.folder, drawn)
         return jobs if self.load_factor == 1 else faster(jobs, self.load_factor)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What of the trace is no job, in words. Raises WorkloadError and OSError."""
+        return _trace_of(self.scenario, self.folder, 0).notes
 
     def nodes(self) -> tuple[NodeSize, ...]:
         """Give the nodes. Raises WorkloadError, UserError and OSError."""
@@ -158,6 +163,10 @@ def load_jobs(scenario: YarnScenario, folder: Path, replication: int) -> tuple[C
     The scheduler is no coordinate of their seed, nor is the load: all see the same jobs (common
     random numbers). Raises WorkloadError, and OSError when the trace cannot be read.
     """
+    return _trace_of(scenario, folder, replication).jobs
+
+
+def _trace_of(scenario: YarnScenario, folder: Path, replication: int) -> SlsTrace:
     trace = scenario.workload.trace
     if trace is None:
         return _loaded(scenario, None, None, replication)
@@ -168,8 +177,9 @@ def load_jobs(scenario: YarnScenario, folder: Path, replication: int) -> tuple[C
 @lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
 def _loaded(  # the next
     scenario: YarnScenario, trace: Path | None, _version: object, replication: int
-) -> tuple[ContainerJob, ...]:
+) -> SlsTrace:
     source = scenario.workload
+    notes: tuple[str, ...] = ()
     if source.generate is not None:
         seed = seed_sequence(scenario.seed, "workload", replication, size=8)
         drawn = int(seed.generate_state(1, np.uint64)[0])
@@ -178,8 +188,9 @@ def _loaded(  # the next
             jobs = _shared(jobs, source.generate.users, drawn)
     else:
         assert trace is not None
-        jobs = read_jobs(trace, SwimRule(**source.swim.model_dump()))
-    return _first_of(jobs, source.first)
+        read = _read_trace(trace, SwimRule(**source.swim.model_dump()))
+        jobs, notes = read.jobs, read.notes
+    return SlsTrace(_first_of(jobs, source.first), notes=notes)
 
 
 def _shared(jobs: Sequence[ContainerJob], users: int, seed: int) -> tuple[ContainerJob, ...]:
@@ -204,11 +215,11 @@ def _first_of(jobs: tuple[ContainerJob, ...], first: int | None) -> tuple[Contai
     return kept
 
 
-def read_jobs(trace: Path, rule: SwimRule | None = None) -> tuple[ContainerJob, ...]:
+def _read_trace(trace: Path, rule: SwimRule) -> SlsTrace:
     """Read a trace, whose name says its format. Raises WorkloadError and OSError."""
     if trace.name.removesuffix(".gz").endswith(".tsv"):
-        return read_swim(trace, rule).jobs
-    return read_sls_jobs(trace)
+        return SlsTrace(read_swim(trace, rule).jobs)
+    return read_sls_trace(trace)
 
 
 def faster(jobs: Sequence[ContainerJob], factor: float) -> tuple[ContainerJob, ...]:

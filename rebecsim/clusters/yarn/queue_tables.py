@@ -58,7 +58,7 @@ def queue_tables_of(run: Finished, containers: ContainerColumns) -> dict[str, di
     """Give the tables of queues of a run, without the column of its replication."""
     return {
         QUEUES: _queues(run),
-        QUEUE_JOBS: _jobs(run),
+        QUEUE_JOBS: queue_job_table(run),
         QUEUE_USAGE: _usage(run, containers),
         KILLED: _killed(run),
     }
@@ -73,7 +73,8 @@ def _queues(run: Finished) -> dict[str, Any]:
     }
 
 
-def _jobs(run: Finished) -> dict[str, Any]:
+def queue_job_table(run: Finished) -> dict[str, Any]:
+    """Give a row for each job: its queue and user, and how long it waited; ms."""
     applications = run.applications
     killed = [[each for each in job.containers if each.killed] for job in applications]
     return {

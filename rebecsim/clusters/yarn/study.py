@@ -139,8 +139,12 @@ class YarnStudy(Study):
             require_runnable(setup.jobs(0), setup.nodes(), configuration)
             if configuration.queues is not None:
                 warned |= dict.fromkeys(configuration.queues.idle)
-        for warning in warned:
-            tell(warning)
+        for note in plan.cells[0].setup.left_out:
+            tell(note)
+        if len(warned) > 1:
+            tell(f"{len(warned)} settings have no effect here; the report lists them")
+        else:
+            any(map(tell, warned))
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]

@@ -5,7 +5,8 @@ A trace has an object for each job, one behind the other or in an array: `job.id
 `job.label.expression`, `job.count` (so many of the same), `am.type`, `am.memory-mb`, `am.vcores`
 and `job.tasks`. Its tasks are written as DSS does, see `dss_dialect`, or as Hadoop itself, see
 `hadoop_dialect`; which, is seen job by job. Hadoop's traces may begin with the number of nodes
-and racks. A trace that Rumen made of a job history is one, too, see `rumen`.
+and racks. A trace that Rumen made of a job history is one, too, see `rumen`, and so is what the
+ResourceManager answers about its applications, see `apps`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rebecsim.limits import JOBS, NODES
-from rebecsim.workloads.containers import dss_dialect, hadoop_dialect, rumen
+from rebecsim.workloads.containers import apps, dss_dialect, hadoop_dialect, rumen
+from rebecsim.workloads.containers.apps import AppsRule
 from rebecsim.workloads.containers.fields import Fields
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, circle_of_waiting
 from rebecsim.workloads.containers.json_stream import json_objects
@@ -41,10 +43,14 @@ _NODES = ("num.nodes", "num.racks")
 
 @dataclass(frozen=True, slots=True)
 class SlsTrace:
-    """Jobs, and the racks of nodes that the trace itself asks for; mostly there are none."""
+    """Jobs, and the racks of nodes that the trace itself asks for; mostly there are none.
+
+    `notes` say what of the trace is left out.
+    """
 
     jobs: tuple[ContainerJob, ...]
     racks: tuple[Rack, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
@@ -52,8 +58,10 @@ def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
     return read_sls_trace(path).jobs
 
 
-def read_sls_trace(path: Path) -> SlsTrace:
+def read_sls_trace(path: Path, rule: AppsRule | None = None) -> SlsTrace:
     """Read a trace, plain or gzip, with all its jobs in their order.
+
+    The `rule` is for what the ResourceManager answers; it is no trace of tasks.
 
     Jobs whose name is not `job_N`, and all but the first of `job.count`, are numbered from the
     largest N on, and `known_as` what they are called; those of no name are called by their number.
@@ -68,8 +76,13 @@ def read_sls_trace(path: Path) -> SlsTrace:
         for number, (line, values) in enumerate(json_objects(path), start=1)
     ]
     first = objects[0]
-    if rumen.is_rumen(first):
+    if rumen.is_rumen(first) and rule is None:
         return SlsTrace(rumen.jobs_of(objects))
+    if apps.is_listing(first):
+        listed = apps.listed_jobs(objects, rule or AppsRule())
+        return SlsTrace(listed.jobs, notes=listed.notes)
+    if rule is not None:
+        raise first.wrong("no answer of the ResourceManager; its tasks are as the trace has them")
     racks = _racks(first) if any(key in first.values for key in _NODES) else ()
     rest = objects[1:] if racks else objects
     if not rest:

@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 from rich.table import Table
 
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
 from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, MeasuredRun
+from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
+from rebecsim.report.groups import GroupAnswer, JobTimes, grouping
 
 _BY_FAMILY = {
     "response_ratio": ("Response ratio", 2),
     "waiting": ("Waiting (s)", 1),
     "execution": ("Execution (s)", 1),
 }
+
+
+def answer_of_runs(runs: Mapping[str, RecordedRun]) -> GroupAnswer:
+    """Compare runs of the same jobs by queue or user; blocks and heartbeats are drawn."""
+    jobs = next(iter(runs.values())).measured.jobs
+    noun, _ = grouping(jobs.queue.tolist(), jobs.user.tolist())
+    return GroupAnswer(
+        {name: _job_times(run, noun) for name, run in runs.items()}, noun, exact=False
+    )
+
+
+def _job_times(run: RecordedRun, noun: str) -> JobTimes:
+    jobs = run.measured.jobs
+    labels = [
+        f"job {job} ({family})"
+        for job, family in zip(run.names["job"], jobs.family.tolist(), strict=True)
+    ]
+    place = {"queue": 2, "user": 3}.get(noun)
+    refused = Counter("" if place is None else str(each[place]) for each in run.rejections)
+    groups = getattr(jobs, noun) if noun else np.full(len(jobs), "", dtype=str)
+    return JobTimes(np.array(labels, dtype=str), groups, jobs.waiting, jobs.elapsed, refused)
 
 
 def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:

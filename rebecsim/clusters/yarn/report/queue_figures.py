@@ -53,6 +53,9 @@ FIGURES: tuple[tuple[str, str, int], ...] = (
 )
 """The figures: name, heading, decimals."""
 
+SHOWN_FIGURES = tuple(each for each in FIGURES if each[0] not in ("jobs", "wait", "duration"))
+"""Those beside the answer by queue, which has the others."""
+
 
 def queue_figures(tables: Mapping[str, Rows], memory: int) -> dict[str, QueueFigures]:
     """Give the figures of all leaves that have jobs or a capacity; `memory` is the cluster's MB."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rebecsim.clusters.yarn.queue_tables import QUEUE_USAGE, QUEUES
 from rebecsim.clusters.yarn.report.queue_figures import (
     FIGURES,
+    SHOWN_FIGURES,
     QueueFigures,
     figure_text,
     queue_figures,
@@ -33,18 +34,15 @@ _MOST_QUEUES = 12
 _SHOWN = 0.05  # percent; what is less is not looked at
 
 
-def queue_section(
-    shown: Sequence[StoredTables], idle: Sequence[str], heading: str, notes: tuple[str, ...]
-) -> Section:
-    """Show what queues got; `idle` says what of the files has no effect."""
+def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str, ...]) -> Section:
+    """Show what queues got of the cluster."""
     figures = {each.scheduler: _figures_of(each) for each in shown}
     paths = tuple(dict.fromkeys(path for of_it in figures.values() for path in of_it))
     terminal = figures_table(figures)
     terminal.title = " ".join(notes) or None
     return Section(
         name="queues",
-        title="Queues",
-        sentences=tuple(idle),
+        title="What queues have of the cluster",
         tables=tuple(_tables(paths, figures)),
         pictures=(
             Picture(
@@ -75,7 +73,7 @@ def _tables(
 ) -> list[TextTable]:
     """Give a table for each figure that says something: queues by schedulers."""
     found = []
-    for name, heading, decimals in FIGURES:
+    for name, heading, decimals in SHOWN_FIGURES:
         rows = []
         for path in paths:
             of_queue = [of_it.get(path) for of_it in figures.values()]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from rebecsim.clusters.yarn.inputs import RunSetup
+from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
+from rebecsim.clusters.yarn.report.by_group import answer_of_tables
 from rebecsim.clusters.yarn.report.charts import (
     durations_figure,
     job_durations,
@@ -20,6 +23,7 @@ from rebecsim.clusters.yarn.report.queues import queue_section
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
+from rebecsim.report.groups import group_section
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.storage.results import Results
@@ -28,35 +32,47 @@ _ALIKE = 0.005  # a job whose durations differ by less than this part is as fast
 
 
 def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
-    """Jobs against the baseline, and pictures of one run of each scheduler."""
+    """Who waits longer, or jobs against the baseline; pictures of one run of each scheduler."""
     shown = read_shown(plan, results)
     base = shown[plan.scenario.compared_with]
     others = [each for each in shown.values() if each is not base]
     of_first = _of_first(plan)
-    sections = [
-        Section(
-            name="pictures",
-            title="Runs",
-            pictures=tuple(_pictures(plan, list(shown.values()), base, others)),
-            notes=of_first,
-        )
-    ]
+    heading = plan.scenario.heading
+    runs = Section(
+        name="pictures",
+        title="Runs",
+        pictures=tuple(_pictures(plan, list(shown.values()), base, others)),
+        notes=of_first,
+    )
+    files = {"speedups.csv": _speedups_csv(base, others)} if others else {}
     if plan.scenario.schedulers:
-        heading = plan.scenario.heading
-        section = queue_section(list(shown.values()), _idle(plan), heading, of_first)
-        sections.insert(0, section)
-    if others:
-        sections.insert(
-            0,
-            Section(
-                name="baseline",
-                title="Compared with the baseline",
-                sentences=tuple(_sentence(base, each) for each in others),
-                notes=of_first,
-                files={"speedups.csv": _speedups_csv(base, others)},
-            ),
+        answer = answer_of_tables(
+            {each.scheduler: each.queues[QUEUE_JOBS].to_pydict() for each in (base, *others)},
+            _names(plan),
+            exact=not plan.has_chance,
         )
-    return tuple(sections)
+        leads = not of_first and not plan.has_chance
+        by_group = group_section(answer, leads=leads, notes=of_first)
+        return (
+            replace(by_group, files={**by_group.files, **files}),
+            queue_section(list(shown.values()), heading, of_first),
+            runs,
+            Section("idle", "Settings that have no effect", sentences=_idle(plan)),
+        )
+    if not others:
+        return (runs,)
+    sentences = tuple(_sentence(base, each) for each in others)
+    title = "Compared with the baseline"
+    return Section("baseline", title, sentences=sentences, notes=of_first, files=files), runs
+
+
+def _names(plan: Plan) -> Mapping[int, str]:
+    """Give what jobs are called by the trace, where it is still there."""
+    setup: RunSetup = plan.cells[0].setup
+    try:
+        return {job.number: job.name for job in setup.jobs(0)}
+    except (OSError, UserError):
+        return {}
 
 
 def _idle(plan: Plan) -> tuple[str, ...]:

@@ -3,56 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
-from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, MeasuredRun
-from rebecsim.clusters.yarn.queue_tables import queue_tables_of
+from rebecsim.clusters.yarn.inputs import RunSetup
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
+from rebecsim.clusters.yarn.queue_tables import (
+    QUEUE_JOBS,
+    QUEUE_TABLES,
+    queue_job_table,
+    queue_tables_of,
+)
 from rebecsim.clusters.yarn.report.queue_figures import (
-    FIGURES,
+    SHOWN_FIGURES,
     QueueFigures,
     figure_text,
     queue_figures,
 )
+from rebecsim.clusters.yarn.report.waits import Waited, waited
 from rebecsim.clusters.yarn.tables import tables_of
 from rebecsim.report.csv import write_stacked
 
 
-def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
-    """Show the figures of some runs, by their schedulers: a row for each figure."""
+@dataclass(frozen=True, eq=False)
+class ShownRun:
+    """What is shown and written of a run; it is pickled.
+
+    Attributes:
+        tables: by name, those of queues too where a file has them; only that of the jobs by queue
+            where the answer is all that is asked for.
+        names: of the jobs, by number.
+        figures: in the order of the measures, those that say something.
+        memory: MB of the cluster.
+        of_file: whether the scheduler is a file of queues.
+        served: how many jobs have ended.
+        stuck: what else waits in vain; empty: nothing.
+        waited: why jobs waited, if that was asked for.
+    """
+
+    tables: Mapping[str, Mapping[str, Any]]
+    names: Mapping[int, str]
+    figures: Mapping[str, float]
+    memory: int
+    of_file: bool
+    served: int
+    stuck: str
+    waited: Waited | None = None
+
+
+def shown_run(setup: RunSetup, whole: bool, why: str | None = None) -> ShownRun:
+    """Run a cluster; `whole`: for all tables and figures. Raises as `RunSetup.measured`.
+
+    `why` is the job, by name or number, of which it is to be said why it waits.
+    """
+    measured = setup.measured(0, explains=why is not None)
+    run, configuration = measured.run, measured.run.configuration
+    of_file = configuration.queues is not None
+    tables: dict[str, Mapping[str, Any]] = {QUEUE_JOBS: queue_job_table(run)}
+    figures: dict[str, float] = {}
+    if whole:
+        tables = {**tables_of(run, measured.containers)}
+        tables |= queue_tables_of(run, measured.containers)
+        figures = run_figures(measured, queues=of_file)
+        if configuration.placement is None and not measured.containers.locality.any():
+            del figures["local"]
+    return ShownRun(
+        tables,
+        {each.number: each.job.name for each in run.applications},
+        figures,
+        sum(node.size.memory for node in run.nodes),
+        of_file,
+        len(run.served),
+        "" if run.stuck is None else str(run.stuck),
+        None if why is None else waited(run, setup.scheduler, why),
+    )
+
+
+def run_tables(runs: Mapping[str, ShownRun]) -> list[Table]:
+    """Show the figures of some runs, by their schedulers: of the cluster, and of queues."""
+    of_files = {
+        name: queue_figures(run.tables, run.memory) for name, run in runs.items() if run.of_file
+    }
+    return [_measures_table(runs), *([figures_table(of_files)] if of_files else [])]
+
+
+def _measures_table(runs: Mapping[str, ShownRun]) -> Table:
+    """Show a row for each figure; what is nothing everywhere is left out."""
     table = Table()
     table.add_column("")
     for name in runs:
         table.add_column(name, justify="right")
-    placed = any(each.run.configuration.placement is not None for each in runs.values())
-    of_files = _has_queues(runs)
-    for each in (*YARN_MEASURES, *QUEUE_MEASURES) if of_files else YARN_MEASURES:
-        if each.metric.name == "local" and not (placed or _is_near_somewhere(runs)):
-            continue
-        unit = f" ({each.metric.unit})" if each.metric.unit else ""
-        values = [f"{each.of(run):,.{each.metric.decimals}f}" for run in runs.values()]
-        table.add_row(f"{each.metric.title}{unit}", *values)
+    for each in (*YARN_MEASURES, *QUEUE_MEASURES):
+        metric = each.metric
+        found = [run.figures.get(metric.name) for run in runs.values()]
+        if not any(found):
+            continue  # nothing is elastic, reserved or killed
+        unit = f" ({metric.unit})" if metric.unit else ""
+        values = ["" if value is None else f"{value:,.{metric.decimals}f}" for value in found]
+        table.add_row(f"{metric.title}{unit}", *values)
     return table
-
-
-def _is_near_somewhere(runs: Mapping[str, MeasuredRun]) -> bool:
-    return any(bool(each.containers.locality.any()) for each in runs.values())
-
-
-def _has_queues(runs: Mapping[str, MeasuredRun]) -> bool:
-    return any(each.run.configuration.queues is not None for each in runs.values())
-
-
-def queues_table(runs: Mapping[str, MeasuredRun]) -> Table | None:
-    """Show what queues got, a row for each figure of each leaf; None: no file has queues."""
-    if not _has_queues(runs):
-        return None
-    found = {}
-    for name, run in runs.items():
-        memory = sum(node.size.memory for node in run.run.nodes)
-        found[name] = queue_figures(queue_tables_of(run.run, run.containers), memory)
-    return figures_table(found)
 
 
 def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
@@ -64,23 +116,30 @@ def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
         table.add_column(name, justify="right")
     for path in dict.fromkeys(path for figures in found.values() for path in figures):
         of_queue = [figures.get(path) for figures in found.values()]
-        for place, (name, heading, decimals) in enumerate(FIGURES):
+        first = path
+        for name, heading, decimals in SHOWN_FIGURES:
             values = [None if each is None else getattr(each, name) for each in of_queue]
-            if place and not any(values):
+            if name != "share" and not any(values):
                 continue  # nothing is refused, or killed
             texts = [figure_text(value, decimals) for value in values]
-            table.add_row("" if place else path, heading, *texts)
+            table.add_row(first, heading, *texts)
+            first = ""
         table.add_section()
     return table
 
 
-def write_tables(runs: Mapping[str, MeasuredRun], folder: Path) -> None:
+def write_tables(runs: Mapping[str, ShownRun], folder: Path) -> None:
     """Write all tables of some runs, each a CSV file with the scheduler in the first column.
 
-    Raises OSError when one cannot be written.
+    Those of queues are written where a file has them. Raises OSError when one cannot be written.
     """
-    tables = {name: tables_of(run.run, run.containers) for name, run in runs.items()}
-    if _has_queues(runs):
-        for name, run in runs.items():
-            tables[name] |= queue_tables_of(run.run, run.containers)
-    write_stacked("scheduler", tables, folder)
+    of_files = any(run.of_file for run in runs.values())
+    kept = {
+        name: {
+            table: columns
+            for table, columns in run.tables.items()
+            if of_files or table not in QUEUE_TABLES
+        }
+        for name, run in runs.items()
+    }
+    write_stacked("scheduler", kept, folder)

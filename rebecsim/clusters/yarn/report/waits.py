@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.table import Table
+from rich.text import Text
 
+from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
@@ -38,24 +40,38 @@ def require_explained(setups: Sequence[RunSetup], name: str) -> None:
         waiting_job(each.jobs(0), name)
 
 
-def waits_table(runs: Mapping[str, MeasuredRun], name: str) -> Iterator[Table]:
-    """Show what became of a job at the heartbeats where that changed, a table for each run."""
-    for scheduler, each in runs.items():
-        run = each.run
-        number = waiting_job([job.job for job in run.applications], name).number
-        (job,) = (job for job in run.applications if job.number == number)
-        table = Table(title=f"{job.job.name} under {scheduler}, in {run.queue_of[number]}")
-        table.add_column("Time (s)", justify="right")
-        table.add_column("Node")
-        table.add_column("What became of it")
-        waits = [] if run.diary is None else run.diary.waits.get(job, [])
-        left_out = max(0, len(waits) - MOST_SHOWN)
-        for place, wait in enumerate(waits):
-            if left_out and place == MOST_SHOWN // 2:
-                table.add_row("...", "", f"{left_out} more changes")
-            if not left_out or not 0 <= place - MOST_SHOWN // 2 < left_out:
-                table.add_row(f"{wait.time / 1000:,.1f}", wait.node, _text(wait))
-        yield table
+@dataclass(frozen=True)
+class Waited:
+    """What a job waited for in a run, and all jobs of each queue; it is pickled.
+
+    Attributes:
+        title: the job, the scheduler and the queue.
+        changes: of what became of the job: time (s), node and a sentence.
+        reasons: milliseconds that all jobs asked in vain, by queue and reason.
+    """
+
+    title: str
+    changes: tuple[tuple[float, str, str], ...]
+    reasons: Mapping[tuple[str, str], int]
+
+
+def waited(run: Finished, scheduler: str, name: str) -> Waited:
+    """Give what was noted in a run about a job, by its name or number, and about all jobs."""
+    number = waiting_job([job.job for job in run.applications], name).number
+    (job,) = (job for job in run.applications if job.number == number)
+    diary = run.diary
+    reasons: Counter[tuple[str, str]] = Counter()
+    for each, lost in () if diary is None else diary.waited.items():
+        for reason, milliseconds in lost.items():
+            reasons[run.queue_of[each.number], reason] += milliseconds
+    return Waited(
+        f"{job.job.name} under {scheduler}, in {run.queue_of[number]}",
+        tuple(
+            (each.time / 1000, each.node, _text(each))
+            for each in (() if diary is None else diary.waits.get(job, ()))
+        ),
+        reasons,
+    )
 
 
 def _text(wait: Wait) -> str:
@@ -64,27 +80,40 @@ def _text(wait: Wait) -> str:
     return f"{wait.reason}: {wait.detail}" if wait.detail else wait.reason
 
 
-def reasons_table(runs: Mapping[str, MeasuredRun]) -> Table:
+def waits_table(found: Waited) -> Table:
+    """Show what became of a job at the heartbeats where that changed."""
+    table = Table(title=Text(found.title, style="table.title"))
+    table.add_column("Time (s)", justify="right")
+    table.add_column("Node")
+    table.add_column("What became of it")
+    left_out = max(0, len(found.changes) - MOST_SHOWN)
+    for place, (time, node, text) in enumerate(found.changes):
+        if left_out and place == MOST_SHOWN // 2:
+            table.add_row("...", "", f"{left_out} more changes")
+        if not left_out or not 0 <= place - MOST_SHOWN // 2 < left_out:
+            table.add_row(f"{time:,.1f}", Text(node), Text(text))
+    return table
+
+
+def reasons_table(runs: Mapping[str, Waited]) -> Table:
     """Show how long the jobs of each queue asked for containers in vain, by the reason."""
-    found: dict[tuple[str, str], Counter[str]] = {}
-    for scheduler, each in runs.items():
-        diary = each.run.diary
-        for job, waited in () if diary is None else diary.waited.items():
-            for reason, milliseconds in waited.items():
-                key = each.run.queue_of[job.number], reason
-                found.setdefault(key, Counter())[scheduler] += milliseconds
+    total: Counter[tuple[str, str]] = Counter()
+    for each in runs.values():
+        total.update(each.reasons)
     table = Table(title="Seconds that jobs waited, in all")
     table.add_column("Queue")
     table.add_column("Reason")
     for scheduler in runs:
-        table.add_column(scheduler, justify="right")
+        table.add_column(Text(scheduler), justify="right")
     last = ""
-    for (queue, reason), waited in sorted(
-        found.items(), key=lambda item: (item[0][0], item[0][1] == TURN, -item[1].total())
+    for (queue, reason), _ in sorted(
+        total.items(), key=lambda item: (item[0][0], item[0][1] == TURN, -item[1])
     ):
         if last and queue != last:
             table.add_section()
-        shown = "" if queue == last else queue
-        table.add_row(shown, reason, *(f"{waited[name] / 1000:,.1f}" for name in runs))
+        waits = (each.reasons.get((queue, reason), 0) / 1000 for each in runs.values())
+        table.add_row(
+            Text("" if queue == last else queue), reason, *(f"{wait:,.1f}" for wait in waits)
+        )
         last = queue
     return table
