@@ -34,7 +34,7 @@ EngineName = Annotated[
     Literal["auto", "python", "native"],
     typer.Option(
         "--engine",
-        help="What runs the models; the results are the same.",
+        help="Engine that runs the model; results are the same.",
         callback=_usable_engine,
     ),
 ]
@@ -45,7 +45,7 @@ Strict = Annotated[
 ]
 Patience = Annotated[
     int,
-    typer.Option(min=1, help="Most seconds that a message server may run, or a constructor."),
+    typer.Option(min=1, help="Most seconds for one message server or constructor."),
 ]
 Plugins = Annotated[
     list[Path] | None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all kept files.")] = False,
 ) -> None:
     """Show or clear what is kept between runs."""
     from rebecsim.cache_directory import cache_directory

@@ -34,7 +34,7 @@ class QueueOptions:
         ),
     ] = None
     yarn_site: Annotated[
-        Path | None, typer.Option(help="What these need beside: a yarn-site.xml.")
+        Path | None, typer.Option(help="The cluster's yarn-site.xml, beside the queue files.")
     ] = None
 
     def tables(self) -> list[dict[str, Any]]:

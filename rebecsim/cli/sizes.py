@@ -36,11 +36,13 @@ class SizeOptions:
     """What is done about the size of runs."""
 
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how large the runs are, and make none.")
+        bool, typer.Option("--dry-run", help="Print the estimated size of the runs, and stop.")
     ] = False
     max_memory: Annotated[
         int | None,
-        typer.Option("--max-memory", min=1, help="Most megabytes of memory, workers included."),
+        typer.Option(
+            "--max-memory", min=1, help="Stop at so many megabytes of memory, workers included."
+        ),
     ] = None
 
 

@@ -27,7 +27,8 @@ _PATIENCE = 0.4
 
 ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
 Tts = Annotated[
-    bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
+    bool,
+    typer.Option("--tts", help="Explore the timed transition system instead of floating time."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
 Reach = Annotated[
@@ -35,7 +36,7 @@ Reach = Annotated[
     typer.Option(help="A condition: the probability that it is ever true; repeatable."),
 ]
 GoesWrong = Annotated[
-    bool, typer.Option("--goes-wrong", help="The probability that a violation ends the run.")
+    bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
 ]
 
 
@@ -51,21 +52,21 @@ class QuestionOptions:
     ] = None
     invariant: Annotated[
         list[str] | None,
-        typer.Option(help="What must hold in every state; may be repeated."),
+        typer.Option(help="A condition that must hold in every state; repeatable."),
     ] = None
-    deadlines: Annotated[bool, typer.Option(help="Look for missed deadlines.")] = True
+    deadlines: Annotated[bool, typer.Option(help="Report missed deadlines.")] = True
     overflow: Annotated[
-        bool, typer.Option(help="Look for full queues; else queues have no bounds.")
+        bool, typer.Option(help="Report full queues; else queues are unbounded.")
     ] = True
     deadlock: Annotated[
-        bool, typer.Option(help="Take a run that ends for a violation, as RMC does.")
+        bool, typer.Option(help="Report the end of a run as a violation, as RMC does.")
     ] = False
     terminal: Annotated[
         list[str] | None,
-        typer.Option(help="How a run may end: any other end is a deadlock; may be repeated."),
+        typer.Option(help="An allowed end of runs; any other is a deadlock; repeatable."),
     ] = None
     horizon: Annotated[
-        int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
+        int | None, typer.Option(min=0, help="Do not explore beyond this model time.")
     ] = None
     ignore: Annotated[
         list[str] | None,
@@ -104,13 +105,13 @@ class LimitOptions:
     """How far a model is looked at."""
 
     max_states: Annotated[
-        int | None, typer.Option("--max-states", min=1, help="Most states to store.")
+        int | None, typer.Option("--max-states", min=1, help="Stop after storing so many states.")
     ] = None
     max_time: Annotated[
-        int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")
+        int | None, typer.Option("--max-time", min=1, help="Stop after so many seconds.")
     ] = None
     max_memory: Annotated[
-        int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
+        int | None, typer.Option("--max-memory", min=1, help="Stop at so many megabytes of memory.")
     ] = None
 
     def limits(self, horizon: int | None) -> Limits:
@@ -131,12 +132,12 @@ class WrittenTests:
 
     as_test: Annotated[
         Path | None,
-        typer.Option("--as-test", help="Write the run to a violation as a Python test."),
+        typer.Option("--as-test", help="Write the run to the violation as a Python test."),
     ] = None
     as_regression: Annotated[
         Path | None,
         typer.Option(
-            "--as-regression", help="The same, as a test that fails while the run goes wrong."
+            "--as-regression", help="The same, as a test that fails until the model is mended."
         ),
     ] = None
 

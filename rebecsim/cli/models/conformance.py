@@ -21,7 +21,7 @@ def conformance(
     ],
     max_states: Annotated[
         int,
-        typer.Option("--max-states", min=1, help="States after which a model is given up."),
+        typer.Option("--max-states", min=1, help="Give up on a model after so many states."),
     ] = 1_000_000,
     trust: Trust = False,
 ) -> None:

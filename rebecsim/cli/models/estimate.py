@@ -61,14 +61,12 @@ class PrecisionOptions:
         float | None,
         typer.Option(
             show_default="0.01",
-            help="Run until no end of the interval is farther from the estimate.",
+            help="Run until the interval reaches no farther than this from the estimate.",
         ),
     ] = None
-    level: Annotated[
-        float, typer.Option(help="The least probability that the interval covers the truth.")
-    ] = 0.95
+    level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95
     max_runs: Annotated[
-        int | None, typer.Option("--max-runs", min=1, help="Most runs for each probability.")
+        int | None, typer.Option("--max-runs", min=1, help="Most runs per probability.")
     ] = None
 
     def check(self) -> None:
@@ -85,21 +83,24 @@ class SplitOptions:
 
     split: Annotated[
         str | None,
-        typer.Option(help="For what is rare: a number that says how near to it a run is."),
+        typer.Option(help="For rare events: an expression that grows as a run gets near."),
     ] = None
     at: Annotated[
         list[float] | None,
-        typer.Option(help="With --split: where runs are split, increasing; repeatable."),
+        typer.Option(help="With --split: a value at which runs are split; repeatable, increasing."),
     ] = None
     per_level: Annotated[
         int | None,
         typer.Option(
-            "--per-level", min=1, show_default="200", help="With --split: runs on each level."
+            "--per-level",
+            min=1,
+            show_default="200",
+            help="With --split: number of runs on each level.",
         ),
     ] = None
     repeat: Annotated[
         int | None,
-        typer.Option(min=2, show_default="30", help="With --split: how often all is done."),
+        typer.Option(min=2, show_default="30", help="With --split: number of repetitions."),
     ] = None
 
     def effort(self, seed: int) -> Effort:
@@ -133,16 +134,14 @@ class SplitOptions:
 def estimate(
     model: ModelFile,
     asked: EventOptions,
-    until: Annotated[
-        int, typer.Option(min=0, help="The model time up to which messages are served.")
-    ],
+    until: Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")],
     precision: PrecisionOptions = PrecisionOptions(),
     splitting: SplitOptions = SplitOptions(),
-    law: Annotated[Law, typer.Option(help="How choices are drawn.")] = "fair",
+    law: Annotated[Law, typer.Option(help="How `?(...)` draws its values.")] = "fair",
     deadlines: Annotated[
-        bool, typer.Option(help="A missed deadline ends a run; else it is served.")
+        bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
     ] = True,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
     workers: Workers = None,
     engine: EngineName = "auto",
     json: Json = False,

@@ -64,13 +64,13 @@ class ExtremeOptions:
     save_min: Annotated[
         Path | None,
         typer.Option(
-            "--save-min", help="Write a run of the order that comes to the least, for `simulate`."
+            "--save-min", help="Write a run with the lowest value, for `simulate --replay`."
         ),
     ] = None
     save_max: Annotated[
         Path | None,
         typer.Option(
-            "--save-max", help="Write a run of the order that comes to the most, for `simulate`."
+            "--save-max", help="Write a run with the highest value, for `simulate --replay`."
         ),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
@@ -106,12 +106,10 @@ def exact(
     model: ModelFile,
     asked: QuantityOptions,
     bounds: LimitOptions,
-    until: Annotated[
-        int, typer.Option(min=0, help="The model time up to which messages are served.")
-    ],
-    law: Annotated[Law, typer.Option(help="How choices are drawn.")] = "fair",
+    until: Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")],
+    law: Annotated[Law, typer.Option(help="How `?(...)` draws its values.")] = "fair",
     deadlines: Annotated[
-        bool, typer.Option(help="A missed deadline ends a run; else it is served.")
+        bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
     ] = True,
     json: Json = False,
     written: ExtremeOptions = ExtremeOptions(),

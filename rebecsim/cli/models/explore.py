@@ -52,10 +52,12 @@ Search = Literal["breadth", "depth", "bounded", "walks"]
 class SearchOptions:
     """How states are looked for."""
 
-    strategy: Annotated[Search, typer.Option(help="Which state is looked at next.")] = "breadth"
+    strategy: Annotated[Search, typer.Option(help="Order in which states are explored.")] = (
+        "breadth"
+    )
     depth: Annotated[
         int | None,
-        typer.Option(min=1, help="Transitions from the start, for `bounded`, or in a walk."),
+        typer.Option(min=1, help="Most transitions from the start, for `bounded` or a walk."),
     ] = None
     walks: Annotated[
         int | None, typer.Option(min=1, show_default="100", help="Number of random walks.")
@@ -66,17 +68,21 @@ class SearchOptions:
     compact: Annotated[
         bool,
         typer.Option(
-            "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
+            "--compact", help="Hash compaction: store fingerprints only; may miss states."
         ),
     ] = False
     workers: Annotated[
         int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
     ] = 1
     reduce: Annotated[
-        bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
+        bool,
+        typer.Option(
+            "--reduce", help="Count states that differ only by interchangeable rebecs once."
+        ),
     ] = False
     partial_order: Annotated[
-        bool, typer.Option("--partial-order", help="Leave out orders that make no difference.")
+        bool,
+        typer.Option("--partial-order", help="Leave out message orders that make no difference."),
     ] = False
 
     @property
@@ -124,7 +130,7 @@ class FormulaOptions:
         typer.Option(help="Only this property of the file, by its name; repeatable."),
     ] = None
     fair: Annotated[
-        bool, typer.Option(help="LTL: a rebec that could always act does so in the end.")
+        bool, typer.Option(help="LTL: a rebec that can always act acts eventually.")
     ] = True
 
     def narrowed(self, question: Question) -> Question:
@@ -178,13 +184,15 @@ def explore(
     bounds: LimitOptions,
     stop_at: Annotated[
         Literal["first", "all"],
-        typer.Option("--stop-at", help="Stop at the first violation, or find all."),
+        typer.Option("--stop-at", help="Stop at the first violation, or find all of them."),
     ] = "first",
     engine: EngineName = "auto",
     patience: Patience = 10,
     time_advances: Annotated[
         bool,
-        typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
+        typer.Option(
+            "--time-advances", help="Require that time advances: else the exit code is 5."
+        ),
     ] = False,
     json: Json = False,
     verbose: Annotated[

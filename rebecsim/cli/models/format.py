@@ -20,7 +20,7 @@ from rebecsim.files import write_atomically
 def format_models(
     files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing, and say which would be changed.")
+        bool, typer.Option("--check", help="Write nothing; list the files that would change.")
     ] = False,
 ) -> None:
     """Lay out models as the editor does; comments stay."""

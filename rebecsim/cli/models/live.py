@@ -28,15 +28,19 @@ _SHOWN_LATE = 3  # messages that were late, named in the report
 @app.command()
 def live(
     model: ModelFile,
-    until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
+    until: Annotated[
+        int | None, typer.Option(min=0, help="Serve messages up to this model time.")
+    ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, show_default="100, or no limit", help="Most messages to serve."),
+        typer.Option(
+            min=1, show_default="100, or no limit", help="Serve at most so many messages."
+        ),
     ] = None,
     speed: Annotated[
         float | None,
         typer.Option(
-            min=0, show_default="10", help="Model time units per second; 0: virtual time."
+            min=0, show_default="10", help="Model time units per second; 0: as fast as possible."
         ),
     ] = None,
     seed: Annotated[
@@ -51,9 +55,9 @@ def live(
     ] = False,
     log: Annotated[Path | None, typer.Option(help="Write the run (JSON).")] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="Run nothing; check a run written with `--log`.")
+        Path | None, typer.Option(help="Check a run written with `--log`, instead of running.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Only say how the run ended.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print only how the run ended.")] = False,
     core: Core = False,
 ) -> None:
     """Run a model in real time: each rebec is an actor.

@@ -62,17 +62,17 @@ def races(
     max_pairs: Annotated[
         int | None,
         typer.Option(
-            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to follow."
+            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to compare."
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", help="The id of the one race to write, draw or cure.")
+        str | None, typer.Option("--only", help="Write, draw or fix only the race with this id.")
     ] = None,
     try_: Annotated[
         bool,
         typer.Option(
             "--try",
-            help="Try simple cures for each race that matters, or for `--only`, by exploring.",
+            help="Try simple fixes of each race that matters, or of `--only`, by exploring.",
         ),
     ] = False,
     written: RaceOutputOptions = RaceOutputOptions(),

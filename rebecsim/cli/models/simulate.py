@@ -82,7 +82,8 @@ class ManyRunsOptions:
     """What is said of many runs only."""
 
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Run it so often, and show what was observed.")
+        int | None,
+        typer.Option(min=1, help="Run the model this many times, and show the observations."),
     ] = None
     observe: Annotated[
         list[str] | None,
@@ -93,7 +94,7 @@ class ManyRunsOptions:
     ] = None
     every: Annotated[
         int | None,
-        typer.Option(min=1, help="With --runs: follow variables over time, by so many units."),
+        typer.Option(min=1, help="With --runs: record variables every so many time units."),
     ] = None
     out: Annotated[
         Path | None, typer.Option(help="With --runs: directory for results and report.")
@@ -107,7 +108,7 @@ class SingleRunOptions:
     """What is said of a single run only."""
 
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
-    replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None
+    replay: Annotated[Path | None, typer.Option(help="Replay a saved run.")] = None
     strict: Strict = False
 
 
@@ -115,13 +116,15 @@ class SingleRunOptions:
 @grouped
 def simulate(
     model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
-    until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
+    until: Annotated[
+        int | None, typer.Option(min=0, help="Serve messages up to this model time.")
+    ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
             min=1,
             show_default="100; of many runs, any; with --replay, all",
-            help="Most messages to serve.",
+            help="Serve at most so many messages.",
         ),
     ] = None,
     seed: Annotated[
@@ -129,7 +132,8 @@ def simulate(
     ] = None,
     law: Annotated[Law | None, typer.Option(show_default="fair", help="Choice law.")] = None,
     scheduler: Annotated[
-        Scheduling | None, typer.Option(show_default="random", help="Order of messages.")
+        Scheduling | None,
+        typer.Option(show_default="random", help="Which of several messages is served next."),
     ] = None,
     env: Annotated[
         list[str] | None,

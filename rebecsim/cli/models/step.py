@@ -54,7 +54,7 @@ class CommandError(UserError):
 def step(
     model: ModelFile,
     tts: Tts = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what `run` draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the choices of `run`.")] = 0,
     core: Core = False,
 ) -> None:
     """Choose each message of a run yourself, and take it back.

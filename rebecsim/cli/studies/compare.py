@@ -105,7 +105,7 @@ class Changes:
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None
     order: Annotated[
         Literal["random", "updates-first", "ticks-first", "fifo"] | None,
-        typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
+        typer.Option(help="Which messages of one time unit are served first."),
     ] = None
 
 
@@ -116,7 +116,7 @@ class Sought:
     precision: Annotated[
         str | None,
         typer.Option(
-            help="Run until the first figure is known so well: 1%; or late=10%,turnaround=5%."
+            help="Run until the first figure has this precision: 1%; or late=10%,turnaround=5%."
         ),
     ] = None
     max_replications: Annotated[
@@ -139,16 +139,20 @@ class AllOrders:
     """What is found of orders that were not drawn."""
 
     orders: Annotated[
-        bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
+        bool, typer.Option(help="Run other message orders too, to see how much they change.")
     ] = True
     exact: Annotated[
         bool,
-        typer.Option("--exact", help="Find what all orders come to: least, expected and most."),
+        typer.Option(
+            "--exact", help="Also compute best case, worst case and mean over all message orders."
+        ),
     ] = False
     exact_states: Annotated[
         int | None,
         typer.Option(
-            min=1, show_default="300000", help="Most states of each cell with --exact; else bounds."
+            min=1,
+            show_default="300000",
+            help="With --exact: most states of each cell; beyond it, bounds are given.",
         ),
     ] = None
 
@@ -178,23 +182,25 @@ def compare(
     scenario: ScenarioName,
     out: Annotated[
         Path | None,
-        typer.Option(help="Directory for results and report; needed but with --dry-run."),
+        typer.Option(help="Directory for results and report; required without --dry-run."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run, also with more --replications.")
+        bool,
+        typer.Option("--resume", help="Resume an interrupted run, or add --replications to it."),
     ] = False,
     workers: Workers = None,
     dask: Annotated[
         str | None,
         typer.Option(
-            DASK, help="Run on Dask: a scheduler such as tcp://host:8786; alone: on this machine."
+            DASK,
+            help="Run on Dask: a scheduler such as tcp://host:8786; with no address: this machine.",
         ),
     ] = None,
     changes: Changes = Changes(),
     orders: AllOrders = AllOrders(),
     sought: Sought = Sought(),
     files: ComparedFiles = ComparedFiles(),
-    trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Record every message served.")] = False,
     making: Making = Making(),
     plugin: Plugins = None,
 ) -> None:

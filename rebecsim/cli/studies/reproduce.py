@@ -48,7 +48,9 @@ def reproduce(
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
+        typer.Option(
+            dir_okay=False, help="Run other message orders too, and write a page (Markdown)."
+        ),
     ] = None,
     workers: Workers = None,
     replications: Replications = None,

@@ -20,7 +20,7 @@ from rebecsim.studies.storage.arrow import leave_pandas_alone
 if TYPE_CHECKING:
     from rebecsim.studies.storage.store import StoredRun
 
-Root = Annotated[Path, typer.Argument(help="Directory below which the runs are.")]
+Root = Annotated[Path, typer.Argument(help="Directory to look for runs in.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
 
 

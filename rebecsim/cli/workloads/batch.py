@@ -47,7 +47,7 @@ class MachineOptions:
             help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
         ),
     ] = None
-    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit"
+    placement: Annotated[Fit, typer.Option(help="How the nodes of a job are chosen.")] = "first-fit"
 
     def machine(self) -> Machine[Any] | None:
         """Give it, if one is asked for. Raises UserError for options that exclude each other."""
@@ -90,7 +90,8 @@ class PolicyOptions:
     """How policies are set that can be."""
 
     backfill_order: Annotated[
-        Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
+        Literal["queue", "shortest"],
+        typer.Option(help="EASY: order in which jobs are tried for backfilling."),
     ] = "queue"
     usage: Annotated[
         Literal["running", "ended"],

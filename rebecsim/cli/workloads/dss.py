@@ -37,11 +37,16 @@ class Arguments:
         int,
         typer.Argument(help="Milliseconds between heartbeats of an AppMaster.", show_default=False),
     ]
-    master_memory: Annotated[int, typer.Argument(help="MB of an AppMaster.", show_default=False)]
+    master_memory: Annotated[
+        int, typer.Argument(help="Memory of an AppMaster, in MB.", show_default=False)
+    ]
     master_cores: Annotated[int, typer.Argument(help="Cores of it.", show_default=False)]
     scheduler: Annotated[str, typer.Argument(help="In any case.")] = "regular"
     penalty: Annotated[
-        str | None, typer.Argument(help="What less memory costs; needs IB.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="How much longer a task takes with less memory; needs IB.", show_default=False
+        ),
     ] = None
     ib: Annotated[
         float | None, typer.Argument(help="The bump of the penalty.", show_default=False)
@@ -56,13 +61,16 @@ class Assigning:
         bool, typer.Option("-r", "--use-reservations", help="Reserve nodes.")
     ] = False
     gaps: Annotated[
-        bool, typer.Option("-g", "--use-gaps", help="Use reserved nodes until they are needed.")
+        bool,
+        typer.Option(
+            "-g", "--use-gaps", help="Run tasks on reserved nodes until these are needed."
+        ),
     ] = False
     gaps_for_masters: Annotated[
-        bool, typer.Option("--gaps-allow-ams", help="For AppMasters, too.")
+        bool, typer.Option("--gaps-allow-ams", help="The same for AppMasters.")
     ] = False
     assign_multiple: Annotated[
-        bool, typer.Option("--assign-multiple", help="Give several containers at a heartbeat.")
+        bool, typer.Option("--assign-multiple", help="Assign several containers at each heartbeat.")
     ] = False
     meganode: Annotated[bool, typer.Option("--meganode", help="Make one node of each rack.")] = (
         False
@@ -93,7 +101,7 @@ class ErrorOptions:
     duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
     duration_error_mode: Annotated[str, typer.Option(help="CONSTANT, RANDOM.")] = "CONSTANT"
     duration_error_only_elastic: Annotated[
-        bool, typer.Option("--duration-error-only-elastic", help="Of elastic containers only.")
+        bool, typer.Option("--duration-error-only-elastic", help="Count elastic containers only.")
     ] = False
     mem_error: Annotated[int | None, typer.Option(min=0, help="Percent of the ideal memory.")] = (
         None
@@ -105,10 +113,12 @@ class ErrorOptions:
     ib_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
     mem_overestimate_range: Annotated[
         str,
-        typer.Option(metavar="A-B", help="Jobs ask for so many times the ideal memory; 2: 2-2."),
+        typer.Option(
+            metavar="A-B", help="Factor by which jobs overstate their memory; 2 means 2-2."
+        ),
     ] = "1-1"
     mem_overestimate_assume: Annotated[
-        float, typer.Option(min=0.01, help="The factor that schedulers assume.")
+        float, typer.Option(min=0.01, help="Penalty factor that schedulers assume.")
     ] = 1.0
 
     def error(self, name: str) -> InjectedError:

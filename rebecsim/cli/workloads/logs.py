@@ -25,7 +25,8 @@ Size = Annotated[
     typer.Option(help="Processors of a job: as requested, or as allocated."),
 ]
 Sort = Annotated[
-    bool, typer.Option("--sort", help="Sort by submission, instead of skipping what goes back.")
+    bool,
+    typer.Option("--sort", help="Sort jobs by submission, instead of skipping those out of order."),
 ]
 
 

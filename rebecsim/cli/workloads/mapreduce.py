@@ -41,7 +41,9 @@ class JobOptions:
     ] = None
     queue: Annotated[
         list[str] | None,
-        typer.Option(help="Where jobs of a mix or of SWIM go; apart: first those of small jobs."),
+        typer.Option(
+            help="Queue of jobs of a mix or of SWIM; `--mix apart`: that of small jobs first."
+        ),
     ] = None
 
     def table(self, trace: Path | None) -> dict[str, Any]:
@@ -96,7 +98,10 @@ def mapreduce(
     ] = None,
     scheduler: Annotated[
         list[str] | None,
-        typer.Option(show_default="FIFO", help="Name, or NAME=FILE with its settings; repeatable."),
+        typer.Option(
+            show_default="FIFO",
+            help="A scheduler: NAME, or NAME=FILE with its settings; repeatable.",
+        ),
     ] = None,
     setting: Annotated[
         list[str] | None,

@@ -99,7 +99,7 @@ class ShareOptions:
         ),
     ] = None
     memory_share: Annotated[
-        int | None, typer.Option(min=1, help="Memory every user may expect, in KB, as well.")
+        int | None, typer.Option(min=1, help="Memory that every user may expect, in KB.")
     ] = None
     expected_ends: Annotated[
         Literal["printed", "refined"],
@@ -249,7 +249,7 @@ def nodes(
             "--nodes", help="As COUNT:memory=MB,cores=N, or COUNT; repeatable for other nodes."
         ),
     ],
-    racks: Annotated[int, typer.Option(min=1, help="In how many racks they stand.")] = 1,
+    racks: Annotated[int, typer.Option(min=1, help="Number of racks.")] = 1,
 ) -> None:
     """Write the nodes of a YARN cluster as SLS topology (JSON)."""
     write_nodes(group, racks, out)

@@ -14,7 +14,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
+from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ class NodeOptions:
         Path | None, typer.Option(help="Racks and nodes in SLS JSON, instead of --nodes.")
     ] = None
     memory: Annotated[
-        int | None, typer.Option(min=1, help="MB of nodes of the topology that say none.")
+        int | None,
+        typer.Option(min=1, help="Memory of nodes for which the topology gives none, in MB."),
     ] = None
     cores: Annotated[
         int | None, typer.Option(min=1, help="Cores of nodes of the topology that say none.")
     ] = None
     meganode: Annotated[
-        bool, typer.Option("--meganode", help="One node for each rack, as large as all of it.")
+        bool, typer.Option("--meganode", help="Replace each rack by one node of its total size.")
     ] = False
     node_heartbeat: Annotated[
         int, typer.Option(min=1, help="Milliseconds between heartbeats of a node.")
@@ -51,7 +52,7 @@ class NodeOptions:
     master_heartbeat: Annotated[
         int, typer.Option(min=1, help="Milliseconds between heartbeats of an AppMaster.")
     ] = 1000
-    master_memory: Annotated[int, typer.Option(min=1, help="MB of an AppMaster.")] = 1000
+    master_memory: Annotated[int, typer.Option(min=1, help="Memory of an AppMaster, in MB.")] = 1000
     master_cores: Annotated[int, typer.Option(min=1, help="Cores of an AppMaster.")] = 1
 
     def table(self) -> dict[str, Any]:
@@ -75,17 +76,30 @@ class AssignmentOptions:
     """How containers are given to jobs."""
 
     reservations: Annotated[
-        bool, typer.Option("--reservations", help="Keep nodes for tasks that do not fit.")
+        bool, typer.Option("--reservations", help="Reserve nodes for tasks that do not fit.")
     ] = False
     gaps: Annotated[
-        bool, typer.Option("--gaps", help="Use reserved nodes until they are needed.")
+        bool, typer.Option("--gaps", help="Run tasks on reserved nodes until these are needed.")
     ] = False
     gaps_for_masters: Annotated[
-        bool, typer.Option("--gaps-for-masters", help="For AppMasters, too.")
+        bool, typer.Option("--gaps-for-masters", help="The same for AppMasters.")
     ] = False
     assign_multiple: Annotated[
-        bool, typer.Option("--assign-multiple", help="Give all that fits at a heartbeat.")
+        bool,
+        typer.Option(
+            "--assign-multiple", help="Assign as many containers as fit at each heartbeat."
+        ),
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowingRuns(ShowingFiles):
+    """What is printed of the runs."""
+
+    why: Annotated[
+        str | None,
+        typer.Option(metavar="JOB", help="Explain what this job waits for, by Hadoop's rules."),
+    ] = None
 
 
 @app.command()
@@ -110,20 +124,19 @@ def yarn(
     how: AssignmentOptions = AssignmentOptions(),
     penalty: Annotated[
         str | None,
-        typer.Option(metavar="MODEL:BUMP", help="What less memory costs, as in STEP:1.5."),
+        typer.Option(
+            metavar="MODEL:BUMP",
+            help="How much longer a task takes with less memory, as in STEP:1.5.",
+        ),
     ] = None,
     like: Annotated[
-        Literal["dss"] | None, typer.Option(help="Do as this simulator does, quirks included.")
+        Literal["dss"] | None, typer.Option(help="Behave exactly like this simulator.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 2015,
-    why: Annotated[
-        str | None,
-        typer.Option(metavar="JOB", help="Explain what this job waits for, by Hadoop's rules."),
-    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 2015,
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
-    showing: ShowingFiles = SHORTLY_OF_FILES,
+    showing: ShowingRuns = ShowingRuns(),
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
 ) -> None:
@@ -149,15 +162,15 @@ def yarn(
     )
     for note in setups[0].left_out:
         complain(note)
-    if why is not None:
-        require_explained(setups, why)
+    if showing.why is not None:
+        require_explained(setups, showing.why)
     whole = showing.more or out is not None or len(setups) == 1
     sizes = [(1, run_size(setup)) for setup in setups]
     is_long = Size.of(sizes).seconds > _WORTH_WORKERS
     workers = min(available_workers(), len(setups)) if is_long else 1
     size = Size.of(sizes, workers)
     with sized(size, limits), executor_with_plugins(workers, (shown_run.__module__,)) as executor:
-        done = executor.map(shown_run, setups, repeat(whole), repeat(why))
+        done = executor.map(shown_run, setups, repeat(whole), repeat(showing.why))
         runs = dict(zip((setup.scheduler for setup in setups), done, strict=True))
     for name, each in runs.items():
         if each.stuck:
