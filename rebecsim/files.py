@@ -185,9 +185,21 @@ def read_plain(path: Path, most: int) -> bytes:
     Raises OSError, and ValueError for a larger file.
     """
     with os.fdopen(open_plain(path), "rb") as file:
-        content = file.read(most + 1)
+        content = read_more_than(file, most)
     if len(content) > most:
         raise ValueError(f"it is larger than {most:,} bytes")
+    return content
+
+
+def read_more_than(file: BinaryIO, most: int) -> bytes:
+    """Read a file whole, or one byte more than so many, in memory of its own size.
+
+    Python would set aside at once all that is allowed, whatever the file holds.
+    """
+    size = os.fstat(file.fileno()).st_size
+    content = file.read(min(most, size) + 1)
+    if size < len(content) <= most:  # it grows, or is a FIFO
+        content += file.read(most + 1 - len(content))
     return content
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
-from rebecsim.files import open_plain
+from rebecsim.files import open_plain, read_more_than
 
 
 class LimitError(UserError):
@@ -110,7 +110,7 @@ def read_file(path: Path, limit: Limit = FILE, name: str = "", plain: bool = Fal
     LimitError, having read no more than the limit; OSError when the file cannot be read.
     """
     with os.fdopen(open_plain(path), "rb") if plain else path.open("rb") as file:
-        content = file.read(limit.most + 1)
+        content = read_more_than(file, limit.most)
         size = max(os.fstat(file.fileno()).st_size, len(content))
     if len(content) > limit.most:
         raise limit.exceeded(name or path, f"{size:,}", size)

@@ -354,8 +354,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.closed = True
 
     def wake_node(self, node: ClusterNode, now: int) -> None:
-        """Let a node send its next heartbeat."""
+        """Let a node send its next heartbeat, as something has happened on it."""
         self._in_vain = 0
+        self._wake_node(node, now)
+
+    def _wake_node(self, node: ClusterNode, now: int) -> None:
         if not node.awake:
             node.awake = True
             period = self._node_period
@@ -399,8 +402,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.wake_master(application, self._now)
 
     def wake(self, node: ClusterNode) -> None:
-        """Let a node send its next heartbeat, as it may be given something now."""
-        self.wake_node(node, self.clock)
+        """Let a node send its next heartbeat, as it may be given something now.
+
+        That alone is no progress, see `hopes`.
+        """
+        self._wake_node(node, self.clock)
 
     def hopes(self) -> bool:
         """Whether a heartbeat in vain is worth another one, as it may count for something.

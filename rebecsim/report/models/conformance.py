@@ -92,6 +92,8 @@ def _entries(manifest: Path) -> list[dict[str, Any]]:
         where = f"{manifest}: models[{place}]"
         if not _fits(entry, {"file": str, "language": str, "results": list}):
             raise UserError(f"{where}: needs the texts `file` and `language`, and a list `results`")
+        if not entry["file"].isprintable():
+            raise UserError(f"{where}: `file` cannot be {clipped(repr(entry['file']), 100)}")
         for number, result in enumerate(entry["results"]):
             _require_result(result, f"{where}.results[{number}]")
     return entries

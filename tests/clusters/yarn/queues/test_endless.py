@@ -29,6 +29,7 @@ SMALL_FAIR = """\
 IMPATIENT = """\
 <allocations>
 <defaultFairSharePreemptionTimeout>{timeout}</defaultFairSharePreemptionTimeout>
+<defaultFairSharePreemptionThreshold>0.8</defaultFairSharePreemptionThreshold>
 <queue name="kept">
 <allowPreemptionFrom>false</allowPreemptionFrom><maxAMShare>-1</maxAMShare>
 </queue>
@@ -83,3 +84,6 @@ def test_who_starves_is_waited_for_while_nothing_else_goes_on(timeout: int) -> N
     assert finished.applications[4].end < min(each.end for each in finished.applications[:4])
     with pytest.raises(StuckError):
         run(fair(text), [*masters, late], nodes(4, 1024))
+    half = text.replace("0.8", "0.5")  # of its share: what is missing is less than a container
+    with pytest.raises(StuckError):
+        run(fair(half, KILLING), [*masters, late], nodes(4, 1024))

@@ -217,7 +217,7 @@ class HadoopFairScheduler(ContainerScheduler):
             return []
         self.book.update(now)
         found = self._starving.round(now)
-        self.book.has_news |= bool(self.book.blocked)
+        self.book.has_news |= self._starving.has_changed and bool(self.book.blocked)
         self.killed += found
         self._look_on()
         return [each.container for each in found]

@@ -32,7 +32,11 @@ class _Chosen(NamedTuple):
 
 
 class Starving:
-    """Finds who has too little, and chooses what is killed for him."""
+    """Finds who has too little, and chooses what is killed for them.
+
+    Attributes:
+        has_changed: whether the last round changed what nodes may give.
+    """
 
     def __init__(
         self,
@@ -45,6 +49,7 @@ class Starving:
         self._states = book.states
         self._total = book.total
         self._nodes = nodes
+        self.has_changed = False
         self._chosen: dict[Container, _Chosen] = {}
         self._dying: dict[Container, None] = {}
         self._first: dict[ClusterNode, dict[FairApplicationState, Resources]] = {}
@@ -97,6 +102,7 @@ class Starving:
 
     def round(self, now: int) -> list[Killed]:
         """Choose containers, and give those that are to be killed now."""
+        self.has_changed = False
         if self._is_busy():
             for leaf in [queue for queue in self._root.below() if queue.applications]:
                 for each, starvation in self._starved(leaf, now).items():
@@ -108,6 +114,7 @@ class Starving:
                 if container.finished is None and not container.application.leaving:
                     self._dying[container] = None
                     found.append(Killed(container, chosen.at, now, SHARE))
+        self.has_changed |= bool(found)
         return found
 
     def _is_busy(self) -> bool:
@@ -136,7 +143,8 @@ class Starving:
             missing = missing.minus(starvation).not_negative()
         for each in asking:
             pending = each.demand.minus(each.used).minus(found.get(each, NONE))
-            each.lacks = pending.not_negative().least(missing)
+            before, each.lacks = each.lacks, pending.not_negative().least(missing)
+            self.has_changed |= each.lacks != before
             missing = missing.minus(each.lacks)
             if each.lacks != NONE:
                 found[each] = found.get(each, NONE).plus(each.lacks)
@@ -159,6 +167,7 @@ class Starving:
                 best = self._best(each, ask.size)
                 if best is None:
                     continue
+                self.has_changed = True
                 node, containers = best
                 of_node = self._first.setdefault(node, {})
                 for container in containers:
