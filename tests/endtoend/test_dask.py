@@ -174,8 +174,8 @@ def test_python_takes_the_same_address(
     import rebecsim as rs
 
     scenario = place / "bridge.toml"
-    rs.compare(scenario, place / "here", progress=False, trust=True)
-    rs.compare(scenario, place / "there", dask=cluster.address, trust=True)
+    rs.compare(scenario, out=place / "here", progress=False, trust=True)
+    rs.compare(scenario, out=place / "there", dask=cluster.address, trust=True)
     assert f"dask: {cluster.address}" in capsys.readouterr().out
     assert content(place / "here") == content(place / "there")
 

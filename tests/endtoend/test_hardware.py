@@ -52,7 +52,7 @@ def test_the_terminal_shows_energy_and_utilisation(made):
     _, shown = made
     assert "Hardware, cluster of 3" in shown
     assert "Energy (kJ per run)" in shown or "Energy (MJ per run)" in shown
-    assert "out/energy.csv" in shown
+    assert "energy.csv" in shown
 
 
 def test_the_file_agrees_with_every_single_run(made):

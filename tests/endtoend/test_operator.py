@@ -133,12 +133,13 @@ def test_the_page_answers_by_queue_on_its_first_screen(
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto((folder / "answer/report.html").as_uri())
         first, *others = page.locator("img:visible").all()
-        assert page.locator("header li").first.inner_text().startswith("analysts waits 3 s less")
+        assert page.locator("header li").first.inner_text().startswith("analysts waits 5 s less")
         box = first.bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 800
         assert others == []
         assert page.evaluate("document.documentElement.scrollHeight") <= 4000
-        page.locator("summary").click()
+        for fold in page.locator("details.part > summary").all():
+            fold.click()
         assert page.locator("img:visible").count() > 3
         assert "acl_submit_applications has no effect" in page.inner_text("body")

@@ -84,6 +84,12 @@ def test_a_workflow_is_drawn_as_png_too(run: Run, tmp_path: Path) -> None:
         ("--deadline 3", "needs a --manager"),
         ("--dry-run", "needs a --manager"),
         ("--manager EDF --deadline 3 --multiplier 2", "cannot be given with --deadline"),
+        ("--manager EDF --deadline nan", "--deadline: should be 1,000,000,000 at most, not nan"),
+        ("--manager EDF --deadline 1e30", "--deadline: should be 1,000,000,000 at most, not 1e+30"),
+        (
+            "--manager EDF --multiplier inf",
+            "--multiplier: should be 1,000,000,000 at most, not inf",
+        ),
         ("--manager NOBODY", "no resource manager is called 'NOBODY'"),
         ("--manager EDF --gantt chart.pdf", "should be named .png or .svg"),
         ("--draw graph.pdf", "should be named .png or .svg"),

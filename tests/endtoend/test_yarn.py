@@ -129,7 +129,7 @@ def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give the nodes of the cluster: --nodes 80:memory=64000,cores=16, or --topology FILE"),
+        ([], "say which nodes there are: --nodes 80:memory=64000,cores=16, or --topology FILE"),
         (["--nodes", "2:memory=4000"], "--nodes 2:memory=4000: write it as 80:memory=64000"),
         ([*CLUSTER, "--scheduler", "REGULA"], "did you mean REGULAR?"),
         ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),

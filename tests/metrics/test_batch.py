@@ -60,9 +60,9 @@ def test_groups_have_their_own_figures_and_share_the_utilisation():
 
 
 def test_no_job_has_no_metrics():
-    with pytest.raises(ValueError, match="no job"):
+    with pytest.raises(ValueError, match="without jobs"):
         batch_metrics(SCHEDULE, only=np.array([], dtype=np.int64))
-    with pytest.raises(ValueError, match="ran for no time"):
+    with pytest.raises(ValueError, match="run time 0 is undefined"):
         slowdown(Schedule(WORKLOAD, SCHEDULE.start, np.array([5, 0, 4])))
 
 

@@ -157,7 +157,9 @@ def test_when_all_are_being_answered_new_ones_are_told_so(
     answer = refused.recv(10_000).decode()
     assert answer.startswith("HTTP/1.1 503 ")
     assert "retry-after" in answer
-    assert "All places of this server are taken" in answer + refused.recv(1000).decode()
+    assert (
+        "The server has as many connections as it can hold" in answer + refused.recv(1000).decode()
+    )
     going_on.set()
     assert [each.recv(12)[9:12] for each in served] == [b"200"] * 3
 

@@ -76,7 +76,7 @@ def test_a_teacher_opens_answers_and_solutions_lesson_by_lesson(in_class: Any) -
 
 def test_a_model_that_solves_an_exercise_is_hidden_until_then(in_class: Any) -> None:
     teacher, ann = teacher_of(in_class), pupil(in_class)
-    found = re.search(rf'href="(/x/\w+/-)">{SOLVED}', teacher.get("/").text)
+    found = re.search(rf'href="(/x/\w+/-)" aria-label="Explore {SOLVED}', teacher.get("/").text)
     assert found is not None
     places = (found[1], f"/edit?new=x&start={SOLVED}", f"/edit?new=x&copy={found[1].split('/')[2]}")
     assert [ann.get(each).status for each in places] == [404] * 3

@@ -63,15 +63,11 @@ class ExtremeOptions:
 
     save_min: Annotated[
         Path | None,
-        typer.Option(
-            "--save-min", help="Write a run with the lowest value, for `simulate --replay`."
-        ),
+        typer.Option("--save-min", help="Write a run with the lowest value, for `simulate`."),
     ] = None
     save_max: Annotated[
         Path | None,
-        typer.Option(
-            "--save-max", help="Write a run with the highest value, for `simulate --replay`."
-        ),
+        typer.Option("--save-max", help="Write a run with the highest value, for `simulate`."),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
 

@@ -74,7 +74,7 @@ class SwimOptions:
         """
         from rebecsim.workloads import AppsRule
 
-        refuse(f"{path} has tasks; these make tasks of a trace of SWIM, .tsv", **self.of_swim)
+        refuse(f"for traces of SWIM (.tsv) only, and {path} holds tasks", **self.of_swim)
         return None if self.task is None else AppsRule(self.task)
 
 

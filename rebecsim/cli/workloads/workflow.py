@@ -98,7 +98,11 @@ def _require_sense(
 ) -> None:
     """Raise BadParameter, or UserError, for options that mean nothing."""
     from rebecsim.report.charts.figures import require_picture_name
+    from rebecsim.workloads.workflows.workflow import LONGEST_TASK
 
+    for name, number in (("--deadline", by.deadline), ("--multiplier", by.multiplier)):
+        if number is not None and not number <= LONGEST_TASK:  # NaN too
+            raise UserError(f"{name}: should be {LONGEST_TASK:,} at most, not {number:g}")
     if by.deadline is not None and by.multiplier is not None:
         raise typer.BadParameter("cannot be given with --deadline", param_hint="--multiplier")
     given = {
@@ -156,14 +160,10 @@ def _run(
 def _deadline(
     tasks: tuple[StageTask, ...], resources: tuple[StageResource, ...], by: DeadlineOptions
 ) -> int:
-    """Give the deadline of a workflow (ms). Raises UserError for one of 0 ms, or out of reach."""
+    """Give the deadline of a workflow (ms). Raises UserError for one of 0 ms."""
     from rebecsim.clusters.stages.job import SECOND, StageJob
     from rebecsim.clusters.stages.workloads.stream import with_deadline
-    from rebecsim.workloads.workflows.workflow import LONGEST_TASK
 
-    for name, value in (("--deadline", by.deadline), ("--multiplier", by.multiplier)):
-        if value is not None and not value <= LONGEST_TASK:  # NaN too
-            raise UserError(f"{name}: should be {LONGEST_TASK:,} at most, not {value:g}")
     if by.deadline is None:
         bare = StageJob(0, 0, 0, 0, tasks)
         return with_deadline(bare, resources, by.multiplier or 2.0).deadline

@@ -88,5 +88,5 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     file.write_text(
         TEXT.replace('"MINE"', '"EASY"').replace("ARGUMENTS", "Mine").replace("KEY", "0")
     )
-    with pytest.raises(PluginError, match="batch policy EASY is there already"):
+    with pytest.raises(PluginError, match="batch policy EASY already exists"):
         load_plugin(file)

@@ -109,7 +109,7 @@ def test_figures_do_not_depend_on_the_number_of_workers() -> None:
     shared = rs.rare(model, **asked, per_level=30, repeat=4, workers=2)
     assert shared.to_json() == alone.to_json()
     assert len(set(shared.chance.each)) > 1
-    with pytest.raises(UserError, match="could not be repeated"):
+    with pytest.raises(UserError, match="only this program knows the model"):
         rs.rare(model.model, **asked, workers=2)
 
 

@@ -105,7 +105,7 @@ def test_slots_with_types_are_kept_apart(jobs, resources) -> None:  # type: igno
         (lambda: StageJob(3, 9, 5, 20, (task(0, 1),)), "job_3: starts at 5 ms, before it arrives"),
         (lambda: job(0, 0, 9, task(0, 0)), "no task of it takes any time"),
         (lambda: job(0, 0, 9, task(0, -4)), "task 0: runs for less than 0 ms"),
-        (lambda: job(0, 0, 9, task(0, 1, 7)), "task 0: waits for task 7, which does not exist"),
+        (lambda: job(0, 0, 9, task(0, 1, 7)), "task 0: waits for task 7, which is not there"),
         (
             lambda: job(0, 0, 9, task(0, 1, 1), StageTask(1, 1, (0,), name="beta")),
             "tasks wait for each other: task 0, beta",

@@ -160,7 +160,7 @@ def test_an_integer_programme_on_a_grid_keeps_the_rules_and_has_a_bound() -> Non
         assert late(run) == 0
     long = [job(0, 0, 10**8, task(0, 5))]
     maker = planner("MILP", rules_first=False, step=1)
-    with pytest.raises(UserError, match="variables, and at most 2000000 are tried; take longer"):
+    with pytest.raises(UserError, match="variables; the limit is 2000000; take longer"):
         run_stages(long, alike(1, 1), maker, FREE)
 
 

@@ -225,7 +225,7 @@ def test_a_scenario_runs_on_hadoop(tmp_path: Path) -> None:
         ('"EDF"', '"WFBB_PD_SL_TSP1"', "is not for WFBB_PD_SL_TSP1; take HCP_RM"),
         ("map_slots = 1\nreduce_slots = 1", "slots = 2", "give map_slots, reduce_slots"),
         ("map_reduce = { maps = 3, longest_map = 5 }", 'workflows = ["ligo"]', "runs MapReduce"),
-        ("[hadoop]", "[solver]\nreplan = true\n[hadoop]", "leave out replan in"),
+        ("[hadoop]", "[solver]\nreplan = true\n[hadoop]", "remove replan from"),
     ],
 )
 def test_what_does_not_run_there_is_refused(

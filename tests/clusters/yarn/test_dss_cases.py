@@ -51,7 +51,7 @@ def test_peek_says_which_penalties_it_cannot_do_with(
 ) -> None:
     done = run_case(cases / f"peek_{penalty}_FAILS", tmp_path)
     assert done.returncode == 2
-    assert re.search(r"trace:1: job_0, task 1: PEEK .* needs a penalty with a bump", done.stderr)
+    assert re.search(r"trace:1: job_0, task 1: PEEK .* give it a penalty with a bump", done.stderr)
     assert not list(tmp_path.iterdir())
 
 

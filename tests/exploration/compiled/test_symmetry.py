@@ -121,7 +121,7 @@ def test_of_too_many_symmetries_a_part_is_used(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_fingerprints_do_not_go_with_it() -> None:
-    with pytest.raises(NativeEngineError, match="fingerprints"):
+    with pytest.raises(NativeEngineError, match="hash compaction"):
         _reduced(office(2), "native", strategy=BreadthFirst(compact=True))
 
 

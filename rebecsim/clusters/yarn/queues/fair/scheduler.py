@@ -14,7 +14,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
-from rebecsim.clusters.yarn.queues.fair.serving import Serving
+from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
@@ -47,7 +47,7 @@ class HadoopFairScheduler(ContainerScheduler):
         if settings.preemption is not None:
             self._starving = Starving(settings.preemption, book, nodes)
         period = configuration.master_heartbeat
-        self._serving = Serving(book, nodes, grants, period, self._starving)
+        self._serving = FairServing(book, nodes, grants, period, self._starving)
 
     @property
     def first(self) -> Application | None:

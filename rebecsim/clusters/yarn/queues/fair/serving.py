@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQ
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class Serving:
+class FairServing:
     """Gives containers of nodes, queue by queue, application by application.
 
     Attributes:
