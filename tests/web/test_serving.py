@@ -106,6 +106,7 @@ def test_a_class_is_shown_its_addresses_and_a_code(
         assert [lines[0], lines[2]] == [f"    {each}" for each in server.addresses]
         assert lines[4:] == qr_lines(server.addresses[0])
         assert max(map(len, lines)) < 80
+        assert len(done.stdout.splitlines()) <= 40
         (token,) = {urlsplit(each).query.removeprefix("token=") for each in server.addresses}
         assert re.fullmatch("[b-z]{8}", token)
         tokens.add(token)
