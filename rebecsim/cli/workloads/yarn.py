@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -145,7 +145,12 @@ def yarn(
     from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
     from rebecsim.clusters.yarn.report.by_group import answer_of_tables
     from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
-    from rebecsim.clusters.yarn.report.waits import reasons_table, require_explained, waits_table
+    from rebecsim.clusters.yarn.report.waits import (
+        reasons_table,
+        require_explained,
+        waits_lines,
+        waits_table,
+    )
     from rebecsim.clusters.yarn.size import run_size
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.size import Size
@@ -179,6 +184,8 @@ def yarn(
     names = next(iter(runs.values())).names
     waits = {name: each.waited for name, each in runs.items() if each.waited is not None}
     if waits:
+        for line in chain.from_iterable(map(waits_lines, waits.values())):
+            say(line)
         for table in (*map(waits_table, waits.values()), reasons_table(waits)):
             console().print(table)
     else:

@@ -46,11 +46,13 @@ class Waited:
 
     Attributes:
         title: the job, the scheduler and the queue.
+        lost: milliseconds that the job asked in vain, by reason.
         changes: of what became of the job: time (s), node and a sentence.
         reasons: milliseconds that all jobs asked in vain, by queue and reason.
     """
 
     title: str
+    lost: Mapping[str, int]
     changes: tuple[tuple[float, str, str], ...]
     reasons: Mapping[tuple[str, str], int]
 
@@ -66,6 +68,7 @@ def waited(run: Finished, scheduler: str, name: str) -> Waited:
             reasons[run.queue_of[each.number], reason] += milliseconds
     return Waited(
         f"{job.job.name} under {scheduler}, in {run.queue_of[number]}",
+        {} if diary is None else dict(diary.waited.get(job, {})),
         tuple(
             (each.time / 1000, each.node, _text(each))
             for each in (() if diary is None else diary.waits.get(job, ()))
@@ -78,6 +81,16 @@ def _text(wait: Wait) -> str:
     if not wait.reason:
         return "Has all that it asks for"
     return f"{wait.reason}: {wait.detail}" if wait.detail else wait.reason
+
+
+def waits_lines(found: Waited) -> list[str]:
+    """Say how long a job asked in vain, and for which reasons, the longest first."""
+    total = sum(found.lost.values())
+    if not total:
+        return [f"{found.title}: got all that it asked for at once"]
+    reasons = sorted(found.lost.items(), key=lambda item: -item[1])
+    listed = (f"  {waited / 1000:,.1f} s: {reason}" for reason, waited in reasons if waited)
+    return [f"{found.title}: asked in vain for {total / 1000:,.1f} s", *listed]
 
 
 def waits_table(found: Waited) -> Table:

@@ -9,7 +9,7 @@ import pytest
 from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.report.waits import waiting_job
+from rebecsim.clusters.yarn.report.waits import waited, waiting_job, waits_lines
 from rebecsim.errors import UserError
 from tests.clusters.yarn.queues.files import TWO_QUEUES, capacity, fair, job, nodes, run, tasks
 
@@ -63,6 +63,10 @@ def test_waits_add_up_to_what_jobs_ask_in_vain() -> None:
         asked = sum(after.time - before.time for before, after in pairwise(waits) if before.reason)
         assert sum(found.diary.waited[each].values()) == asked > 0
         assert waits[-1].reason == ""
+        first, *reasons = waits_lines(waited(found, "queues", each.job.name))
+        assert first.startswith(f"{each.job.name} under queues, in root.")
+        assert first.endswith(f": asked in vain for {asked / 1000:,.1f} s")
+        assert len(reasons) == len(set(found.diary.waited[each]))
 
 
 def test_nothing_is_noted_unless_it_is_asked_for() -> None:
