@@ -19,7 +19,7 @@ Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", 
 
 _STATUS = Path("/proc/self/status")
 _MEGABYTE = 1_000_000
-_MARGIN = 2_000_000
+_MARGIN = 3_000_000
 """The bytes that states may take between two measurements, and showing the result after them."""
 
 

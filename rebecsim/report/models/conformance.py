@@ -92,11 +92,16 @@ def _entries(manifest: Path) -> list[dict[str, Any]]:
         where = f"{manifest}: models[{place}]"
         if not _fits(entry, {"file": str, "language": str, "results": list}):
             raise UserError(f"{where}: needs the texts `file` and `language`, and a list `results`")
-        if not entry["file"].isprintable():
-            raise UserError(f"{where}: `file` cannot be {clipped(repr(entry['file']), 100)}")
+        _require_name(entry, "file", where)
         for number, result in enumerate(entry["results"]):
             _require_result(result, f"{where}.results[{number}]")
     return entries
+
+
+def _require_name(holder: Mapping[str, str], name: str, where: str) -> None:
+    """Raise UserError unless a text can be the name of a file."""
+    if not holder[name].isprintable():
+        raise UserError(f"{where}: `{name}` cannot be {clipped(repr(holder[name]), 100)}")
 
 
 def _require_result(result: Any, where: str) -> None:
@@ -108,6 +113,8 @@ def _require_result(result: Any, where: str) -> None:
         for holder in (result, result.get("ideal", {})):
             if name in holder and type(holder[name]) is not kind:
                 raise UserError(f"{where}: `{name}` cannot be {clipped(repr(holder[name]), 100)}")
+            if name == "property" and name in holder:
+                _require_name(holder, name, where)
 
 
 def _fits(value: Any, kinds: Mapping[str, type]) -> bool:

@@ -12,7 +12,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
-from rebecsim.clusters.yarn.queues.fair.serving import Serving
+from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.workloads.containers.jobs import ContainerJob
@@ -24,7 +24,7 @@ ENOUGH = 3_000_000
 """Nothing happens any more (ms)."""
 
 
-def leaf_plainly(serving: Serving, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
+def leaf_plainly(serving: FairServing, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
     """Ask everybody of a leaf, in an order that is found anew."""
     asking = [each for each in leaf.applications if each.wants and each.demand != each.used]
     for each in in_order(leaf.settings.policy, asking, serving._book.total):
@@ -117,7 +117,7 @@ def test_heartbeats_that_come_to_nothing_may_be_left_out(
     except StuckError:
         fast = []
     with (
-        patch.object(Serving, "_leaf", leaf_plainly),
+        patch.object(FairServing, "_leaf", leaf_plainly),
         patch.object(HadoopFairScheduler, "schedule", schedule_plainly),
     ):
         try:
