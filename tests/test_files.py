@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from rebecsim.files import (
     inside,
+    read_more_than,
     read_plain,
     replacing,
     temporary_name,
@@ -179,6 +181,25 @@ def test_only_plain_files_of_some_size_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(OSError, match="it is not a regular file"):
         read_plain(tmp_path / "fifo", 5)
+
+
+def test_a_small_file_takes_little_memory_whatever_is_allowed(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.write_bytes(b"12345")
+    tracemalloc.start()
+    try:
+        assert read_plain(small, 1 << 30) == b"12345"
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_has_no_size_is_read_to_its_end() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"12345")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        assert read_more_than(file, 100) == b"12345"
 
 
 @pytest.mark.parametrize("opened", ["[", '{"a":'])

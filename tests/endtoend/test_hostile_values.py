@@ -124,3 +124,14 @@ def test_counts_of_a_suite_may_be_one_of_two(run: Run, tmp_path: Path) -> None:
     code, printed, _ = run("conformance", tmp_path)
     assert code == 1
     assert "satisfied ?/7" in printed
+
+
+@pytest.mark.parametrize("name", ["file", "property"])
+def test_names_that_no_file_can_have_are_refused(run: Run, tmp_path: Path, name: str) -> None:
+    result = {"mode": "FTTS", "verdict": "satisfied", "property": "lamp.property"}
+    entry = {"file": "lamp.rebeca", "language": "timed", "results": [result]}
+    (entry if name == "file" else result)[name] = "lamp\ud800"
+    (tmp_path / "manifest.json").write_text(json.dumps({"models": [entry]}))
+    code, _, errors = run("conformance", tmp_path)
+    assert code == 2
+    assert f"models[0]{'.results[0]' if name == 'property' else ''}: `{name}` cannot be " in errors
