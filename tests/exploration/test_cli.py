@@ -280,6 +280,15 @@ def test_conformance_prefers_the_ideal(run: Run, suite: Path) -> None:
     assert "2 agree, 0 differ" in printed
 
 
+def test_a_long_suite_says_how_far_it_is(
+    run: Run, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "so far" not in run("conformance", suite).stderr
+    monkeypatch.setattr("rebecsim.cli.models.conformance._PAUSE", 0.0)
+    said = run("conformance", suite).stderr.splitlines()
+    assert said[0].startswith("1 result so far, the last of ")
+
+
 def test_conformance_notices_a_difference(run: Run, suite: Path) -> None:
     manifest = suite / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"states": 2', '"states": 3'))

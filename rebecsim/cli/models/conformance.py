@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Trust, consent_of, console, say
+from rebecsim.cli.app import Trust, complain, consent_of, console, say
 from rebecsim.cli.commands import app
+from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
+
+_PAUSE = 5.0
+"""Seconds between two lines that say how far it is."""
 
 
 @app.command()
@@ -32,6 +37,7 @@ def conformance(
     for name in ("Model", "Mode", "Expected", "Found", ""):
         table.add_column(name)
     same = differ = beyond = 0
+    told = monotonic()
     for each in compare_suite(directory, max_states, consent_of(trust)):
         if each.is_beyond:
             beyond += 1
@@ -42,6 +48,9 @@ def conformance(
         else:
             differ += 1
             word = "DIFFERS"
+        if monotonic() - told > _PAUSE:
+            complain(f"{counted(same + differ + beyond, 'result')} so far, the last of {each.file}")
+            told = monotonic()
         source = " (ideal)" if each.ideal else ""
         table.add_row(
             *map(
