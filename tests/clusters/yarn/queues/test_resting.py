@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import Phase, given, settings as budget, strategies as st
 
@@ -15,6 +18,8 @@ from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.workloads.containers.jobs import ContainerJob
 from tests.clusters.yarn.queues.files import capacity, fair, job, tasks
 from tests.examples import dear
+
+Schedule = Callable[[Any, ClusterNode, int], bool]
 
 FEW = budget(max_examples=dear(1000, share=50), phases=(Phase.generate,))
 
@@ -132,10 +137,10 @@ def test_resting_changes_nothing(
         assert _given(cluster, queues) == fast
 
 
-def _restless(schedule):  # type: ignore[no-untyped-def]
+def _restless(schedule: Schedule) -> Schedule:
     """Let nodes send heartbeats as long as something may happen."""
 
-    def always(scheduler: CapacityScheduler, node: ClusterNode, now: int) -> bool:
+    def always(scheduler: Any, node: ClusterNode, now: int) -> bool:
         schedule(scheduler, node, now)
         return scheduler.grants.hopes()
 
