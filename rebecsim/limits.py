@@ -77,6 +77,7 @@ LOG = Limit("log", 1 << 30, "bytes", "a log that is read line by line, unpacked"
 HEADER = Limit("header", 1 << 20, "bytes", "the comments of a log")
 XML = Limit("xml", 16 << 20, "bytes", "an XML file")
 SOURCE = Limit("source", 1 << 20, "bytes", "a model, a property file or a scenario")
+QUERY = Limit("query", 1_000, "megabytes", "the memory of a question in SQL")
 RECORD = Limit("record", 64 << 20, "bytes", "the record of a run, and its exact orders")
 REPORT = Limit("report", 1 << 20, "bytes", "the list of the files of a report")
 VALUES = Limit("values", 10_000_000, "values", "a JSON file")
@@ -97,7 +98,7 @@ FORMULA = Limit("formula", 10_000, "parts", "a formula with its definitions put 
 AUTOMATON = Limit("automaton", 100_000, "transitions", "the automaton of a formula")
 
 LIMITS = (
-    *(FILE, LOG, HEADER, XML, SOURCE, RECORD, REPORT, VALUES, NESTING),
+    *(FILE, LOG, HEADER, XML, SOURCE, RECORD, REPORT, QUERY, VALUES, NESTING),
     *(ROWS, JOBS, TASKS, NODES, ELEMENTS, CHOICES, FORMULA, AUTOMATON),
 )
 """All of them, in the order of the reference page."""

@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 
 from rebecsim.errors import UserError
+from rebecsim.limits import QUERY
 from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.storage.views import kind_tables, view_of, view_schema
 
@@ -83,9 +84,10 @@ def query(
     warn: Warn = _log.warning,
     megabytes: int | None = None,
 ) -> QueryAnswer:
-    """Answer one SQL statement that reads the views over these runs, in so much memory.
+    """Answer one SQL statement that reads the views over these runs, in so many megabytes.
 
-    Of what a statement reads, runs with a damaged part are told to `warn` and left out.
+    Without a number, `limits.QUERY` holds. Of what a statement reads, runs with a damaged part are
+    told to `warn` and left out.
 
     Raises QueryError when it is none or DuckDB refuses it, OSError when a part cannot be read.
     """
@@ -99,8 +101,7 @@ def query(
         for name in names:
             over = runs if name == "runs" else left
             connection.register(name, view_of(name, over if name in used else []))
-        if megabytes is not None:
-            connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
+        connection.execute(f"SET memory_limit = '{megabytes or QUERY.most:d}MB'")
         _lock(connection)
         connection.execute(sql)
         columns = tuple(column[0] for column in connection.description or ())
@@ -145,7 +146,10 @@ def _query_error(
         if (known and isinstance(error, duckdb.ProgrammingError))
         else ""
     )
-    return QueryError(f"query: {error}" + (f"\nViews are {listed}" if listed else ""))
+    hint = f"\nViews are {listed}" if listed else ""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        hint = f"\nThe limit is {QUERY.most:,} MB. To raise it, set {QUERY.variable}"
+    return QueryError(f"query: {error}{hint}")
 
 
 def _require_reading(sql: str) -> None:

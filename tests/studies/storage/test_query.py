@@ -228,3 +228,10 @@ def test_a_part_that_goes_away_is_an_error_not_an_answer(runs):
     runs[0].results.part(runs[0].cells[1]).unlink()
     with pytest.raises(QueryError, match="Failed to open"):
         ask("select sum(drops) from replications", runs)
+
+
+def test_a_question_takes_no_more_memory_than_its_limit(runs, monkeypatch):
+    monkeypatch.setenv("REBECSIM_MAX_QUERY", "50")
+    huge = "SELECT list(a.range) FROM range(100000000) a"
+    with pytest.raises(QueryError, match=r"The limit is 50 MB. To raise it, set REBECSIM_MAX_Q"):
+        list(query(huge, runs).rows)
