@@ -25,8 +25,9 @@ _CHANGING = {
 """Events of the interpreter, and how many of their first arguments are paths."""
 _STARTING = frozenset(
     {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"}
-    | {"subprocess.Popen", "socket.bind", "socket.connect"}
+    | {"subprocess.Popen"}
 )
+_CONNECTING = frozenset({"socket.bind", "socket.connect"})
 
 
 class Touching:
@@ -75,7 +76,9 @@ class Touching:
         elif event in _CHANGING:
             for path in arguments[: _CHANGING[event]]:
                 self._require(event, path)
-        elif event in _STARTING:
+        elif event in _CONNECTING and isinstance(arguments[1], (str, bytes)) and arguments[1]:
+            self._require(event, arguments[1])  # a file: how worker processes are reached
+        elif event in _STARTING or event in _CONNECTING:
             self._refuse(event, str(arguments[:2])[:200])
 
     def _require(self, event: str, path: Any) -> None:

@@ -207,7 +207,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path, command):
     file = tmp_path / "endless.rebeca"
     file.write_text(ENDLESS)
     rest = {
-        "simulate": [file, "--steps", 1600],  # more than a pipe holds
+        "simulate": [file, "--steps", 4000],  # more than a pipe holds
         "live": [file, "--speed", 0, "--steps", 3000],
         "check": [file] * 3000,
     }
