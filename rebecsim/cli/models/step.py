@@ -110,6 +110,7 @@ class _Session:
         self._stepper = stepper
         self._file = file
         self._over = False
+        self._hinted: set[str] = set()
         self._commands: dict[str, Callable[[str], None]] = {
             "undo": self._undo,
             "run": self._run,
@@ -150,9 +151,17 @@ class _Session:
         if command is None:
             known = [name for name in self._commands if name.startswith(word)]
             if len(known) != 1:
-                raise CommandError(f"there is no command {word!r}; `help` shows all")
+                hint = self._once("; `help` shows all")
+                raise CommandError(f"there is no command {word!r}{hint}")
             command = self._commands[known[0]]
         command(rest.strip())
+
+    def _once(self, hint: str) -> str:
+        """Give a hint where it comes up first in a session, and nothing later."""
+        if hint in self._hinted:
+            return ""
+        self._hinted.add(hint)
+        return hint
 
     # --- commands ------------------------------------------------------------------------------
 
@@ -225,7 +234,8 @@ class _Session:
         if text:
             number = _number(text, "clear")
             if not 1 <= number <= len(breakpoints):
-                raise CommandError(f"there is no breakpoint {number}; `break` shows them")
+                hint = self._once("; `break` shows them")
+                raise CommandError(f"there is no breakpoint {number}{hint}")
             breakpoints = [breakpoints[number - 1]]
         for each in breakpoints:
             self._stepper.clear(each)
