@@ -55,7 +55,7 @@ def along_pictures(
         Picture(
             f"{chart.name}_{end}",
             f"{chart.title} by {axis.by}",
-            " ".join(chart.caption),
+            "",  # it stands in the chart
             partial(chart_figure, chart, heading),
             is_wide=False,
         )

@@ -181,7 +181,7 @@ def _facts(report: ReportInput) -> tuple[str, ...]:
     if not report.apart and any(each.coordinates for each in first.workloads):
         counts.append((len(first.workloads), "workload", "workloads"))
     facts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
-    return (*facts, f"{sum(each.replications for each in report.moments)} runs in all")
+    return (*facts, f"{sum(each.replications for each in report.moments):,} runs in all")
 
 
 def choice_law_text(law: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rebecsim.exploration.graphs.ahead import Ahead
 from rebecsim.live import Stepper
-from rebecsim.report.diagrams.graphs import states_svg
+from rebecsim.report.diagrams.graphs import states_svg, transition_labels
 from rebecsim.web.addresses import Place
 
 MOST_STATES = 300
@@ -26,7 +26,8 @@ def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str
         return Place(place.model, run, len(run)).address()
 
     return {
-        "drawing": states_svg(space, address, found),
+        "drawing": states_svg(space, address, found, legend=False),
+        "transitions": transition_labels(space),
         "count": len(space.states),
         "complete": space.complete,
         "most": most,

@@ -133,7 +133,7 @@ class FigureCache:
         key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
         with self._drawing:  # the settings of matplotlib are the same for all threads
             if key not in self._pictures:
-                draw = partial(chart_figure, chart, report.title)
+                draw = partial(chart_figure, chart)
                 self._pictures[key] = render_figure(draw, (".svg",))[".svg"]
                 while len(self._pictures) > _MOST_PICTURES:
                     self._pictures.popitem(last=False)
