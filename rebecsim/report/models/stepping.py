@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.graphs.space import RebecState
-from rebecsim.live import Alternative
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.graphs.space import RebecState
+    from rebecsim.live import Alternative
 
 
 def busy_text(rebec: RebecState, time: int) -> str:
