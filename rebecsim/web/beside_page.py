@@ -8,8 +8,8 @@ from typing import Any
 from rebecsim.actors.written import value_text
 from rebecsim.exploration.graphs.space import RebecState
 from rebecsim.live import Stepper
-from rebecsim.report.diagrams.sequence import sequence_diagram
-from rebecsim.report.models.stepping import bag_texts, busy_text
+from rebecsim.report.messages import bag_texts, busy_text
+from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.web.addresses import Place
 from rebecsim.web.steppers import ModelSteppers, shared_steps
 

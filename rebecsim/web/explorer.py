@@ -83,7 +83,7 @@ class Explorer:
 
         `model` and `test` are where the two files will lie. Raises UserError.
         """
-        from rebecsim.report.models.pytest_source import pytest_source, run_source
+        from rebecsim.report.pytest_source import pytest_source, run_source
 
         recorded, _ = self.recorded(place, never)
         if recorded is not None:

@@ -121,7 +121,7 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/x/{model}/{run}/run.svg")
     def drawing(model: str, run: str, at: str | None = None) -> Response:
-        from rebecsim.report.diagrams.sequence import sequence_diagram
+        from rebecsim.report.sequence_diagram import sequence_diagram
 
         place = read_place(model, run, at)
         listed, steppers = explorer.opened(place)

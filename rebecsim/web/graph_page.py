@@ -7,7 +7,7 @@ from typing import Any
 
 from rebecsim.exploration.graphs.ahead import Ahead
 from rebecsim.live import Stepper
-from rebecsim.report.diagrams.graphs import states_svg, transition_labels
+from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.web.addresses import Place
 
 MOST_STATES = 300

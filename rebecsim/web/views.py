@@ -9,8 +9,8 @@ from rebecsim.actors.written import value_text
 from rebecsim.exploration import Path
 from rebecsim.exploration.graphs.space import RebecState
 from rebecsim.live import Alternative, Stepper, Turn
-from rebecsim.report.diagrams.sequence import sequence_diagram
-from rebecsim.report.models.stepping import busy_text, effect_text
+from rebecsim.report.messages import busy_text, effect_text
+from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.web.addresses import LONGEST_RUN, Place
 
 _DRAWN_STEPS = 60

@@ -20,7 +20,7 @@ from rebecsim.exploration import explore
 from rebecsim.exploration.paths.recorded import Question, Recorded
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
-from rebecsim.report.models.pytest_source import pytest_source
+from rebecsim.report.pytest_source import pytest_source
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.trust import UntrustedCodeError
 from rebecsim.web.app import make_app

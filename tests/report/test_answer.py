@@ -10,7 +10,7 @@ from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.metrics import Metric
 from rebecsim.report import report_view
 from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
-from rebecsim.report.html import render_html
+from rebecsim.report.page import render_html
 from rebecsim.studies.cell import Compared, Condition
 from rebecsim.studies.statistics.answer import Answer, Standing
 from rebecsim.studies.statistics.differences import PairDifference

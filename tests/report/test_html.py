@@ -6,10 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rebecsim.report.charts.figures import render_figure
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import charts_along
-from rebecsim.report.html import choice_law_text, render_html, scenario_rows, script_json
+from rebecsim.report.figures import render_figure
+from rebecsim.report.line_charts import chart_figure, charts_along
+from rebecsim.report.page import choice_law_text, render_html, scenario_rows, script_json
 from rebecsim.report.report_input import ReportInput
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from rebecsim.report.models.message_lines import MessageLines
-from rebecsim.report.progress import progress_bar
+from rebecsim.report.comparison import progress_bar
+from rebecsim.report.message_lines import MessageLines
 
 ROW = (
     "3-14",

@@ -9,14 +9,14 @@ import pytest
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
 from rebecsim.report.csv import orders_csv
-from rebecsim.report.html import render_html
-from rebecsim.report.orders import (
+from rebecsim.report.differences import (
     extreme_tables,
     no_orders_note,
     order_sentences,
     order_tables,
+    pair_sentence,
 )
-from rebecsim.report.pairs import pair_sentence
+from rebecsim.report.page import render_html
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.estimates import Estimate

@@ -4,7 +4,7 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
-from rebecsim.report.pairs import (
+from rebecsim.report.differences import (
     by_metric,
     method_notes,
     pair_notes,

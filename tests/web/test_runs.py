@@ -21,7 +21,7 @@ from rebecsim.errors import UserError
 from rebecsim.report.answer import answer_sentence
 from rebecsim.report.comparison import report_input
 from rebecsim.report.numbers import shown_figures
-from rebecsim.report.write import write_report
+from rebecsim.report.page import write_report
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web.own_files import read_small_file
 from rebecsim.web.studies.found_runs import id_of

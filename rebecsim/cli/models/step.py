@@ -245,7 +245,7 @@ class _Session:
         show_state(self._stepper)
 
     def _path(self, text: str) -> None:
-        from rebecsim.report.models.counterexample import path_table
+        from rebecsim.report.verdicts import path_table
 
         path = self._stepper.path()
         if not path.steps:
@@ -342,7 +342,7 @@ def show_state(stepper: Stepper) -> None:
 
 
 def _rebec_table(stepper: Stepper) -> Table:
-    from rebecsim.report.models.stepping import bag_texts, busy_text, variables_text
+    from rebecsim.report.messages import bag_texts, busy_text, variables_text
 
     table = Table(box=None, pad_edge=False)
     for name in ("Rebec", "Variables", "Bag"):
@@ -358,7 +358,7 @@ def _rebec_table(stepper: Stepper) -> Table:
 
 def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]]:
     """Give a row for what may happen, and with several alternatives one more for each."""
-    from rebecsim.report.models.stepping import effect_text
+    from rebecsim.report.messages import effect_text
 
     several = len(turn.alternatives) > 1
     step = turn.step

@@ -17,9 +17,8 @@ from typing import Any
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.report.answer import answer_text
-from rebecsim.report.charts.figures import render_figure
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData, charts_along
+from rebecsim.report.figures import render_figure
+from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
     ShownFigure,

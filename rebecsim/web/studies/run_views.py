@@ -18,7 +18,7 @@ from rebecsim.clusters.kinds import find_kind
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
 from rebecsim.printable import clipped
-from rebecsim.report.html import scenario_rows
+from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views

@@ -18,9 +18,9 @@ from rebecsim.clusters.batch.report.schedule_charts import difference_figure, ov
 from rebecsim.clusters.batch.report.sections import Schedules, read_shown
 from rebecsim.clusters.batch.report.tables import difference_table
 from rebecsim.report import ReportInput, WrittenReport, report_view, write_report
-from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.comparison import report_input
-from rebecsim.report.write import report_pictures
+from rebecsim.report.figures import FORMS, render_figure
+from rebecsim.report.page import report_pictures
 from rebecsim.studies import Results
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of
 from tests.plans import run_plan

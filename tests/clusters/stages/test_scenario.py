@@ -29,8 +29,8 @@ from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.tables import TABLES
+from rebecsim.report.answer import reading_notes
 from rebecsim.report.comparison import report_input
-from rebecsim.report.notes import reading_notes
 from rebecsim.report.numbers import shown_figures
 from rebecsim.studies import Results
 from rebecsim.studies.rows import REPLICATION, Rows

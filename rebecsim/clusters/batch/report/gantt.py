@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.metrics import count_over_time
-from rebecsim.report.charts.dark import ON_COLOUR
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
+from rebecsim.report.figures import BLUE, GREEN, ON_COLOUR, ORANGE, new_figure, time_axis
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.logs import labels_of
 

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.metrics import count_over_time, window_edges
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     BLUE,
     DURATIONS,
     GREY,
     ORANGE,
+    line_styles,
     new_figure,
     plain_axes,
     time_axis,
 )
-from rebecsim.report.charts.styles import line_styles
 from rebecsim.workloads import Schedule
 
 if TYPE_CHECKING:

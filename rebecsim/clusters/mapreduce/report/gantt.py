@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
-from rebecsim.report.charts.figures import legend_below, new_figure, time_axis
+from rebecsim.report.figures import legend_below, new_figure, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,7 @@ from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns
-from rebecsim.report.charts.figures import BLUE, ORANGE, legend_below, new_figure, time_axis
-from rebecsim.report.charts.styles import line_colours
+from rebecsim.report.figures import BLUE, ORANGE, legend_below, line_colours, new_figure, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

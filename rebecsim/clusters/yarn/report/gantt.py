@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, time_axis
+from rebecsim.report.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, time_axis
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,8 +2,7 @@
 
 Every step of the run has a row, and every instant at which something begins or ends has its place
 on the time axis. Distances between instants grow with the time between them, up to a limit, so
-that a long pause does not tear the picture apart.
-"""
+that a long pause does not tear the picture apart."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Literal
 
 from rebecsim.actors.written import value_text
 from rebecsim.exploration import Path, PathStep
-from rebecsim.report.diagrams.svg import document, element, shortened, text, title as hint_of
+from rebecsim.report.svg import document, element, shortened, text, title as hint_of
 
 MOST_STEPS = 200
 """Steps that are drawn; of a longer run, the last ones."""

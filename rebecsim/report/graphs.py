@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
-from rebecsim.report.diagrams.state_spaces import (
-    dot_text,
-    edge_label,
-    state_lines,
-    write_state_space,
-)
-from rebecsim.report.diagrams.svg import document, element, shortened, text
+from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, write_state_space
+from rebecsim.report.svg import document, element, shortened, text
 
 if TYPE_CHECKING:
     from rebecsim.exploration.graphs.space import StateSpace
