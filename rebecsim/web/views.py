@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration import Path
+from rebecsim.exploration import Path as Run
 from rebecsim.exploration.graphs.space import RebecState
 from rebecsim.live import Alternative, Stepper, Turn
 from rebecsim.report.messages import busy_text, effect_text
@@ -109,7 +109,7 @@ def view_of(stepper: Stepper, place: Place, sent: frozenset[tuple[str, str, int]
     )
 
 
-def diagram_of(path: Path, place: Place) -> str:
+def diagram_of(path: Run, place: Place) -> str:
     """Draw the last steps; each message links to the state after it was served."""
     return sequence_diagram(
         path, last=_DRAWN_STEPS, link=lambda step: place.moved(step + 1).address()
@@ -127,7 +127,7 @@ def _card(
     rebec: RebecState,
     time: int,
     timed: bool,
-    path: Path,
+    path: Run,
     sent: frozenset[tuple[str, str, int]],
 ) -> Card:
     last = path.steps[-1] if path.steps else None
