@@ -61,7 +61,7 @@ def _say_class(server: Server, host: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from rebecsim.web.classroom import is_loopback, qr_lines
+    from rebecsim.web.visitors import is_loopback, qr_lines
 
     console = Console(highlight=False, soft_wrap=True)
     if is_loopback(host):

@@ -26,8 +26,8 @@ from rebecsim.trust import UntrustedCodeError
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
-from rebecsim.web.studies.found_runs import id_of
-from rebecsim.web.studies.scenario_texts import checked
+from rebecsim.web.studies.run_finder import id_of
+from rebecsim.web.studies.scenarios import checked
 from tests.clusters.model.models import QUEUE_PYTHON, SCENARIO, written
 from tests.conftest import Run
 from tests.on_asgi import ask

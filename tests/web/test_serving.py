@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rebecsim.web.classroom import machine_addresses, qr_lines
 from rebecsim.web.serving import Server
+from rebecsim.web.visitors import machine_addresses, qr_lines
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.on_asgi import ask
@@ -75,7 +75,7 @@ def test_no_address_is_one_that_stands_for_all(
 ) -> None:
     if host == "::" and not socket.has_ipv6:
         pytest.skip("a machine without IPv6")
-    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(found))
+    monkeypatch.setattr("rebecsim.web.visitors._found_addresses", lambda: iter(found))
     done = run("web", "--no-browser", "--port", 0, "--host", host, *in_class)
     ((server, _),) = started
     names = [urlsplit(each).hostname for each in re.findall(r"http://\S+", done.stdout)]
@@ -98,7 +98,7 @@ def test_a_class_is_shown_its_addresses_and_a_code(
     run: Run, started: list[tuple[Server, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two = ("192.168.1.20", "10.0.0.7")
-    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(two))
+    monkeypatch.setattr("rebecsim.web.visitors._found_addresses", lambda: iter(two))
     tokens = set()
     for _ in range(2):
         done = run("web", "--class", "--no-browser", "--port", 0, "--host", "0.0.0.0")
@@ -125,7 +125,7 @@ def test_the_first_screen_of_the_guide_for_teachers(
     run: Run, started: list[tuple[Server, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "rebecsim.web.classroom._found_addresses", lambda: iter(("192.168.1.20", "10.0.0.7"))
+        "rebecsim.web.visitors._found_addresses", lambda: iter(("192.168.1.20", "10.0.0.7"))
     )
     guide = read_document(ROOT / "docs/guides/teach.md")
     (command,) = guide.blocks[0].text.splitlines()

@@ -24,9 +24,9 @@ from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
-from rebecsim.web.studies.found_runs import FoundRun, RunFinder
-from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
-from rebecsim.web.studies.started import FOLDER
+from rebecsim.web.studies.run_finder import FoundRun, RunFinder
+from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
+from rebecsim.web.studies.study_process import FOLDER
 
 _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
