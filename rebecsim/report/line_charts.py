@@ -88,6 +88,13 @@ class ChartData:
             asked = "how does it change?"
         return f"{self.title} by {self.axis.by}: {asked or 'how do they differ?'}"
 
+    @property
+    def ends(self) -> str:
+        """Where each line begins and ends, in words."""
+        return "; ".join(
+            f"{line.policy} from {line.labels[0]} to {line.labels[-1]}" for line in self.series
+        )
+
 
 def charts_along(by_axis: Mapping[Condition, Summary], axis: Axis | None) -> list[ChartData]:
     """The charts of all metrics along the axis, those of one condition together."""

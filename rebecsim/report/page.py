@@ -46,20 +46,12 @@ from rebecsim.report.line_charts import (
     charts_along,
     plotly_figure,
 )
-from rebecsim.report.numbers import (
-    MOST_COLUMNS,
-    ShownFigure,
-    column_heading,
-    format_estimates,
-    level_text,
-    shown_figures,
-)
+from rebecsim.report.numbers import FigureTable, figure_table, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import Compared, Condition
+from rebecsim.studies.cell import Condition
 from rebecsim.studies.running.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture, TextTable
 from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.run_directory import LISTED, require_reportable
 
 if TYPE_CHECKING:
@@ -91,15 +83,6 @@ _CHOICE_LAWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Results:
-    """The table of policies: a row for each, or a column where there are many measures."""
-
-    corner: str
-    headings: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, Sequence[ShownFigure]], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Figure:
     data: ChartData
     description: str
@@ -112,7 +95,7 @@ class _Comparison:
     """What is said of policies under one condition."""
 
     title: str
-    results: _Results
+    results: FigureTable
     notes: tuple[str, ...]
     pairs: list[tuple[Metric, list[PairDifference]]]
     pair_notes: tuple[str, ...]
@@ -202,7 +185,7 @@ def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
     notes += reading_notes(summary, report.has_chance)
     return _Comparison(
         title=str(condition),
-        results=_results(summary, report.compared),
+        results=figure_table(summary, report.compared),
         notes=tuple(notes),
         pairs=by_metric(differences),
         pair_notes=tuple(pair_notes(differences, report.compared)),
@@ -260,24 +243,6 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _results(summary: Summary, compared: Compared) -> _Results:
-    """The figures of all policies, a row for each policy, or for each measure if there are many."""
-    figures, metrics = shown_figures(summary), summary.metrics
-    if len(metrics) > MOST_COLUMNS:
-        headings = tuple((policy, "") for policy in summary.policies)
-        rows = tuple(zip(map(column_heading, metrics), figures, strict=True))
-        return _Results("Figure", headings, rows)
-    headings = tuple((metric.title, _unit(metric)) for metric in metrics)
-    of_policies = zip(summary.policies, zip(*figures, strict=True), strict=True)
-    return _Results(compared.one.capitalize(), headings, tuple(of_policies))
-
-
-def _unit(metric: Metric) -> str:
-    of = "% of " if metric.is_share else ""
-    better = "" if metric.better == "neither" else f"{metric.better} is better"
-    return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
-
-
 def _axis_tables(report: ReportInput) -> Iterator[TextTable]:
     """Tables of each measure under each condition: a row per policy, a column per place."""
     for condition, summary in report.by_axis.items():
@@ -304,14 +269,11 @@ def _axis_notes(report: ReportInput) -> list[str]:
 
 
 def _figure(chart: ChartData, still: bytes) -> _Figure:
-    ends = "; ".join(
-        f"{line.policy} from {line.labels[0]} to {line.labels[-1]}" for line in chart.series
-    )
     return _Figure(
         data=chart,
         description=(
             f"{chart.title} against {chart.axis.name.replace('_', ' ')}, {chart.places[0]:g} to "
-            f"{chart.places[-1]:g} {chart.axis.unit}: {ends}. All values are in the tables."
+            f"{chart.places[-1]:g} {chart.axis.unit}: {chart.ends}. All values are in the tables."
         ),
         plotly=script_json(plotly_figure(chart)),
         still=_svg_address(still),

@@ -19,13 +19,7 @@ from rebecsim.clusters.kinds import find_kind
 from rebecsim.report.answer import answer_text
 from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
-from rebecsim.report.numbers import (
-    MOST_COLUMNS,
-    ShownFigure,
-    column_heading,
-    format_estimates,
-    shown_figures,
-)
+from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Compared, grouped
 from rebecsim.studies.statistics.estimates import estimate
@@ -41,15 +35,6 @@ from rebecsim.studies.swept import SweptStudy
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100
 _MOST_LISTED = 200
-
-
-@dataclass(frozen=True)
-class FigureTable:
-    """A row for each policy, a column for each measure; where these are many, the other way."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[ShownFigure, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +73,7 @@ class Figures:
 
     sentence: str
     scope: str
-    tables: tuple[FigureTable, ...]
+    tables: tuple[tuple[str, FigureTable], ...]
     charts: tuple[ShownChart, ...]
     measure: str
     cells: tuple[ListedCell, ...]
@@ -113,8 +98,14 @@ class FigureCache:
         return Figures(
             sentence=self._sentence(run, report) if report and not scope else "",
             scope=scope,
-            tables=() if report is None else tuple(_tables(report)),
-            charts=tuple(ShownChart(each.name, each.title, _in_words(each)) for each in charts),
+            tables=tuple(
+                (str(condition), figure_table(each.summary, report.compared))
+                for condition, each in (report.comparisons.items() if report else ())
+            ),
+            charts=tuple(
+                ShownChart(each.name, each.title, f"{each.title} by {each.axis.by}: {each.ends}")
+                for each in charts
+            ),
             measure=column_heading(run.contents.measures[0]) if run.contents.measures else "",
             cells=tuple(_listed(run, sums)),
             compared=_compared(run),
@@ -251,28 +242,6 @@ def _plain_axis(run: StoredRun) -> Axis | None:
 
 def _charts(report: ReportInput) -> list[ChartData]:
     return charts_along(report.by_axis, report.axis)
-
-
-def _in_words(chart: ChartData) -> str:
-    lines = [f"{each.policy} from {each.labels[0]} to {each.labels[-1]}" for each in chart.series]
-    return f"{chart.title} by {chart.axis.by}: {'; '.join(lines)}"
-
-
-def _tables(report: ReportInput) -> list[FigureTable]:
-    found = []
-    for condition, each in report.comparisons.items():
-        summary = each.summary
-        columns = shown_figures(summary)
-        measures = tuple(map(column_heading, summary.metrics))
-        if len(measures) > MOST_COLUMNS:
-            headings = ("Figure", *summary.policies)
-            rows = tuple(zip(measures, map(tuple, columns), strict=True))
-        else:
-            headings = (report.compared.one.capitalize(), *measures)
-            of_policies = zip(*columns, strict=True)
-            rows = tuple(zip(summary.policies, of_policies, strict=True))
-        found.append(FigureTable(str(condition), headings, rows))
-    return found
 
 
 def _listed(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> list[ListedCell]:
