@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from rebecsim.generate import python_source, template_environment
 from rebecsim.lang import check_file
-from rebecsim.report.graphs import draw_topology
+from rebecsim.report import draw_topology
 from rebecsim.report.sequence_diagram import sequence_diagram
 from tests.models.lessons import LESSONS, MODELS, VARIANTS, Lesson, explored, model_of
 

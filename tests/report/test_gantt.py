@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.batch import run_schedule
 from rebecsim.clusters.batch.report.gantt import Bars, busiest_time, gantt_bars, gantt_figure
-from rebecsim.report.figures import render_figure
+from rebecsim.report import render_figure
 from rebecsim.workloads import Schedule, Workload
 
 DAY = 86_400

@@ -18,10 +18,8 @@ from pyarrow import parquet
 
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
-from rebecsim.report.answer import answer_sentence
+from rebecsim.report import answer_sentence, shown_figures, write_report
 from rebecsim.report.comparison import report_input
-from rebecsim.report.numbers import shown_figures
-from rebecsim.report.page import write_report
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web.library import read_small_file
 from rebecsim.web.studies.run_finder import id_of

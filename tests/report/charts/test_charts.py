@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
-from rebecsim.report.figures import FORMS, fill_colours, line_colours, line_styles, render_figure
-from rebecsim.report.line_charts import (
-    CONFIG,
+from rebecsim.report import (
+    FORMS,
     chart_data,
     chart_figure,
     charts_along,
+    fill_colours,
+    line_colours,
+    line_styles,
     plotly_figure,
+    render_figure,
 )
+from rebecsim.report.line_charts import CONFIG
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.summary import summarise

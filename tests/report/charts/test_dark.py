@@ -8,18 +8,17 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.report.figures import (
+from rebecsim.report import (
     COLOURS,
     GROUND,
     INK,
-    _luminance,
-    _parts,
     dark_colour,
     line_styles,
     new_figure,
     render_figure,
     with_dark_colours,
 )
+from rebecsim.report.figures import _luminance, _parts
 from rebecsim.report.line_charts import DARK_COLOURS
 
 CODES = st.integers(0, 0xFFFFFF).map("#{:06x}".format)

@@ -10,7 +10,7 @@ import pytest
 from rebecsim.exploration.races import Races, find_races
 from rebecsim.exploration.races.witness import Witness
 from rebecsim.generate.load import load_checked
-from rebecsim.report.races import orders_as_text, race_lines
+from rebecsim.report import orders_as_text, race_lines
 
 MODELS = Path("models")
 NAMES = ("ticket_service", "teaching/producer_consumer", "teaching/philosophers_deadlock")
