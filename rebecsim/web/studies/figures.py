@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -64,7 +64,7 @@ class Figures:
     Attributes:
         sentence: who leads; nothing as long as cells are missing.
         scope: which cells the tables and charts are about, where those are not all.
-        tables: of policies, for each condition that is compared apart.
+        tables: of policies, for each condition that is compared apart, which is named before it.
         charts: along the axis.
         measure: what the list of cells shows.
         cells: the first ones.
@@ -98,10 +98,7 @@ class FigureCache:
         return Figures(
             sentence=self._sentence(run, report) if report and not scope else "",
             scope=scope,
-            tables=tuple(
-                (str(condition), figure_table(each.summary, report.compared))
-                for condition, each in (report.comparisons.items() if report else ())
-            ),
+            tables=() if report is None else tuple(_tables(report)),
             charts=tuple(
                 ShownChart(each.name, each.title, f"{each.title} by {each.axis.by}: {each.ends}")
                 for each in charts
@@ -242,6 +239,11 @@ def _plain_axis(run: StoredRun) -> Axis | None:
 
 def _charts(report: ReportInput) -> list[ChartData]:
     return charts_along(report.by_axis, report.axis)
+
+
+def _tables(report: ReportInput) -> Iterator[tuple[str, FigureTable]]:
+    for condition, each in report.comparisons.items():
+        yield str(condition), figure_table(each.summary, report.compared)
 
 
 def _listed(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> list[ListedCell]:
