@@ -151,4 +151,9 @@ def questions_by_kind() -> dict[str, list[Asked]]:
 
 def question_of(text: str) -> str:
     """Give what a built-in scenario with this text asks, as it may have been changed."""
-    return _QUESTIONS.get(str((values_of(text) or {}).get("name")), "")
+    return question_about(values_of(text) or {})
+
+
+def question_about(scenario: Mapping[str, Any]) -> str:
+    """Give what a built-in scenario asks; nothing for one of another name."""
+    return _QUESTIONS.get(str(scenario.get("name")), "")
