@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
-from rebecsim.web.app import tiles_of
+from rebecsim.web import Library, tiles_of
 from rebecsim.web.explorer import shown_lines
-from rebecsim.web.library import Library
 from rebecsim.web.studies.scenarios import questions_by_kind
 from tests.conftest import Run
 from tests.on_asgi import ask

@@ -9,7 +9,7 @@ from typing import Any
 from rebecsim.exploration import explore
 from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
-from rebecsim.web.library import Library
+from rebecsim.web import Library
 from rebecsim.web.steppers import ModelSteppers
 from tests.on_asgi import ask
 
