@@ -1,7 +1,7 @@
 """Checks the decisions of a Capacity Scheduler against its rules.
 
 Nothing of the scheduler is used but its settings: everything is counted anew from what was recorded
-(see `recording`), slowly and plainly. What is checked:
+(see `recorded_capacity`), slowly and plainly. What is checked:
 
 - jobs are accepted and initialised as the limits allow, in their order, and none waits needlessly;
 - no queue gets more than its maximum capacity, no user more than the limit of the moment, nor more
@@ -24,7 +24,15 @@ from math import ceil
 
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.schedulers.capacity.recording import (
+from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+    CapacityQueueSettings,
+    CapacitySettings,
+    CappedSlots,
+    OffSwitchRule,
+    QueueOrder,
+)
+from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment
+from tests.clusters.mapreduce.recorded_capacity import (
     AttemptEnded,
     Completed,
     Configured,
@@ -34,14 +42,6 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.recording import (
     Submitted,
     WaitsAgain,
 )
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
-    CapacityQueueSettings,
-    CapacitySettings,
-    CappedSlots,
-    OffSwitchRule,
-    QueueOrder,
-)
-from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment
 
 
 def broken_rules(decisions: Iterable[Decision], slow_start: float = 0.05) -> Iterator[str]:
