@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,15 +17,8 @@ from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.native.engines import Engine
-    from rebecsim.studies import Plan
-    from rebecsim.studies.running.comparing import StudyRunner
-    from reproductions.dispatch.comparison import Reproduction
-    from reproductions.dispatch.page import PageSettings
-    from reproductions.dispatch.published import PublishedTable
+    from reproductions.framework import Experiments
 
 _CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
 """What published experiments beside the scenarios are called."""
@@ -91,26 +82,16 @@ def reproduce(
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
     if parts is not None and name != _DEADLINES:
         raise typer.BadParameter(f"is for {_DEADLINES} only", param_hint="--parts")
-    wanted = _Wanted(out, page, workers, engine, limits)
-    chosen = _listed(tables)
-    if name == _CAPACITY:
-        _reproduce_capacity(wanted, replications, quick, chosen)
-        return
-    if name == _WORKFLOWS:
-        _reproduce_workflows(wanted, replications, quick, chosen)
-        return
-    if name == _DEADLINES:
-        _reproduce_deadlines(wanted, replications, quick, _listed(parts))
-        return
-    if quick:
+    if quick and name not in (_CAPACITY, _WORKFLOWS, _DEADLINES):
         names = f"{_CAPACITY}, {_WORKFLOWS} and {_DEADLINES}"
         raise typer.BadParameter(f"is for {names} only", param_hint="--quick")
-    _reproduce_tables(name, wanted, replications)
+    asked = quick, replications, _listed(tables), _listed(parts)
+    _run(_experiments(name, asked, page is not None), _Wanted(out, page, workers, engine, limits))
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is asked for of published experiments: where runs and page go, and how they are made."""
+    """Where runs and page go, and how runs are made."""
 
     out: Path | None
     page: Path | None
@@ -119,106 +100,34 @@ class _Wanted:
     limits: SizeOptions
 
 
-_Found = TypeVar("_Found")
+def _experiments(
+    name: str | None,
+    asked: tuple[bool, int | None, tuple[str, ...], tuple[str, ...]],
+    with_page: bool,
+) -> Experiments[Any]:
+    """Give the experiments of a name, as much of them as the fields of an `Extent` say."""
+    if name == _CAPACITY:
+        from reproductions.capacity.experiments import CapacityExperiments
+        from reproductions.capacity.running import CapacityExtent
+
+        return CapacityExperiments(CapacityExtent(*asked))
+    if name == _WORKFLOWS:
+        from reproductions.workflows.experiments import WorkflowExperiments
+        from reproductions.workflows.running import WorkflowExtent
+
+        return WorkflowExperiments(WorkflowExtent(*asked))
+    if name == _DEADLINES:
+        from reproductions.deadlines.experiments import DeadlineExperiments
+        from reproductions.deadlines.running import DeadlineExtent
+
+        return DeadlineExperiments(DeadlineExtent(*asked))
+    from reproductions.dispatch.experiments import ScenarioExperiments
+
+    _, replications, *_ = asked
+    return ScenarioExperiments(name, replications, with_page)
 
 
-@dataclass(frozen=True)
-class _Experiments(Generic[_Found]):
-    """Published experiments: their plans, how they are run, shown, and written as a page.
-
-    `plans` are by the directories of their results, which get charts; `beside` are the others.
-    """
-
-    plans: Mapping[str, Plan]
-    run: Callable[[Path, StudyRunner], _Found]
-    view: Callable[[_Found], RenderableType]
-    page: Callable[[_Found], str]
-    beside: Sequence[Plan] = ()
-
-
-def _by_name(plans: Iterable[Plan]) -> dict[str, Plan]:
-    return {plan.scenario.name: plan for plan in plans}
-
-
-def _reproduce_capacity(
-    wanted: _Wanted, replications: int | None, quick: bool, tables: tuple[str, ...]
-) -> None:
-    """Run the experiments on the Capacity Scheduler."""
-    from reproductions.capacity.report import (
-        reproduction_markdown,
-        reproduction_view,
-    )
-    from reproductions.capacity.running import (
-        Extent,
-        capacity_plans,
-        reproduce_capacity,
-    )
-
-    extent = Extent(quick, replications, tables)
-    plans = capacity_plans(extent)
-    _reproduce_experiments(
-        wanted,
-        _Experiments(
-            _by_name(chain.from_iterable(plans)),
-            lambda directory, runner: reproduce_capacity(directory, runner, plans),
-            lambda found: reproduction_view(found, extent),
-            lambda found: reproduction_markdown(found, extent),
-        ),
-    )
-
-
-def _reproduce_workflows(
-    wanted: _Wanted, replications: int | None, quick: bool, tables: tuple[str, ...]
-) -> None:
-    """Run the experiments on WFBB-RM."""
-    from reproductions.workflows.report import workflows_markdown, workflows_view
-    from reproductions.workflows.running import (
-        WorkflowExtent,
-        reproduce_workflows,
-        workflow_plans,
-    )
-
-    extent = WorkflowExtent(quick, tables, replications)
-    plans = workflow_plans(extent)
-    _reproduce_experiments(
-        wanted,
-        _Experiments(
-            _by_name(chain.from_iterable(rows for _, rows in plans)),
-            lambda directory, runner: reproduce_workflows(directory, runner, plans),
-            lambda found: workflows_view(found, extent),
-            lambda found: workflows_markdown(found, extent),
-        ),
-    )
-
-
-def _reproduce_deadlines(
-    wanted: _Wanted, replications: int | None, quick: bool, parts: tuple[str, ...]
-) -> None:
-    """Run the experiments on MRCP-RM, HCP-RM and closed problems."""
-    from reproductions.deadlines.report import (
-        deadlines_markdown,
-        deadlines_view,
-    )
-    from reproductions.deadlines.running import (
-        DeadlineExtent,
-        deadline_plans,
-        run_deadlines,
-    )
-
-    extent = DeadlineExtent(quick, replications, parts)
-    plans = deadline_plans(extent)
-    _reproduce_experiments(
-        wanted,
-        _Experiments(
-            _by_name(plans.values()),
-            lambda directory, runner: run_deadlines(directory, runner, plans),
-            lambda found: deadlines_view(found, extent),
-            lambda found: deadlines_markdown(found, extent),
-        ),
-    )
-
-
-def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -> None:
+def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     """Run published experiments, and show the published figures beside ours."""
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
@@ -228,22 +137,24 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.storage.results import Results
+    from reproductions.framework import run_experiments
 
-    page, plans = wanted.page, [*experiments.plans.values(), *experiments.beside]
+    page, plans = wanted.page, experiments.plans()
+    every = [*plans.values(), *experiments.orders().values()]
     _require_place(page)
     count = wanted.workers or available_workers()
-    modules = plans[0].study.modules(wanted.engine)
+    modules = every[0].study.modules(wanted.engine)
     with (
-        sized(plan_size(plans, count), wanted.limits) as watch,
+        sized(plan_size(every, count), wanted.limits) as watch,
         kept_or_temporary(wanted.out) as directory,
         executor_with_plugins(count, modules) as executor,
     ):
         advice = f"{directory}: go on with the same command"
         showing = partial(showing_runs, advice, watch=watch)
         runner = StudyRunner(executor, wanted.engine, showing, complain)
-        found = experiments.run(directory, runner)
+        found = run_experiments(experiments, directory, runner)
         if wanted.out is not None:
-            for name, plan in experiments.plans.items():
+            for name, plan in plans.items():
                 results = Results(directory / name)
                 write_report(report_input(plan, results), results.directory, executor)
     console().print(experiments.view(found))
@@ -259,120 +170,3 @@ def _listed(text: str | None) -> tuple[str, ...]:
 def _require_place(page: Path | None) -> None:
     if page is not None and not page.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
-
-
-def _reproduce_tables(name: str | None, wanted: _Wanted, replications: int | None) -> None:
-    """Run the published scenarios of one name, or all of them."""
-    from reproductions.dispatch.comparison import (
-        reproduction_rows,
-        reproduction_table,
-    )
-    from reproductions.dispatch.page import reproduction_page
-    from reproductions.dispatch.published import tables_of
-
-    with_page = wanted.page is not None
-    tables = [_planned(table, replications, with_page) for table in tables_of(name)]
-
-    def view(found: Sequence[_Reproduced]) -> RenderableType:
-        rows = [row for each in found for row in reproduction_rows(each.reproduction)]
-        return reproduction_table(rows, "Published scenarios")
-
-    def page(found: Sequence[_Reproduced]) -> str:
-        settings = _page_settings(name, found)
-        return reproduction_page([each.reproduction for each in found], settings)
-
-    _reproduce_experiments(
-        wanted,
-        _Experiments(
-            {name: plan for each in tables for name, plan in each.by_directory.items()},
-            lambda directory, runner: [_reproduced(each, directory, runner) for each in tables],
-            view,
-            page,
-            [plan for each in tables for plan in each.orders.values()],
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class _PlannedTable:
-    """A published table with the plans of its variants, and of the original in other orders."""
-
-    table: PublishedTable
-    variants: Mapping[str, Plan]
-    orders: Mapping[str, Plan]
-
-    @property
-    def by_directory(self) -> Mapping[str, Plan]:
-        """The variants, by the directories of their results."""
-        return {self.directory(variant): plan for variant, plan in self.variants.items()}
-
-    def directory(self, variant: str) -> str:
-        """Say where the results of a variant are."""
-        return f"{self.table.scenario}_{variant}"
-
-
-@dataclass(frozen=True)
-class _Reproduced:
-    """A published table with our runs of it, and how they were made."""
-
-    reproduction: Reproduction
-    scenario: Scenario
-    order_replications: int
-    versions: Mapping[str, str]
-
-
-def _planned(table: PublishedTable, replications: int | None, with_page: bool) -> _PlannedTable:
-    """Lay out a published scenario in every variant that is wanted."""
-    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
-    from reproductions.dispatch.published import reproduction_scenarios
-
-    built_in = load_scenario(table.scenario).replace(replications=replications)
-    scenarios = reproduction_scenarios(built_in, corrected=with_page)
-    plans = {variant: plan_scenario(scenario) for variant, scenario in scenarios.items()}
-    main = plans["rmc"]
-    orders = main.beside(main.scenario.replications) if with_page else {}
-    return _PlannedTable(table, plans, orders)
-
-
-def _reproduced(wanted: _PlannedTable, directory: Path, runner: StudyRunner) -> _Reproduced:
-    """Run a published scenario in every variant."""
-    from rebecsim.studies.running.comparing import planned
-    from rebecsim.studies.running.runner import PlannedRun
-    from reproductions.dispatch.comparison import Reproduction
-
-    table = wanted.table
-    runs = {
-        variant: PlannedRun.kept(plan, directory / wanted.directory(variant))
-        for variant, plan in wanted.variants.items()
-    }
-    main = runs["rmc"]
-    orders = {order: planned(plan, main.results, order) for order, plan in wanted.orders.items()}
-    runner.run([*runs.values(), *orders.values()])
-    moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
-    return _Reproduced(
-        Reproduction(
-            table=table,
-            ours=moments["rmc"],
-            fair=moments["fair"],
-            corrected=moments.get("corrected", ()),
-            orders={order: run.results.moments(run.plan) for order, run in orders.items()},
-        ),
-        main.plan.scenario,
-        max((plan.scenario.replications for plan in wanted.orders.values()), default=0),
-        main.results.record()["versions"],
-    )
-
-
-def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
-    from reproductions.dispatch.page import PageSettings
-
-    first = found[0]
-    words = ("rebecsim", "reproduce", *([name] if name else []))
-    options = ("--replications", str(first.scenario.replications), "--page", "FILE")
-    return PageSettings(
-        command=" ".join((*words, *options)),
-        replications=first.scenario.replications,
-        order_replications=first.order_replications,
-        seeds=tuple(sorted({each.scenario.seed for each in found})),
-        versions=first.versions,
-    )

@@ -1,36 +1,23 @@
-"""Runs the published experiments, and computes their figures."""
+"""How much of the published experiments is run, and the figures of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
 
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, Integers, JobColumns
 from rebecsim.clusters.mapreduce.figures.stored import makespans, read_jobs
-from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from reproductions.capacity.found import Found, Key
 from reproductions.capacity.published import (
-    REAL,
-    SENSITIVITY,
-    SIMULATED,
-    STRAGGLERS,
     Published,
     published,
 )
 from reproductions.capacity.scenarios import (
-    experiment_scenarios,
     number_of,
-    small_scenarios,
-    validation_scenarios,
 )
 from reproductions.capacity.shared_nodes import (
     RunTasks,
@@ -39,50 +26,26 @@ from reproductions.capacity.shared_nodes import (
     read_tasks,
     stragglers,
 )
+from reproductions.framework import Extent
 
 QUICK = (1, 2, 4, 10, 22, 25, 26, 30)
 """Experiments about which most can be said with eight of them."""
 
-_REPLICATIONS, _QUICK_REPLICATIONS = 10, 2
 _OF_EXPERIMENTS = tuple(name for name in JOB_FIGURES if name != "makespan")
 _OF_VALIDATION = ("map_time", "reduce_time", "execution", "waiting", "elapsed")
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """How much is run.
+class CapacityExtent(Extent):
+    """Eight of the experiments, if it is quick, or what some tables need."""
 
-    Attributes:
-        quick: eight of the experiments, instead of all.
-        replications: of each; None: ten, or two if it is quick.
-        tables: instead: what these tables need, by number; empty: as `quick` says.
-    """
-
-    quick: bool = False
-    replications: int | None = None
-    tables: tuple[str, ...] = ()
-
-    @property
-    def command(self) -> str:
-        """What is typed for it."""
-        words = ["rebecsim reproduce capacity"]
-        if self.quick:
-            words.append("--quick")
-        if self.tables:
-            words.append(f"--tables {','.join(self.tables)}")
-        if self.replications is not None:
-            words.append(f"--replications {self.replications}")
-        return " ".join(words)
-
-    @property
-    def runs(self) -> int:
-        """How many replications there are."""
-        return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+    __slots__ = ()
+    name = "capacity"
+    usual, usual_if_quick = 10, 2
 
     @property
     def is_full(self) -> bool:
         """Whether all experiments are run as often as by default."""
-        return not self.quick and not self.tables and self.runs >= _REPLICATIONS
+        return not self.quick and not self.tables and self.runs >= self.usual
 
     @property
     def chosen(self) -> Published:
@@ -99,35 +62,6 @@ class Extent:
     def has(self, *tables: str) -> bool:
         """Whether one of some tables is compared."""
         return not self.tables or any(each in self.tables for each in tables)
-
-
-CapacityPlans = tuple[list[Plan], list[Plan], list[Plan]]
-"""The large experiments, the small ones, and those beside a real cluster."""
-
-
-def capacity_plans(extent: Extent) -> CapacityPlans:
-    """Lay out the experiments. Raises UserError for a table that is not there."""
-    return (
-        _plans(experiment_scenarios(extent.runs, extent.experiments)),
-        _plans(small_scenarios(extent.runs) if extent.has(SENSITIVITY) else ()),
-        _plans(
-            validation_scenarios(extent.runs) if extent.has(REAL, SIMULATED, STRAGGLERS) else ()
-        ),
-    )
-
-
-def reproduce_capacity(directory: Path, runner: StudyRunner, plans: CapacityPlans) -> Found:
-    """Run the experiments that are not in a directory yet, and give the figures of all."""
-    groups = [
-        [PlannedRun.kept(plan, directory / plan.scenario.name) for plan in group] for group in plans
-    ]
-    runner.run([run for group in groups for run in group])
-    large, small, validation = groups
-    return found_in(large, small, validation)
-
-
-def _plans(scenarios: Iterable[MapReduceScenario]) -> list[Plan]:
-    return [plan_study(STUDY, each) for each in scenarios]
 
 
 def found_in(
@@ -188,7 +122,8 @@ def _validated(
             figures = {each: JOB_FIGURES[each](jobs) for each in _OF_VALIDATION}
             figures["at_once"] = _at_once(jobs, replications)
             of_runs = tasks[f"slots{slots}_{name}"]
-            figures["stragglers"] = _REPLICATIONS * fmean(stragglers(each) for each in of_runs)
+            straggling = fmean(stragglers(each) for each in of_runs)
+            figures["stragglers"] = CapacityExtent.usual * straggling
             figures["delayed"] = fmean(has_delayed_maps(each) for each in of_runs)
             yield f"slots{slots}_{name}", figures
 

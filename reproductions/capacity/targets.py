@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
 
+from reproductions.agreement import Checked
 from reproductions.capacity.found import Found, as_found
 from reproductions.capacity.published import published
 
@@ -30,9 +30,9 @@ class NotRun(Exception):  # noqa: N818 - no error: nothing can be said
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check gives: whether the target holds, and the figures that say so."""
+    """What a check gives: whether the target holds, None if not run, and what says so."""
 
-    holds: bool
+    holds: bool | None
     figure: str
 
 
@@ -53,22 +53,15 @@ class Target:
     check: Callable[[Found], CheckResult]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A target, and what became of it."""
-
-    target: Target
-    verdict: Literal["holds", "missed", "open"]
-    figure: str
-
-
 def checked(target: Target, found: Found) -> Checked:
     """Put figures to a target."""
     try:
-        outcome = target.check(found)
+        result = target.check(found)
     except NotRun as missing:
-        return Checked(target, "open", str(missing))
-    return Checked(target, "holds" if outcome.holds else "missed", outcome.figure)
+        result = CheckResult(None, str(missing))
+    return Checked(
+        *(target.says, "", result.figure, result.holds), name=target.name, tables=target.tables
+    )
 
 
 def _run(found: Found, *experiments: int, least: int | None = None) -> tuple[int, ...]:

@@ -6,27 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from reproductions.distances import relative_distance
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineCell:
-    """Something that is published, and ours beside it.
-
-    Attributes:
-        what: of which experiment, and which figure.
-        published: as the thesis has it, in words or figures.
-        ours: as simulated here, in words or figures.
-        holds: whether ours is within the bounds of its part.
-        distance: of a figure, which one it is and how far ours is from the published one, in parts
-            of that; None where that is 0, or it is no figure.
-    """
-
-    what: str
-    published: str
-    ours: str
-    holds: bool
-    distance: tuple[str, float] | None = None
+from reproductions.agreement import Checked, relative_distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +21,16 @@ class DeadlinePart:
 
     title: str
     bounds: str
-    cells: tuple[DeadlineCell, ...]
+    cells: tuple[Checked, ...]
 
 
-def trend_cell(what: str, direction: str, first: float, last: float) -> DeadlineCell:
+def trend_cell(what: str, direction: str, first: float, last: float) -> Checked:
     """Compare the first and the last level of a factor: `up`, `down`, or `flat`, within 10 %."""
     if direction == "flat":
         holds = abs(last - first) <= 0.1 * first
     else:
         holds = last > first if direction == "up" else last < first
-    return DeadlineCell(what, direction, f"{first:.2f} to {last:.2f}", holds)
+    return Checked(what, direction, f"{first:.2f} to {last:.2f}", holds)
 
 
 def distance_of(figure: str, ours: float, published: float) -> tuple[str, float] | None:
@@ -61,7 +41,7 @@ def distance_of(figure: str, ours: float, published: float) -> tuple[str, float]
 
 def average_cell(
     what: str, published: str, percent: float, pairs: Sequence[tuple[float, float]]
-) -> DeadlineCell | None:
+) -> Checked | None:
     """Compare by how much the first of two figures is lower on average, which is published.
 
     Half of that is enough. None where there is no pair whose second figure is not 0.
@@ -71,7 +51,7 @@ def average_cell(
         return None
     lower = 100 * fmean(shares)
     ours = f"{abs(lower):.0f} % {'lower' if lower > 0 else 'higher'}"
-    return DeadlineCell(f"{what} on average", published, ours, lower >= percent / 2)
+    return Checked(f"{what} on average", published, ours, lower >= percent / 2)
 
 
 def half_as_much_less(mine: float, other: float, percent: float) -> bool:

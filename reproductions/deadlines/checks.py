@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from reproductions.agreement import Checked
 from reproductions.deadlines.cells import (
-    DeadlineCell,
     DeadlinePart,
     average_cell,
     distance_of,
@@ -108,7 +108,7 @@ _LATE, _TURNAROUND, _PROCESSING = "P %", "T s", "O s"
 _LESS = 0.005  # of a ratio, to be less by rounding
 
 
-def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _sweeps(found: FoundDeadlines) -> Iterator[Checked]:
     others = published_deadlines()["others"]
     seen = set()
     for sweep in published_deadlines()["sweeps"]:
@@ -123,11 +123,11 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             printed = sweep["late"].get(f"{level:g}")
             what = f"{title} {level:g}: {_LATE}"
             if printed is None:
-                yield DeadlineCell(what, f"< {others}", f"{ours:.2f}", ours <= others + _POINT)
+                yield Checked(what, f"< {others}", f"{ours:.2f}", ours <= others + _POINT)
             else:
                 near = _near(ours, printed, _POINT)
                 far = distance_of("P", ours, printed)
-                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near, far)
+                yield Checked(what, f"{printed}", f"{ours:.2f}", near, far)
         ends = [found[sweep_name(factor, level)][CONSTRAINTS] for level in ran]
         if len(ends) > 1:
             first, last = ends[0], ends[-1]
@@ -138,10 +138,10 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             shares = [100 * each.processing / each.turnaround for each in ends]
             most, printed = max(shares), sweep["overhead"]
             words = f"{most:.3f}"
-            yield DeadlineCell(f"{title}: most O/T %", f"< {printed}", words, most < printed)
+            yield Checked(f"{title}: most O/T %", f"< {printed}", words, most < printed)
 
 
-def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _facebook(found: FoundDeadlines) -> Iterator[Checked]:
     pairs: list[tuple[float, float]] = []
     for rate in FACEBOOK_RATES:
         if facebook_name(rate) not in found:
@@ -149,16 +149,16 @@ def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         mine, theirs = (found[facebook_name(rate)][each] for each in (CONSTRAINTS, MINIMUM))
         ours = f"{mine.late:.1f}, MinEDF-WC {theirs.late:.1f}"
         pairs.append((mine.late, theirs.late))
-        yield DeadlineCell(f"rate {rate:g}: {_LATE}", "lower", ours, mine.late < theirs.late)
+        yield Checked(f"rate {rate:g}: {_LATE}", "lower", ours, mine.late < theirs.late)
         ours = f"{mine.turnaround:.0f}, MinEDF-WC {theirs.turnaround:.0f}"
         near = _alike(mine.turnaround, theirs.turnaround)
-        yield DeadlineCell(f"rate {rate:g}: {_TURNAROUND}", "similar", ours, near)
+        yield Checked(f"rate {rate:g}: {_TURNAROUND}", "similar", ours, near)
     yield from _averages(_LATE, "82 % lower", 82, pairs)
 
 
 def _averages(
     what: str, published: str, percent: float, pairs: Sequence[tuple[float, float]]
-) -> Iterator[DeadlineCell]:
+) -> Iterator[Checked]:
     cell = average_cell(what, published, percent, pairs)
     if cell is not None:
         yield cell
@@ -168,14 +168,14 @@ def _alike(mine: float, theirs: float) -> bool:
     return abs(mine - theirs) <= 0.1 * theirs
 
 
-def _time_trend(what: str, direction: str, ends: Sequence[Figures]) -> DeadlineCell:
+def _time_trend(what: str, direction: str, ends: Sequence[Figures]) -> Checked:
     """Compare what decisions take at the first and the last level, to a tenth of a millisecond."""
     first, last = (each.processing for each in (ends[0], ends[-1]))
     cell = trend_cell(what, direction, first, last)
     return replace(cell, ours=f"{first:.4f} to {last:.4f}")
 
 
-def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _budgets(found: FoundDeadlines) -> Iterator[Checked]:
     said = {
         ("rate", 0.025): (BUDGETS, "37 % lower with WFBB-RM"),
         ("count", 25): (CONSTRAINTS, "29 % lower with MRCP-RM"),
@@ -199,19 +199,19 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         pair = searched.late, budgets.late
         least, other = pair if lower == CONSTRAINTS else pair[::-1]
         ours = f"{searched.late:.2f}, WFBB-RM {budgets.late:.2f}"
-        yield DeadlineCell(f"{what}: {_LATE}", words, ours, least < other)
+        yield Checked(f"{what}: {_LATE}", words, ours, least < other)
         times = searched.turnaround, budgets.turnaround
         ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
         near = _alike(*times)
-        yield DeadlineCell(f"{what}: {_TURNAROUND}", "similar", ours, near)
+        yield Checked(f"{what}: {_TURNAROUND}", "similar", ours, near)
         ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
         less = budgets.processing < searched.processing
         times_of.append((budgets.processing, searched.processing))
-        yield DeadlineCell(f"{what}: {_PROCESSING}", "lower with WFBB-RM", ours, less)
+        yield Checked(f"{what}: {_PROCESSING}", "lower with WFBB-RM", ours, less)
     yield from _averages(f"{_PROCESSING} with WFBB-RM", "77 to 85 % lower", 77, times_of)
 
 
-def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _earliest(found: FoundDeadlines) -> Iterator[Checked]:
     seen: set[str] = set()
     for factor in published_deadlines()["earliest"]:
         names = {level: earliest_name(factor["factor"], level) for level in factor["levels"]}
@@ -248,7 +248,7 @@ _COMPARED: Mapping[str, tuple[str, Callable[[Figures], float]]] = {
 
 def _against_earliest(
     found: FoundDeadlines, factor: Mapping[str, Any], level: float, name: str
-) -> Iterator[DeadlineCell]:
+) -> Iterator[Checked]:
     """Compare HCP-RM with EDF at one level of a factor."""
     mine, theirs = found[name][PRODUCT], found[name][EARLIEST]
     worse = factor.get("worse", {}).get(f"{level:g}")
@@ -256,16 +256,16 @@ def _against_earliest(
         what = f"{factor['title']} {level:g}: {heading}"
         ours = f"{of(mine):.1f}, EDF {of(theirs):.1f}"
         if worse is None:
-            yield DeadlineCell(what, "lower", ours, of(mine) < of(theirs))
+            yield Checked(what, "lower", ours, of(mine) < of(theirs))
         elif figure == "late":
             far = distance_of("P", mine.late, worse[0])
             said = f"{worse[0]}, EDF {worse[1]}"
-            yield DeadlineCell(what, said, ours, mine.late > theirs.late, far)
+            yield Checked(what, said, ours, mine.late > theirs.late, far)
 
 
 def _earliest_averages(
     found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
-) -> Iterator[DeadlineCell]:
+) -> Iterator[Checked]:
     """Compare by how much HCP-RM has less than EDF on average, where that is published."""
     for figure, (heading, of) in _COMPARED.items():
         if figure in factor:
@@ -276,7 +276,7 @@ def _earliest_averages(
 
 def _earliest_trends(
     found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
-) -> Iterator[DeadlineCell]:
+) -> Iterator[Checked]:
     """Compare the trends of HCP-RM along a factor; what EDF takes is not measured on Hadoop."""
     ends = [found[name][PRODUCT] for name in names]
     title, trends = factor["title"], factor["trends"]
@@ -291,7 +291,7 @@ def _earliest_trends(
 _MANAGERS = {"H": PRODUCT, "EH": HANDLING}
 
 
-def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _tables(found: FoundDeadlines) -> Iterator[Checked]:
     tables = published_deadlines()["tables"]
     base = tables["errors"].index(0.0)
     for interval in tables["intervals"]:
@@ -305,7 +305,7 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 printed = tables["late"][column][place]
                 near = _near(ours.late, printed, _POINTS)
                 far = distance_of("P", ours.late, printed)
-                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near, far)
+                yield Checked(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near, far)
                 times = tables["turnaround"][column]
                 if place == base:
                     continue
@@ -313,7 +313,7 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 right = found[hadoop_name(interval, 0.0)][manager].turnaround
                 ratio = ours.turnaround / right
                 near = abs(ratio / printed - 1) <= 0.25
-                yield DeadlineCell(
+                yield Checked(
                     f"{what}: T by that of f = 0",
                     f"{printed:.2f} of {times[base]} s",
                     f"{ratio:.2f} of {right:.0f} s",
@@ -322,7 +322,7 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 )
 
 
-def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _shapes(found: FoundDeadlines) -> Iterator[Checked]:
     tables = published_deadlines()["tables"]
     for interval in tables["intervals"]:
         errors = [each for each in tables["errors"] if hadoop_name(interval, each) in found]
@@ -338,15 +338,15 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             place = tables["errors"].index(error)
             printed = [tables["late"][f"{interval} {short}"][place] for short in _MANAGERS]
             if printed[0] == printed[1]:
-                yield DeadlineCell(what, "as with H", ours, _same_late(handled.late, plain.late))
+                yield Checked(what, "as with H", ours, _same_late(handled.late, plain.late))
             else:
-                yield DeadlineCell(what, "less than H", ours, handled.late < plain.late)
+                yield Checked(what, "less than H", ours, handled.late < plain.late)
         plain, handled = columns["H"], columns["EH"]
         yield trend_cell(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
         spread = [each.turnaround for each in handled]
         share = max(spread) / min(spread) - 1
         words = f"{min(spread):.0f} to {max(spread):.0f}"
-        yield DeadlineCell(f"1/{interval} EH by f: {_TURNAROUND}", "flat", words, share <= 0.2)
+        yield Checked(f"1/{interval} EH by f: {_TURNAROUND}", "flat", words, share <= 0.2)
         yield from _models(found, interval)
 
 
@@ -354,7 +354,7 @@ def _same_late(mine: float, other: float) -> bool:
     return abs(mine - other) <= _SAME
 
 
-def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _charts(found: FoundDeadlines) -> Iterator[Checked]:
     """Compare what charts show at every rate, of two of which there are tables too."""
     said, errors = published_deadlines()["errors"], published_deadlines()["tables"]["errors"]
     lines = {
@@ -386,10 +386,10 @@ def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         if name in found:
             late = found[name][HANDLING].late
             what = f"1/{interval}, f = {errors[-1]:g}: {_LATE} of EH"
-            yield DeadlineCell(what, "0", f"{late:.1f}", late < _LESS)
+            yield Checked(what, "0", f"{late:.1f}", late < _LESS)
 
 
-def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
+def _models(found: FoundDeadlines, interval: int) -> Iterator[Checked]:
     said: dict[str, tuple[str, Callable[[float, float], bool]]] = {
         "feitelson": ("as with H", _same_late),
         "variable": (
@@ -404,7 +404,7 @@ def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
         mine, other = pair[HANDLING], pair[PRODUCT]
         ours = f"{mine.late:.1f}, H {other.late:.1f}"
         what = f"1/{interval} {model}: {_LATE} of EH"
-        yield DeadlineCell(what, words, ours, holds(mine.late, other.late))
+        yield Checked(what, words, ours, holds(mine.late, other.late))
 
 
 _FAR_MORE = 100
@@ -412,7 +412,7 @@ _Times = tuple[str, float, float]
 """What is published, and between what MILP has it so many times."""
 
 
-def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _batches(found: FoundDeadlines) -> Iterator[Checked]:
     much = ">100 times with LINGO", _FAR_MORE, math.inf
     said: dict[str, tuple[_Times, _Times | None]] = {
         "small_1": (much, None),
@@ -430,7 +430,7 @@ def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         programmed = found[f"batch_{name}"][PROGRAMMED]
         ours = f"{searched.late:.1f}, MILP {programmed.late:.1f}"
         same = abs(searched.late - programmed.late) < _LESS
-        yield DeadlineCell(f"{name}: {_LATE}", "as many", ours, same)
+        yield Checked(f"{name}: {_LATE}", "as many", ours, same)
         ours = f"{searched.batch:.2f}, MILP {programmed.batch:.2f}"
         yield _times_cell(f"{name}: PO s", time, ours, programmed.batch / searched.batch)
         if completion is not None:
@@ -440,21 +440,15 @@ def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
     if "batch_large_2" in found:
         limited = found["batch_large_2"][SEARCHED].limited
         what, words = "large_2: CP ends at its limit", "never, and not with LINGO at all"
-        yield DeadlineCell(what, words, f"{limited:g} a job", limited == 0)
+        yield Checked(what, words, f"{limited:g} a job", limited == 0)
 
 
-def _times_cell(what: str, said: _Times, ours: str, ratio: float) -> DeadlineCell:
+def _times_cell(what: str, said: _Times, ours: str, ratio: float) -> Checked:
     """Compare how many times as much MILP has as the search, between two bounds of their own."""
     published, least, most = said
     holds = least < ratio < math.inf if most == math.inf else least <= ratio <= most
-    return DeadlineCell(what, published, ours, holds)
+    return Checked(what, published, ours, holds)
 
 
 def _near(ours: float, printed: float, points: float) -> bool:
     return abs(ours - printed) <= max(points, printed / 2)
-
-
-def within_count(parts: Sequence[DeadlinePart]) -> tuple[int, int]:
-    """Give how many cells of how many are within the bounds."""
-    cells = [cell for part in parts for cell in part.cells]
-    return sum(cell.holds for cell in cells), len(cells)

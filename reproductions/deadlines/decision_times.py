@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from reproductions.agreement import Checked
 from reproductions.deadlines.cells import (
-    DeadlineCell,
     DeadlinePart,
     half_as_much_less,
     trend_cell,
@@ -42,7 +42,7 @@ def decision_time_part(found: FoundDeadlines) -> DeadlinePart:
     )
 
 
-def _cells(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+def _cells(found: FoundDeadlines) -> Iterator[Checked]:
     tables = published_deadlines()["tables"]
     for interval in tables["intervals"]:
         places = [
@@ -55,7 +55,7 @@ def _cells(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             yield from _models(found, interval)
 
 
-def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterator[DeadlineCell]:
+def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterator[Checked]:
     tables = published_deadlines()["tables"]
     errors, base = tables["errors"], tables["errors"].index(0.0)
     printed = {
@@ -79,7 +79,7 @@ def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterato
     for place in places:
         plain, handled = (ours[manager][place] for manager in _SHORT)
         is_more = printed[HANDLING][place] > printed[PRODUCT][place]
-        yield DeadlineCell(
+        yield Checked(
             f"1/{interval}, f = {errors[place]:g}: O s of EH",
             "more than H" if is_more else "less than H",
             f"{handled:.3f}, H {plain:.3f}",
@@ -89,13 +89,13 @@ def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterato
     yield trend_cell(f"1/{interval} H by f: O s", "up", first, last)
     least, most = min(ours[HANDLING].values()), max(ours[HANDLING].values())
     what, words = f"1/{interval} EH by f: O s", f"{least:.3f} to {most:.3f}"
-    yield DeadlineCell(what, "nearly flat", words, most <= _FLAT * least)
+    yield Checked(what, "nearly flat", words, most <= _FLAT * least)
 
 
-def _by_base(what: str, printed: tuple[float, float], ours: tuple[float, float]) -> DeadlineCell:
+def _by_base(what: str, printed: tuple[float, float], ours: tuple[float, float]) -> Checked:
     """Compare a time with another of its column, both of them (s)."""
     theirs, mine = printed[0] / printed[1], ours[0] / ours[1]
-    return DeadlineCell(
+    return Checked(
         what,
         f"{theirs:.2f} of {printed[1]:g} s",
         f"{mine:.2f} of {ours[1]:.3f} s",
@@ -103,13 +103,13 @@ def _by_base(what: str, printed: tuple[float, float], ours: tuple[float, float])
     )
 
 
-def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
+def _models(found: FoundDeadlines, interval: int) -> Iterator[Checked]:
     for model, percent in (("feitelson", 72), ("variable", 35)):
         pair = found.get(hadoop_name(interval, model))
         if pair is None:
             continue
         plain, handled = (pair[manager].processing for manager in _SHORT)
-        yield DeadlineCell(
+        yield Checked(
             f"1/{interval} {model}: O s of EH",
             f"{percent} % less than H on average",
             f"{handled:.3f}, H {plain:.3f}",

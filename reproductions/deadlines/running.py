@@ -15,11 +15,11 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
-from reproductions.distances import ENOUGH_RUNS
+from reproductions.agreement import ENOUGH_RUNS
+from reproductions.framework import Extent
 from reproductions.workflows.running import planned
 
 GENERIC_JOBS, HADOOP_JOBS = 200, 100
@@ -36,7 +36,6 @@ PRODUCT, HANDLING, EARLIEST = "HCP_RM", "PSEH_HCP_RM", "EDF"
 MINIMUM = "MINEDF_WC"
 SEARCHED, PROGRAMMED = "MRCP_RM_MATCHING_AHEAD", "MILP"
 
-_QUICK_REPLICATIONS = 1
 _BATCHES = ("small_1", "small_2", "medium", "large_1", "large_2")
 _COARSE = {"large_1": 25}
 """The steps of the times of the integer programme (s), where that is not one."""
@@ -53,36 +52,12 @@ WORD_COUNT_INTERVALS = (150, 125)
 """A job arrives in so many seconds on average, where HCP-RM is compared with EDF on WordCount."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadlineExtent:
-    """How much is run.
+class DeadlineExtent(Extent):
+    """The ends of sweeps and three errors, if it is quick, or some parts."""
 
-    Attributes:
-        quick: the ends of sweeps and three errors, once each, instead of all.
-        replications: of each experiment; None: five, or one if it is quick.
-        parts: of the experiments, by name; empty: all.
-    """
-
-    quick: bool = False
-    replications: int | None = None
-    parts: tuple[str, ...] = ()
-
-    @property
-    def command(self) -> str:
-        """What is typed for it."""
-        words = ["rebecsim reproduce deadlines"]
-        if self.quick:
-            words.append("--quick")
-        if self.parts:
-            words.append(f"--parts {','.join(self.parts)}")
-        if self.replications is not None:
-            words.append(f"--replications {self.replications}")
-        return " ".join(words)
-
-    @property
-    def runs(self) -> int:
-        """How many replications there are."""
-        return self.replications or (_QUICK_REPLICATIONS if self.quick else ENOUGH_RUNS)
+    __slots__ = ()
+    name = "deadlines"
+    usual, usual_if_quick = ENOUGH_RUNS, 1
 
     def some(self, levels: Iterable[Any]) -> list[Any]:
         """Give levels of a factor: if it is quick the first and the last one."""
@@ -397,14 +372,8 @@ def deadline_plans(extent: DeadlineExtent) -> dict[str, Plan]:
     return plans
 
 
-def run_deadlines(
-    directory: Path, runner: StudyRunner, plans: Mapping[str, Plan]
-) -> FoundDeadlines:
-    """Run the experiments that are not in a directory yet; give the figures of all."""
-    runs = {
-        name: PlannedRun.kept(plan, directory / plan.scenario.name) for name, plan in plans.items()
-    }
-    runner.run(list(runs.values()))
+def found_in(runs: Mapping[str, PlannedRun]) -> FoundDeadlines:
+    """Give the figures of finished runs, by the names of experiments."""
     metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
     found: dict[str, dict[str, Figures]] = {}
     for name, run in runs.items():

@@ -15,17 +15,21 @@ from rebecsim.clusters.dispatch.eviction_measures import NATJAM_METRICS
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, display_scale, format_estimate, format_value
-from rebecsim.studies.statistics.estimates import Estimate, estimate, standard_error_for
+from rebecsim.studies.statistics.estimates import Estimate, estimate
 from rebecsim.studies.statistics.moments import CellMoments
+from reproductions.agreement import (
+    MOST_ERRORS,
+    errors_apart,
+    is_conspicuous,
+    standard_error_for,
+)
 from reproductions.dispatch.published import (
     MEASURED_RUNS,
     PUBLISHED_RUNS,
     PublishedRow,
     PublishedTable,
 )
-
-CONSPICUOUS = 3.0
-"""A difference of more standard errors than this calls for an explanation."""
+from reproductions.pages import Column, numbers, text_table
 
 PRINTED_DECIMALS = 2
 """Digits after the point of a published figure."""
@@ -102,11 +106,6 @@ class ReproductionRow:
         return self.is_conspicuous or is_conspicuous(self.difference_from_remeasured)
 
 
-def is_conspicuous(difference: float | None) -> bool:
-    """Whether a difference in standard errors is too large to be put down to chance."""
-    return difference is not None and abs(difference) > CONSPICUOUS
-
-
 def reproduction_rows(reproduction: Reproduction) -> list[ReproductionRow]:
     """Compare every figure of a published table with our runs of its scenario.
 
@@ -168,7 +167,7 @@ def _printed_error(metric: Metric, moments: Sequence[CellMoments], runs: int) ->
 def _standardised(ours: Estimate, other: float, error: float | None) -> float | None:
     if error is None or ours.standard_error is None:
         return None
-    return (ours.value - other) / math.hypot(ours.standard_error, error)
+    return errors_apart(ours.value - other, ours.standard_error, error)
 
 
 def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None) -> Group:
@@ -185,7 +184,7 @@ def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None
     parts.append(
         Text(
             "Ours: with the half-width of the 95 % interval. Difference: ours less published, in "
-            f"standard errors of that difference; ! marks more than {CONSPICUOUS:g}.",
+            f"standard errors of that difference; ! marks more than {MOST_ERRORS:g}.",
             style="dim",
         )
     )
@@ -193,22 +192,20 @@ def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None
 
 
 def _block(rows: Sequence[ReproductionRow]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Policy")
-    table.add_column("Figure")
-    for name in ("Published", "Ours", "Diff.", "Fair law"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for position, row in enumerate(rows):
-        repeated = position > 0 and rows[position - 1].policy == row.policy
-        table.add_row(
-            Text("" if repeated else row.policy),
-            Text(row.metric.title),
-            Text(format_value(row.metric, row.published, PRINTED_DECIMALS)),
-            Text(_shown(row.metric, row.ours)),
+    columns = [Column("Policy"), Column("Figure")]
+    columns += numbers(("Published", "Ours", "Diff.", "Fair law"))
+    lines = [
+        (
+            "" if place and rows[place - 1].policy == row.policy else row.policy,
+            row.metric.title,
+            format_value(row.metric, row.published, PRINTED_DECIMALS),
+            _shown(row.metric, row.ours),
             _difference(row),
-            Text(_shown(row.metric, row.fair)),
+            _shown(row.metric, row.fair),
         )
-    return table
+        for place, row in enumerate(rows)
+    ]
+    return text_table(columns, lines, gap=2)
 
 
 def _shown(metric: Metric, value: Estimate) -> str:

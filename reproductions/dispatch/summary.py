@@ -11,7 +11,8 @@ from typing import Literal
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import grouped
 from rebecsim.studies.statistics.estimates import Estimate
-from reproductions.dispatch.comparison import CONSPICUOUS, ReproductionRow
+from reproductions.agreement import MOST_ERRORS
+from reproductions.dispatch.comparison import ReproductionRow
 
 Agreement = Literal["yes", "partly", "no"]
 
@@ -53,7 +54,7 @@ class MeanFigures:
 def best_policies(rows: Sequence[ReproductionRow]) -> list[BestPolicies]:
     """Name the best policies by scenario and figure.
 
-    A policy counts as best when it is at most `CONSPICUOUS` standard errors of the difference
+    A policy counts as best when it is at most `MOST_ERRORS` standard errors of the difference
     behind the best figure. The two errors are added as if the policies were run independently,
     which is cautious, since they share random numbers.
     """
@@ -100,5 +101,5 @@ def _best(metric: Metric, figures: Mapping[str, tuple[float, float | None]]) -> 
     return tuple(
         policy
         for policy, (value, error) in defined.items()
-        if abs(best - value) <= CONSPICUOUS * math.hypot(error or 0.0, best_error or 0.0)
+        if abs(best - value) <= MOST_ERRORS * math.hypot(error or 0.0, best_error or 0.0)
     )

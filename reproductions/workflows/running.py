@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
@@ -14,11 +13,11 @@ from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
 from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import Estimate, estimate
-from reproductions.distances import ENOUGH_RUNS, relative_distance
+from reproductions.agreement import ENOUGH_RUNS, MOST_ERRORS, errors_apart, relative_distance
+from reproductions.framework import Extent
 from reproductions.workflows.batches import batch_errors, spread_errors
 from reproductions.workflows.published import (
     COMPARED,
@@ -40,42 +39,17 @@ of tables D.1, D.3 and D.4, which 2,500 and 4,000 miss; no other table had a say
 QUICK = ("D.1", "D.9", "D.17")
 """A table of each family."""
 
-_QUICK_REPLICATIONS = 2
-_MOST_ERRORS, _MOST_SHARE = 3.0, 0.05
+_MOST_SHARE = 0.05
 _ROUNDED = {"late": 0.0005, "turnaround": 0.005, "processing": 0.0005}
 """Half of the last printed digit."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowExtent:
-    """How much is run.
+class WorkflowExtent(Extent):
+    """A table of each family, if it is quick, or some tables."""
 
-    Attributes:
-        quick: a table of each family, instead of all.
-        tables: instead: tables by number; empty: as `quick` says.
-        replications: of each experiment; None: five, or two if it is quick.
-    """
-
-    quick: bool = False
-    tables: tuple[str, ...] = ()
-    replications: int | None = None
-
-    @property
-    def command(self) -> str:
-        """What is typed for it."""
-        words = ["rebecsim reproduce workflows"]
-        if self.quick:
-            words.append("--quick")
-        if self.tables:
-            words.append(f"--tables {','.join(self.tables)}")
-        if self.replications is not None:
-            words.append(f"--replications {self.replications}")
-        return " ".join(words)
-
-    @property
-    def runs(self) -> int:
-        """How many replications there are."""
-        return self.replications or (_QUICK_REPLICATIONS if self.quick else ENOUGH_RUNS)
+    __slots__ = ()
+    name = "workflows"
+    usual, usual_if_quick = ENOUGH_RUNS, 2
 
     @property
     def is_small(self) -> bool:
@@ -107,16 +81,16 @@ class ComparedCell:
         """By how many standard errors, of both, ours is greater than the published figure."""
         if self.printed is None:
             return math.nan
-        error = math.hypot(self.printed.standard_error, self.ours.standard_error or 0.0)
-        apart = self._apart
-        return apart / error if error else math.copysign(math.inf, apart) if apart else 0.0
+        return errors_apart(
+            self._apart, self.printed.standard_error, self.ours.standard_error or 0.0
+        )
 
     @property
     def is_within(self) -> bool:
         """Whether they are within three standard errors, or 5 %, of one another."""
         if self.printed is None:
             return False
-        return abs(self.errors) <= _MOST_ERRORS or (
+        return abs(self.errors) <= MOST_ERRORS or (
             abs(self._apart) <= _MOST_SHARE * self.printed.value
         )
 
@@ -146,27 +120,6 @@ class FoundTable:
         for row in self.rows:
             for figure in figures:
                 yield from (each for each in row[figure] if each.printed is not None)
-
-
-def workflow_plans(extent: WorkflowExtent) -> list[tuple[BudgetTable, list[Plan]]]:
-    """Lay out the experiments: for each table those of its rows. Raises UserError as `chosen`."""
-    return [
-        (table, [planned(scenario_of(table, row.point, extent.runs)) for row in table.rows])
-        for table in extent.chosen
-    ]
-
-
-def reproduce_workflows(
-    directory: Path, runner: StudyRunner, plans: Sequence[tuple[BudgetTable, Sequence[Plan]]]
-) -> list[FoundTable]:
-    """Run the experiments that are not in a directory yet, and compare the figures of all."""
-    runs = {
-        plan.scenario.name: PlannedRun.kept(plan, directory / plan.scenario.name)
-        for _, rows in plans
-        for plan in rows
-    }
-    runner.run(list(runs.values()))
-    return [compared(table, [runs[plan.scenario.name] for plan in rows]) for table, rows in plans]
 
 
 def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesScenario:

@@ -28,7 +28,7 @@ from reproductions.capacity.report import (
 )
 from reproductions.capacity.running import (
     QUICK,
-    Extent,
+    CapacityExtent,
     found_in,
 )
 from reproductions.capacity.scenarios import (
@@ -93,14 +93,14 @@ def test_each_trend_of_the_validation_counts(validation, run, changed, said):
     assert checked(target, Found({}, {}, validation)).verdict == "holds"
     spoilt = {**validation, run: {**validation[run], **changed}}
     seen = checked(target, Found({}, {}, spoilt))
-    assert (seen.verdict, said in seen.figure) == ("missed", True)
+    assert (seen.verdict, said in seen.ours) == ("missed", True)
     assert checked(target, Found({}, {})).verdict == "open"
 
 
 def test_the_output_ends_with_what_holds_and_fits_a_terminal():
     file = io.StringIO()
     found = as_found(published())
-    Console(file=file, width=80).print(reproduction_view(found, Extent()))
+    Console(file=file, width=80).print(reproduction_view(found, CapacityExtent()))
     lines = file.getvalue().rstrip().split("\n")
     assert lines[-1] == "17 hold, 0 are missed, 2 are open."
     assert lines[-2].startswith("R19 open")
@@ -119,18 +119,18 @@ def test_only_what_was_run_is_shown():
     assert tables[0].columns == ("1", "2", "4")
     assert all(len(row.ours) == len(table.columns) for table in tables for row in table.rows)
     # Six statements need experiments that are not among the eight, or no runs at all.
-    verdicts = [each.target.name for each in all_checked(quick) if each.verdict == "open"]
+    verdicts = [each.name for each in all_checked(quick) if each.verdict == "open"]
     assert verdicts == ["R7", "R9", "R12", "R16", "R18", "R19"]
 
 
 def test_the_page_says_how_it_was_made():
-    text = reproduction_markdown(as_found(published()), Extent(quick=True))
+    text = reproduction_markdown(as_found(published()), CapacityExtent(quick=True))
     assert text.startswith("<!-- Made by `rebecsim reproduce capacity --quick --page FILE`")
     assert "2 replications of each experiment" in text
     assert "| R5 | With 50-50" in text
     assert verdict_counts(all_checked(as_found(published()))) in text
-    assert Extent(replications=1).command == "rebecsim reproduce capacity --replications 1"
-    assert (Extent().runs, Extent(quick=True, replications=5).runs) == (10, 5)
+    assert CapacityExtent(replications=1).command == "rebecsim reproduce capacity --replications 1"
+    assert (CapacityExtent().runs, CapacityExtent(quick=True, replications=5).runs) == (10, 5)
 
 
 def test_only_runs_of_the_large_cluster_have_what_was_chosen_for_it():
@@ -174,7 +174,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> PlannedRun:
 
 
 def test_tables_are_chosen_by_their_numbers():
-    extent = Extent(tables=("5.2", "6.14"))
+    extent = CapacityExtent(tables=("5.2", "6.14"))
     assert extent.command == "rebecsim reproduce capacity --tables 5.2,6.14"
     assert extent.experiments == set(range(17, 25))
     assert (extent.has("5.1"), extent.has("5.2", "5.3")) == (False, True)
@@ -182,7 +182,7 @@ def test_tables_are_chosen_by_their_numbers():
     titles = [each.title[:11] for each in compared_tables(found, extent.chosen)]
     assert titles == ["Table 6.14:"]
     with pytest.raises(UserError, match=r"no table '5.9'; they are 5.1 to 5.4 and 6.1 to 6.20"):
-        _ = Extent(tables=("5.9",)).chosen
+        _ = CapacityExtent(tables=("5.9",)).chosen
     assert published().only(published().numbers) == published()
     assert published().only(["5.3"]).shared == ("5.3",)
 
@@ -192,13 +192,13 @@ def test_a_quick_run_says_which_verdicts_more_runs_reverse():
     said = reversals(outcomes)
     # By the published figures all hold that are not open; ours miss some.
     missed = [name for name, verdict in full_verdicts().items() if verdict == "missed"]
-    run = {each.target.name for each in outcomes if each.verdict != "open"}
+    run = {each.name for each in outcomes if each.verdict != "open"}
     assert said == (
         "All experiments, ten times each, reverse "
         + ", ".join(f"{name} (missed)" for name in missed if name in run)
         + "."
     )
-    alike = [each for each in outcomes if each.verdict == full_verdicts()[each.target.name]]
+    alike = [each for each in outcomes if each.verdict == full_verdicts()[each.name]]
     assert reversals(alike) == "All experiments, ten times each, give the same verdicts."
 
 

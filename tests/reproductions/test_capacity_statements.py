@@ -81,7 +81,7 @@ def test_a_target_is_missed_by_figures_that_say_otherwise(theirs, name):
 def test_each_direction_of_the_small_cluster_counts(theirs, run, makespans, said):
     changed = replace(theirs, makespans={**theirs.makespans, run: makespans})
     seen = checked(BY_NAME["R16"], changed)
-    assert (seen.verdict, said in seen.figure) == ("missed", True)
+    assert (seen.verdict, said in seen.ours) == ("missed", True)
 
 
 def test_every_pair_of_table_5_1_that_differs_in_one_setting_is_a_row():
@@ -89,13 +89,13 @@ def test_every_pair_of_table_5_1_that_differs_in_one_setting_is_a_row():
     names = {name for pair in pairs for name in (pair.before, pair.after)}
     assert names == set(published().makespans)
     assert len(pairs) == 17
-    assert checked(BY_NAME["R16"], as_found(published())).figure == "32 of 32 directions"
+    assert checked(BY_NAME["R16"], as_found(published())).ours == "32 of 32 directions"
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_nothing_is_said_of_what_was_not_run(name):
     seen = checked(BY_NAME[name], Found({}, {}))
-    assert (seen.verdict, seen.figure[:7]) == ("open", "without")
+    assert (seen.verdict, seen.ours[:7]) == ("open", "without")
 
 
 def test_the_tables_are_whole(theirs):

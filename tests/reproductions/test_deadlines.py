@@ -13,11 +13,13 @@ from rich.console import Console
 
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
-from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.scenario import validated
+from reproductions import framework
+from reproductions.agreement import within_count
 from reproductions.deadlines import running as deadline_runs
 from reproductions.deadlines.cells import DeadlinePart
-from reproductions.deadlines.checks import deadline_parts, within_count
+from reproductions.deadlines.checks import deadline_parts
+from reproductions.deadlines.experiments import DeadlineExperiments
 from reproductions.deadlines.report import (
     deadlines_markdown,
     deadlines_view,
@@ -117,7 +119,7 @@ def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
     missed = [cell for part in parts for cell in part.cells if not cell.holds]
     assert missed == []
     assert [len(part.cells) for part in parts] == [39, 5, 43, 28, 52, 22, 12, 46, 12]
-    assert within_count(parts) == (259, 259)
+    assert within_count([cell for part in parts for cell in part.cells]) == (259, 259)
 
 
 def test_what_is_not_as_published_is_missed() -> None:
@@ -131,7 +133,7 @@ def test_what_is_not_as_published_is_missed() -> None:
         found[hadoop_name(45, -0.9)]["HCP_RM"], processing=3.0
     )
     found[hadoop_name(25, "variable")]["HCP_RM"] = SOME
-    missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
+    missed = [cell.says for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
         *("resources 25: P %", "resources: T s", "resources: most O/T %"),
         *("rate 0.001: P %", "rate 0.001: T s", "rate 0.025: P %"),
@@ -160,7 +162,7 @@ def test_as_much_is_neither_less_nor_more_and_ten_times_are_not_a_hundred() -> N
     found[error_name(60, 2.0)] = found[error_name(60, -0.9)]
     found["batch_small_1"]["MILP"] = replace(BETTER["MILP"], batch=10.0)
     found["batch_small_2"]["MILP"] = replace(BETTER["MILP"], completion=10.0)
-    missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
+    missed = [cell.says for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
         *(f"reserved, probability: {each}" for each in ("P %", "T s", "O s")),
         "rate 0.01: P %",
@@ -197,7 +199,7 @@ def test_half_as_much_less_as_published_on_average_is_enough_and_less_is_not() -
         if "HCP_RM" in each and "PSEH_HCP_RM" in each:
             each["PSEH_HCP_RM"] = replace(each["PSEH_HCP_RM"], late=0.9 * each["HCP_RM"].late)
     missed = [cell for part in deadline_parts(found) for cell in part.cells if not cell.holds]
-    shown = {cell.what: cell.published for cell in missed if cell.what.endswith("on average")}
+    shown = {cell.says: cell.published for cell in missed if cell.says.endswith("on average")}
     assert shown == {
         "O s with WFBB-RM on average": "77 to 85 % lower",
         "synthetic, em_max: T s on average": "65 % lower",
@@ -281,12 +283,12 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
 ) -> None:
     asked = []
 
-    def ran(directory: Path, runner: object, plans: Mapping[str, Plan]) -> FoundDeadlines:
-        asked.append({plan.scenario.replications for plan in plans.values()})
-        asked.append(set(plans))
+    def ran(wanted: DeadlineExperiments, directory: Path, runner: object) -> FoundDeadlines:
+        asked.append({plan.scenario.replications for plan in wanted.plans().values()})
+        asked.append(set(wanted.by_name))
         return as_published()
 
-    monkeypatch.setattr(deadline_runs, "run_deadlines", ran)
+    monkeypatch.setattr(framework, "run_experiments", ran)
     refused = run("reproduce", "capacity", "--parts", "edf")
     assert refused.returncode == 2
     assert "is for deadlines only" in refused.stderr

@@ -17,8 +17,8 @@ from rebecsim.clusters.dispatch.source import COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.moments import CellMoments
+from reproductions.agreement import MOST_ERRORS
 from reproductions.dispatch.comparison import (
-    CONSPICUOUS,
     Reproduction,
     reproduction_rows,
 )
@@ -121,8 +121,8 @@ def require_explanations(page: str) -> None:
         differences = [row["Less published"], row["Less re-measured"]]
         for text in differences:
             # Shown with one decimal, 3.04 is 3.0.
-            assert text.startswith("**") or abs(number(text)) <= CONSPICUOUS
-            assert not text.startswith("**") or abs(number(text)) >= CONSPICUOUS
+            assert text.startswith("**") or abs(number(text)) <= MOST_ERRORS
+            assert not text.startswith("**") or abs(number(text)) >= MOST_ERRORS
         assert bool(row["Remark"]) == any(text.startswith("**") for text in differences)
         if row["Remark"]:
             used.setdefault(place, set()).add(row["Remark"])
@@ -236,9 +236,9 @@ def test_the_page_of_the_documentation_meets_the_figures_that_can_be_met():
         if row.unmet
     }
     for (section, policy, _), row in rows.items():
-        assert abs(number(row["Less re-measured"])) <= CONSPICUOUS
+        assert abs(number(row["Less re-measured"])) <= MOST_ERRORS
         if (section, policy) not in unmet:
-            assert abs(number(row["Less published"])) <= CONSPICUOUS
+            assert abs(number(row["Less published"])) <= MOST_ERRORS
 
 
 def test_the_command_writes_the_page(tmp_path, monkeypatch):

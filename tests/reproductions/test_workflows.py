@@ -139,14 +139,14 @@ def test_the_best_of_even_budgets_is_held_against_the_best_of_proportional_ones(
         "ED-SL-TSP2 has 35 % fewer late jobs than PD-SL-TSP1 on average",
         "with resources 40 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
     ]
-    assert (said[2].figure, said[0].figure) == ("35 % fewer", "0.957 and 1.824 %")
+    assert (said[2].ours, said[0].ours) == ("35 % fewer", "0.957 and 1.824 %")
     by_number = {each.table.number: each for each in all_tables}
     third = by_number["D.7"]
     cells = third.rows[0]["late"]
     more = (*cells[:2], replace(cells[2], ours=found(1.2)), cells[3])
     spoilt = replace(third, rows=({**third.rows[0], "late": more}, *third.rows[1:]))
     (missed,) = statements([by_number["D.3"], spoilt])[-1:]
-    assert (missed.holds, missed.figure) == (False, "51 % more")
+    assert (missed.holds, missed.ours) == (False, "51 % more")
     assert all("ED-SL-TSP2" not in each.says for each in statements([by_number["D.3"]]))
     one = replace(cells[2], ours=found(1.824))
     first = by_number["D.5"]
@@ -183,7 +183,7 @@ def test_statements_hold_for_the_published_figures(all_tables: list[FoundTable])
         "by TSP2 turnaround is 1.93 times that by TSP1",
         "that ratio shrinks with more arrivals a second",
     ]
-    assert (said[3].figure, said[6].figure) == ("2.34, 1.93, 1.42", "1.21, 1.92, 3.12")
+    assert (said[3].ours, said[6].ours) == ("2.34, 1.93, 1.42", "1.21, 1.92, 3.12")
     cells = all_tables[0].rows[1]["turnaround"]
     spoilt = (cells[0], replace(cells[1], ours=found(1.0)), *cells[2:])
     rows = list(all_tables[0].rows)
@@ -194,7 +194,7 @@ def test_statements_hold_for_the_published_figures(all_tables: list[FoundTable])
     rows[1] = {**rows[1], "turnaround": (early, *cells[1:])}
     broken = statements([replace(all_tables[0], rows=tuple(rows))])
     assert [each.holds for each in broken] == [False, True, False, False]
-    assert broken[3].figure == "2.34, 2.83, 1.42"
+    assert broken[3].ours == "2.34, 2.83, 1.42"
 
 
 def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
