@@ -13,7 +13,8 @@ from pathlib import Path
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate.module import build_model
-from rebecsim.lang import CheckedModel, Dialect, check_file
+from rebecsim.lang import Dialect, check_file
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.trust import is_program
 

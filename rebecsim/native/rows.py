@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from rebecsim.native.arrays import Integers
 
 
 def ranges(first: Integers, count: Integers) -> Integers:

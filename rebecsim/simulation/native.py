@@ -13,7 +13,8 @@ from rebecsim.actors.message import NOBODY
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.generate.step import NotNativeError
-from rebecsim.lang import CheckedModel, syntax, walk
+from rebecsim.lang import syntax, walk
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Ended, First
 from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS

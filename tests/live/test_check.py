@@ -17,11 +17,11 @@ from rebecsim.live import (
     Log,
     NotAllowedError,
     check_log,
-    lateness,
     load_log,
     run_live,
     save_log,
 )
+from rebecsim.live.lateness import lateness
 from rebecsim.simulation import Tracer, simulate, state_of
 from tests.live.models import writers
 

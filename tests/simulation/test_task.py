@@ -19,9 +19,9 @@ main { Dice dice():(); }
 SEEN = Observation("dice", ("sum",), "roll")
 
 
-def dice(replications, order="random", engine="auto", cell="dice", until=9):
+def dice(replications, order="random", chosen="auto", cell="dice", until=9):
     runs = Runs(SEEN, (3, 4), range(replications), until, order=order)
-    return Task(cell, TEXT, runs, engine)
+    return Task(cell, TEXT, runs, chosen)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_what_is_not_compiled_is_not_worth_it(monkeypatch, fresh):
     assert run_task(dice(1_000)).engine == "python"
     assert run_task(dice(5)).engine == "python"
     assert len(list((fresh / "models").iterdir())) == 1
-    asked = run_task(dice(5, engine="native"))
+    asked = run_task(dice(5, chosen="native"))
     assert asked.engine == "native"
 
 

@@ -231,7 +231,7 @@ def _exit_after(ending: Ending) -> None:
 
 
 def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:
-    from rebecsim.live import lateness
+    from rebecsim.live.lateness import lateness
 
     style = "bold red" if log.ending.is_violation else "bold"
     console().print(Text(_end_of(log.ending, log), style=style), soft_wrap=True)
