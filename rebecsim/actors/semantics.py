@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rebecsim.actors.failures import failure_of
-from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.rebec import MessageServer, Rebec
+from rebecsim.actors.rebec import Message, MessageServer, PlainMessage, Rebec
 from rebecsim.actors.system import System
-from rebecsim.actors.violations import DeadlineMissedError, Violation
+from rebecsim.actors.violations import DeadlineMissedError, Violation, failure_of
 from rebecsim.errors import UserError
 
 MOST_AT_ONE_TIME = 1_000_000

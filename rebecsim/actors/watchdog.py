@@ -7,6 +7,7 @@ longer than a patience is taken for one that does not. The same goes for constru
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -16,12 +17,24 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.places import SOURCE, line_of_rebeca
+from rebecsim.actors.rebec import Message, PlainMessage
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.actors.system import System
+
+SOURCE = "__rebecsim_source__"
+"""The global of a module written from Rebeca that holds its text, whose comments name lines."""
+
+_LINE = re.compile(r"# (?:.*, )?line (\d+)$")
+
+
+def line_of_rebeca(source: str, line: int) -> int | str:
+    """Give the line of Rebeca that a line of a generated module was written from."""
+    lines = source.splitlines()[:line]
+    noted = (_LINE.search(each) for each in reversed(lines))
+    return next((int(each[1]) for each in noted if each is not None), "?")
+
 
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""

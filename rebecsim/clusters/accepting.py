@@ -12,7 +12,7 @@ from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.patterns.steps import UniformArrivals, UniformLengths
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.clusters.plugin import Plugin, install, uninstall
-from rebecsim.generate.environment import template_environment
+from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
 
 

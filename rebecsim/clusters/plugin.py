@@ -29,7 +29,7 @@ from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.registry import StagesPolicy, stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import YarnScheduler, yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
-from rebecsim.generate.environment import add_templates, has_template, remove_templates
+from rebecsim.generate.templates import add_templates, has_template, remove_templates
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.study import Study
 

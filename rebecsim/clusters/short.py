@@ -15,7 +15,7 @@ from rebecsim.clusters.model.study import STUDY
 from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text, sweep_fault
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.studies.scenarios.scenario import validated

@@ -18,8 +18,12 @@ from rebecsim.lang import (
     PropertyFile,
     check_property,
 )
-from rebecsim.lang.properties.asked import check_condition, check_number
-from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
+from rebecsim.lang.properties import (
+    AssertionProperty,
+    TemporalProperty,
+    check_condition,
+    check_number,
+)
 
 Predicate = Callable[[State], bool]
 

@@ -1,7 +1,11 @@
-from .batch import Batch as Batch, Observation as Observation
-from .engine import EngineError as EngineError
+from .batch import (
+    ORDERS as ORDERS,
+    Batch as Batch,
+    EngineError as EngineError,
+    Observation as Observation,
+    Order as Order,
+)
 from .montecarlo import run_batch as run_batch
-from .order import ORDERS as ORDERS, Order as Order
 from .simulator import (
     OUTCOMES as OUTCOMES,
     VIOLATIONS as VIOLATIONS,

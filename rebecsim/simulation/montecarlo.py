@@ -13,9 +13,15 @@ from rebecsim.actors import ChoiceLaw, Model, Streams, System
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
-from rebecsim.simulation.batch import Batch, Observation, Runs
-from rebecsim.simulation.engine import native_for, require_checked
-from rebecsim.simulation.order import Order, scheduler_for
+from rebecsim.simulation.batch import (
+    Batch,
+    Observation,
+    Order,
+    Runs,
+    native_for,
+    require_checked,
+    scheduler_for,
+)
 from rebecsim.simulation.simulator import OUTCOMES, simulate
 from rebecsim.simulation.trace import Event, Tracer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.exploration import Path
 from rebecsim.exploration.graphs.space import RebecState
 from rebecsim.live import Alternative, Stepper, Turn

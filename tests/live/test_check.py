@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Recorder, ReplayError, ReplayScheduler
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.live import (
     Ending,
     LiveLimits,
@@ -21,7 +21,7 @@ from rebecsim.live import (
     run_live,
     save_log,
 )
-from rebecsim.live.lateness import lateness
+from rebecsim.live.log import lateness
 from rebecsim.simulation import Tracer, simulate, state_of
 from tests.live.models import writers
 

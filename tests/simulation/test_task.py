@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from rebecsim import kept_files
-from rebecsim.simulation import Observation, engine, task
-from rebecsim.simulation.batch import Runs
-from rebecsim.simulation.task import Task, run_task
+from rebecsim.simulation import Observation, batch
+from rebecsim.simulation.batch import Runs, Task, run_task
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -27,13 +26,13 @@ def dice(replications, order="random", chosen="auto", cell="dice", until=9):
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_files, "cache_directory", lambda: tmp_path)
-    task._laid_out.clear()
-    task._model.cache_clear()
+    batch._laid_out.clear()
+    batch._model.cache_clear()
     return tmp_path
 
 
 def compiled(monkeypatch, answer):
-    monkeypatch.setattr(engine, "_is_compiled", lambda native: answer)
+    monkeypatch.setattr(batch, "_is_compiled", lambda native: answer)
 
 
 def test_small_tasks_are_for_python_until_the_model_is_loaded(monkeypatch):
@@ -57,7 +56,7 @@ def test_python_when_asked_for_reads_the_model_once(monkeypatch, fresh):
     compiled(monkeypatch, True)
     batches = [run_task(dice(1_000, order, "python")) for order in ("random", "fifo")]
     assert [batch.engine for batch in batches] == ["python", "python"]
-    assert task._model.cache_info().misses == 1
+    assert batch._model.cache_info().misses == 1
     assert not (fresh / "models").exists()
 
 

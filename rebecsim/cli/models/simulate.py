@@ -175,8 +175,14 @@ def simulate(
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.models.runs import event_table, run_summary
     from rebecsim.simulation import Tracer
-    from rebecsim.simulation.saved import doing_again, load_run, make_scheduler, save_run
-    from rebecsim.simulation.traced import REPEATED, simulate_traced
+    from rebecsim.simulation.simulator import (
+        REPEATED,
+        doing_again,
+        load_run,
+        make_scheduler,
+        save_run,
+        simulate_traced,
+    )
 
     if engine == "native":
         if save is not None or replay is not None:
@@ -259,9 +265,9 @@ def _simulate_natively(
     from rebecsim.native.layout import native_model
     from rebecsim.report.models.runs import event_table, run_summary
     from rebecsim.simulation import RunResult
-    from rebecsim.simulation.engine import require_checked
+    from rebecsim.simulation.batch import require_checked
     from rebecsim.simulation.native import simulate_native
-    from rebecsim.simulation.saved import make_scheduler
+    from rebecsim.simulation.simulator import make_scheduler
 
     built, checked = opened[0], require_checked(opened[1])
     events: tuple[Event, ...] = ()
@@ -297,7 +303,7 @@ def _again(
     None if it has not.
     """
     from rebecsim.simulation import Tracer, simulate as run
-    from rebecsim.simulation.standstill import may_stand_still
+    from rebecsim.simulation.simulator import may_stand_still
 
     still = result.outcome in ("step limit", "time stands still")
     if model.core or not (still and may_stand_still(events)):

@@ -25,7 +25,7 @@ from types import FunctionType
 
 from rebecsim import actors
 from rebecsim.actors import Array, Model, Rebec
-from rebecsim.actors.places import SOURCE, line_of_rebeca
+from rebecsim.actors.watchdog import SOURCE, line_of_rebeca
 from rebecsim.exploration.analysis.absolute_time import (
     BACK_DOORS,
     codes_of,

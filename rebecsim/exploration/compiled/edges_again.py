@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.exploration.search import Edges
-from rebecsim.native import control as at
+from rebecsim.native import search_layout as at
+from rebecsim.native.arrays import words_of
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Reason
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.engines import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import expand_ahead
-from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import (
     FOUND_BY_WIDTH,
     FOUND_ORDINAL,
@@ -22,8 +22,7 @@ from rebecsim.native.loops.successors import (
     FOUND_UNITS,
     Successors,
 )
-from rebecsim.native.loops.tables import ABSENT, find_states
-from rebecsim.native.packing import words_of
+from rebecsim.native.loops.tables import ABSENT, arrays_of, find_states
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.recording import NO_SERVICE, Recording
 from rebecsim.exploration.states.breach_key import BreachKey
-from rebecsim.native import control as at
+from rebecsim.native import search_layout as at
 from rebecsim.native.loops.breadth_first import EDGE_SERVED, EDGE_WIDTH
 from rebecsim.native.loops.successors import TIME_PASSES
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rebecsim.actors.written import call_text
+from rebecsim.actors.values import call_text
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.limits import Limits

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import ranges
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
-from rebecsim.actors.timers import duration
-from rebecsim.actors.written import call_text, drawn_text, value_text
+from rebecsim.actors.values import call_text, drawn_text, duration, value_text
 from rebecsim.exploration.paths.origins import Origins
 from rebecsim.exploration.states.local import NO_DEADLINE, Local, Waiting
 from rebecsim.exploration.states.outcome import Breach, Effect, Outcome

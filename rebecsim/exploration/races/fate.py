@@ -14,7 +14,7 @@ import numpy as np
 
 from rebecsim.exploration.graphs.components import components
 from rebecsim.exploration.graphs.state_graph import Flags, Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import ranges
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from rebecsim.actors import (
     Violation,
     serve,
 )
-from rebecsim.actors.attributes import refuse_attributes
-from rebecsim.actors.message import NOBODY
+from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.system import refuse_attributes
 from rebecsim.exploration.states.isolation import hidden_class
 from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
 from rebecsim.exploration.states.outbox import Outbox, Sent

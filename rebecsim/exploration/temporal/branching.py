@@ -17,7 +17,7 @@ from rebecsim.exploration.temporal.labelling import Labels
 from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
 from rebecsim.exploration.temporal.until_times import times_of
 from rebecsim.exploration.temporal.walks import HopRun, TimedUntil, UntilWalk
-from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
+from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
 
 
 class Evaluation:

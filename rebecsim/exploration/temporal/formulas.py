@@ -11,7 +11,7 @@ from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.temporal.bounds import TimeBound
 from rebecsim.exploration.temporal.named_forms import FormulaKind, plain
 from rebecsim.lang import CheckedProperties
-from rebecsim.lang.properties.syntax import Bound, Formula, Proposition, TemporalProperty
+from rebecsim.lang.properties import Bound, Formula, Proposition, TemporalProperty
 from rebecsim.lang.syntax import Expression
 from rebecsim.lang.traversal import walk
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
+from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
 
 
 @dataclass(frozen=True, slots=True)

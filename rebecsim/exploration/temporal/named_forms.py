@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
+from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
 
 FormulaKind = Literal["ltl", "tctl"]
 

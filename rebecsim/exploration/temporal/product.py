@@ -20,7 +20,7 @@ from rebecsim.exploration.temporal.automaton import Automaton
 from rebecsim.exploration.temporal.labelled import EndlessGraph
 from rebecsim.exploration.temporal.labelling import Labels
 from rebecsim.exploration.temporal.product_loops import ProductArrays, Stack, Wanted
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 
 Integers = NDArray[np.int64]
 
@@ -153,11 +153,11 @@ def _loops(transitions: int) -> ModuleType:
     """Give the plain loops, or the compiled ones where so many transitions are worth them."""
     from rebecsim.native.cache import is_plain, is_ready, prepare
 
-    if transitions < thresholds.PRODUCT_LOADS or is_plain():
+    if transitions < engines.PRODUCT_LOADS or is_plain():
         return product_loops
     from rebecsim.exploration.temporal import compiled_product
 
-    if transitions < thresholds.PRODUCT_COMPILES and not all(map(is_ready, compiled_product.ALL)):
+    if transitions < engines.PRODUCT_COMPILES and not all(map(is_ready, compiled_product.ALL)):
         return product_loops
     prepare(*compiled_product.ALL)
     return compiled_product

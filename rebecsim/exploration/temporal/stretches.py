@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.exploration.temporal.labelled import EndlessGraph
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import ranges
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

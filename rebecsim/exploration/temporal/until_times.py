@@ -16,7 +16,7 @@ import numpy as np
 
 from rebecsim.exploration.temporal.bounds import TimeBound, weak
 from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import ranges
 
 NEVER = 1 << 60
 """A time that does not come; where the greatest bound is meant, any time."""

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, find_server
 from rebecsim.lang.checking.constants import FUNCTIONS, fold_function
-from rebecsim.lang.checking.hints import signature
-from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
-from rebecsim.lang.checking.type_names import resolve_type
-from rebecsim.lang.habits import METHOD_HINTS
+from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown, resolve_type, signature
+from rebecsim.lang.errors import METHOD_HINTS
 from rebecsim.lang.types import (
     ANY_REBEC,
     DOUBLE,

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.exploration.paths.path import Path, PathStep
 from rebecsim.exploration.races.witness import Witness, WitnessOrder
 from rebecsim.report.diagrams.sequence import sequence_diagram

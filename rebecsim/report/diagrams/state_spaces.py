@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from rebecsim.actors.written import call_text, drawn_text, value_text
+from rebecsim.actors.values import call_text, drawn_text, value_text
 from rebecsim.errors import UserError
 from rebecsim.files import replacing_text
 from rebecsim.report.diagrams.svg import shortened

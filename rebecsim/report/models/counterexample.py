@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.actors.written import change_texts
+from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.paths.recorded import step_to_json

@@ -18,7 +18,7 @@ from rebecsim.exploration.checks import Problem, pose
 from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.properties import abstraction
 from rebecsim.generate import build_model
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import check_source
 
 MODEL = """

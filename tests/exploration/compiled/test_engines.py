@@ -25,7 +25,7 @@ from rebecsim.exploration.engines import NativeEngineError
 from rebecsim.exploration.limits import Meter
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.native import thresholds as native_engines
+from rebecsim.native import engines as native_engines
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models

@@ -11,7 +11,7 @@ from rebecsim.exploration.temporal.automaton import automaton_of
 from rebecsim.exploration.temporal.lasso import accepted_run
 from rebecsim.exploration.temporal.ltl import normal
 from rebecsim.exploration.temporal.product import product_of
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
 from tests.exploration.temporal.formulas_at_random import (
     formula_at_random,
@@ -31,8 +31,8 @@ def test_compiled_code_finds_the_components_and_runs_that_plain_python_finds(mon
         automaton = automaton_of(normal(asked.formula, asked.number_of, negated=True))
         answers = []
         for least in (1 << 60, 0):
-            monkeypatch.setattr(thresholds, "PRODUCT_LOADS", least)
-            monkeypatch.setattr(thresholds, "PRODUCT_COMPILES", least)
+            monkeypatch.setattr(engines, "PRODUCT_LOADS", least)
+            monkeypatch.setattr(engines, "PRODUCT_COMPILES", least)
             product = product_of(graph, labels, automaton)
             assert (product.loops is product_loops) is (least > 0)
             run = accepted_run(product, ((1 << automaton.untils) - 1) << product.shift | graph.fair)

@@ -1,13 +1,16 @@
-"""The kinds of values that state variables hold, and their arithmetic.
+"""The kinds of values that state variables hold, their arithmetic, and how they are written.
 
 Integers wrap around in two's complement, `/` and `%` truncate towards zero, and floats are IEEE
 single precision after every operation, doubles double precision, as in the C++ that Rebeca
 compilers generate.
+
+A timer that runs is kept as the time of its start, which does not change while time passes; what a
+model and its users see is how long it has been running.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_float
 from dataclasses import dataclass
 from math import copysign, inf, isinf, nan, pow as c_pow, sqrt
@@ -153,3 +156,80 @@ Boolean = Kind("boolean", False, bool)
 Float = Kind("float", 0.0, float32)
 Double = Kind("double", 0.0, float)
 Reference = Kind("rebec", None, lambda rebec: rebec)
+
+
+STOPPED = -1
+"""The value of a timer that does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """A timer that runs, by its start in the local time of its rebec."""
+
+    start: int
+
+
+def duration(timer: Since | int, now: int) -> int:
+    """Give how long a timer has been running at a local time, STOPPED if it does not run."""
+    return now - timer.start if isinstance(timer, Since) else STOPPED
+
+
+def durations(value: Any, now: int) -> Any:
+    """Give the value of a variable with durations in the place of running timers."""
+    if isinstance(value, Since):
+        return duration(value, now)
+    return [durations(each, now) for each in value] if type(value) is list else value
+
+
+Timer = Kind("Timer", STOPPED, lambda timer: timer)
+
+
+def plain(value: Any) -> Any:
+    """Give a value as it stands in a file: what JSON has no form for, as a rebec, becomes text."""
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float and value - value == 0.0:  # neither infinite nor NaN
+        return value
+    return str(value)
+
+
+def value_text(value: object) -> str:
+    """Give a value as Rebeca writes it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case None:
+            return "null"
+        case list() | tuple():
+            return f"[{', '.join(map(value_text, value))}]"
+    return str(value)
+
+
+def call_text(server: str, parameters: Sequence[str], arguments: Sequence[object]) -> str:
+    """Give a message with the names of its arguments, where they are known: `buy(customer=ann)`."""
+    texts = list(map(value_text, arguments))
+    if len(parameters) == len(texts):
+        texts = [f"{name}={text}" for name, text in zip(parameters, texts, strict=True)]
+    return f"{server}({', '.join(texts)})"
+
+
+def drawn_text(drawn: Sequence[object], choices: Iterable[int]) -> str:
+    """Give the values that choices have drawn; without them, as in an old file, `#2` for a second.
+
+    `choices` are the indices of the alternatives, from 0.
+    """
+    if drawn:
+        return ", ".join(map(value_text, drawn))
+    return ", ".join(f"#{index + 1}" for index in choices)
+
+
+def changes_text(changed: Iterable[tuple[str, object]]) -> str:
+    """Give the variables with new values."""
+    return ", ".join(change_texts(changed))
+
+
+def change_texts(changed: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Give each variable with its new value."""
+    return tuple(f"{name} = {value_text(value)}" for name, value in changed)

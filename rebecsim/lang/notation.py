@@ -1,4 +1,4 @@
-"""The values of numbers and texts as written, and how to write them."""
+"""How numbers, texts and operators are written, for the parser and the printer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import struct
 
 from rebecsim.lang.errors import syntax_error
-from rebecsim.lang.syntax import Span
+from rebecsim.lang.syntax import BinaryOperator, Span
 
 INT_MAX = 2**31 - 1
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
@@ -92,3 +92,31 @@ def text_value(quoted: str, span: Span) -> str:
 def text_text(text: str) -> str:
     """The text between quotation marks, with escapes where they are needed."""
     return '"' + "".join(_UNESCAPES.get(character, character) for character in text) + '"'
+
+
+ASSIGNMENT = 1
+CONDITIONAL = 2
+BINARY_PRECEDENCE: dict[BinaryOperator, int] = {
+    "||": 3,
+    "&&": 4,
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "==": 8,
+    "!=": 8,
+    "<": 9,
+    "<=": 9,
+    ">": 9,
+    ">=": 9,
+    "<<": 10,
+    ">>": 10,
+    "+": 11,
+    "-": 11,
+    "*": 12,
+    "/": 12,
+    "%": 12,
+}
+"""Higher binds tighter; all of them group from the left."""
+INSTANCE_OF = BINARY_PRECEDENCE["<"]
+UNARY = 13
+POSTFIX = 14

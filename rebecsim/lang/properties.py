@@ -1,4 +1,7 @@
-"""Read and check `.property` files."""
+"""Property files: their tree, reading, and checking against a model.
+
+Single expressions from a user are read and checked as in property files.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,161 @@ from typing import Literal, cast
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel, Symbol, Value
-from rebecsim.lang.checking.scopes import Findings, Scope
+from rebecsim.lang.checking.expressions import ExpressionChecker
+from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.errors import (
     RebecaCheckError,
     RebecaSyntaxError,
+    diagnose,
     in_order,
     syntax_error,
     with_source,
 )
-from rebecsim.lang.properties.expressions import PropertyExpressions
-from rebecsim.lang.properties.syntax import (
-    AssertionProperty,
-    Bound,
-    Connective,
-    Definition,
-    Formula,
-    Negation,
-    PropertyFile,
-    Proposition,
-    Temporal,
-    TemporalProperty,
-)
-from rebecsim.lang.reading.parser import parse_property_sections, read_source
+from rebecsim.lang.reading.parser import parse_expression, parse_property_sections, read_source
 from rebecsim.lang.reading.tree_builder import PropertyItem, PropertySection
 from rebecsim.lang.syntax import Expression, Name, Node, Span
 from rebecsim.lang.traversal import children, walk
-from rebecsim.lang.types import RebecType, Type
+from rebecsim.lang.types import NUMERIC, RebecType, Type
 from rebecsim.limits import FORMULA, NESTING
+
+
+class Definition(Node):
+    """`name = expression;` in `define`."""
+
+    name: str
+    expression: Expression
+
+
+class AssertionProperty(Node):
+    """`Name: expression;` in `Assertion`: it must hold after every message."""
+
+    name: str
+    expression: Expression
+
+
+class Proposition(Node):
+    """A boolean expression over the variables of the rebecs."""
+
+    expression: Expression
+
+
+class Negation(Node):
+    """`!formula`."""
+
+    operand: Formula
+
+
+class Connective(Node):
+    """`left && right` or `left || right`."""
+
+    operator: Literal["&&", "||"]
+    left: Formula
+    right: Formula
+
+
+class Bound(Node):
+    """`time <= limit` of a TCTL operator; also with `<`, `>=`, `>` or `==`."""
+
+    operator: Literal["<=", "<", ">=", ">", "=="]
+    limit: Expression
+
+
+class Temporal(Node):
+    """`G(f)`, `U(f, g)`, `AG(time <= 10, f)`: an operator, its bound (TCTL only), its operands."""
+
+    operator: str
+    bound: Bound | None
+    operands: tuple[Formula, ...]
+
+
+Formula = Proposition | Negation | Connective | Temporal
+
+
+class TemporalProperty(Node):
+    """`Name: formula;` in `LTL` or `TCTL`."""
+
+    name: str
+    formula: Formula
+
+
+class PropertyFile(Node):
+    """A whole `.property` file; `sections` are the keywords in it and where they stand.
+
+    `text` is what it was read from, of which errors quote lines.
+    """
+
+    definitions: tuple[Definition, ...]
+    assertions: tuple[AssertionProperty, ...]
+    ltl: tuple[TemporalProperty, ...]
+    tctl: tuple[TemporalProperty, ...]
+    sections: tuple[tuple[str, Span], ...] = ()
+    text: str | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+_WITHOUT_PLACE: dict[type, str] = {
+    syntax.Assignment: "an assignment",
+    syntax.Increment: "an increment",
+    syntax.Call: "a temporal operator or method call",
+    syntax.Send: "a send",
+    syntax.Choice: "a choice",
+}
+
+
+class PropertyExpressions(ExpressionChecker):
+    """Also fills `members`: the instance and variable that each `rebec.variable` names."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__(findings, Body("property", "the property file"))
+        self.members: dict[int, tuple[str, Symbol]] = {}
+
+    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """The type of an expression; None after a mistake."""
+        what = _WITHOUT_PLACE.get(type(node))
+        if what is not None:
+            self.findings.report("property-expression", node.span, what=what)
+            return None
+        return super().check(node, scope)
+
+    def _name(self, node: syntax.Name, scope: Scope) -> Type | None:
+        name = node.identifier
+        if scope.find(name) is None and not scope.is_spoilt(name):
+            owners = [rebec for rebec in _rebecs(scope) if name in self._variables(rebec)]
+            hint = f"write the rebec before it: `{owners[0].name}.{name}`" if owners else None
+            unknown = Unknown("name of a property", name, scope.names())
+            self.findings.report_unknown("property-name", node.span, unknown, hint)
+            return None
+        return super()._name(node, scope)
+
+    def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
+        target = node.target
+        name = target.identifier if isinstance(target, syntax.Name) else ""
+        rebec = scope.find(name)
+        if rebec is None or rebec.kind != "known":
+            unknown = Unknown("rebec", name, [each.name for each in _rebecs(scope)])
+            self.findings.report_unknown("property-rebec", target.span, unknown)
+            return None
+        variables = self._variables(rebec)
+        symbol = variables.get(node.name)
+        if symbol is None:
+            unknown = Unknown(f"variable of {rebec.name}", node.name, variables)
+            self.findings.report_unknown("property-variable", node.span, unknown, rebec=rebec.name)
+            return None
+        self.members[id(node)] = (rebec.name, symbol)
+        return symbol.type
+
+    def _variables(self, rebec: Symbol) -> dict[str, Symbol]:
+        """The variables of a rebec that a property can read."""
+        if not isinstance(rebec.type, RebecType):
+            return {}
+        checked = self.findings.classes[rebec.type.name]
+        symbols = (*checked.state_variables, *checked.known_rebecs)
+        return {symbol.name: symbol for symbol in symbols}
+
+
+def _rebecs(scope: Scope) -> list[Symbol]:
+    found = [scope.find(name) for name in scope.names()]
+    return [symbol for symbol in found if symbol is not None and symbol.kind == "known"]
+
 
 Section = Literal["LTL", "TCTL"]
 _OPERATORS: dict[Section, dict[str, int]] = {
@@ -311,3 +442,31 @@ def _check_formula(
             limit = findings.whole_number(node.limit)
             if found is not None and (limit is None or limit < 0):
                 findings.report("property-limit", node.limit.span)
+
+
+def check_condition(
+    text: str, what: str, model: CheckedModel
+) -> tuple[CheckedProperties, syntax.Expression]:
+    """Read a condition over the variables of a model; `what` stands in the place of its file.
+
+    Raises RebecaError, with the text and the column, for one that is wrong or does not fit.
+    """
+    expression = parse_expression(text, what)
+    assertion = AssertionProperty(what, expression, span=expression.span)
+    tree = PropertyFile((), (assertion,), (), (), text=text, span=expression.span)
+    return check_property(tree, model), expression
+
+
+def check_number(
+    text: str, what: str, model: CheckedModel
+) -> tuple[CheckedProperties, syntax.Expression]:
+    """Read a number over the variables of a model; else as `check_condition`."""
+    expression = parse_expression(text, what)
+    definition = Definition("(number)", expression, span=expression.span)
+    tree = PropertyFile((definition,), (), (), (), text=text, span=expression.span)
+    checked = check_property(tree, model)
+    found = checked.types[id(expression)]
+    if found not in NUMERIC:
+        wrong = diagnose("mismatch", expression.span, expected="a number", found=found)
+        raise RebecaCheckError.of(in_order([wrong], text))
+    return checked, expression
