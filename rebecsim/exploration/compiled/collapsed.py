@@ -24,6 +24,7 @@ from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.native import parts
+from rebecsim.native.arrays import Integers
 from rebecsim.native.codes import AnswerKind
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.loops import answers
@@ -31,9 +32,6 @@ from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import ABSENT, insert_entries
 from rebecsim.native.packing import words_of
 from rebecsim.native.rows import IntegerRows, NumberedRows, ranges
-
-Integers = NDArray[np.int64]
-
 
 _NO_SYMMETRIES = np.empty((0, 0), np.int64)
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.compiled.edges_again import edges_again
@@ -25,6 +24,7 @@ from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at, thresholds
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.errors import TimeTooLargeError
@@ -41,8 +41,6 @@ from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import fingerprint_of, insert_held
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.parts import Parts
-
-Integers = NDArray[np.int64]
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are looked at."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, Waiting
 from rebecsim.exploration.states.runner import Runner
@@ -21,6 +20,7 @@ from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import Type
 from rebecsim.native import columns, thresholds
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
 from rebecsim.native.loops.serving import (
@@ -39,8 +39,6 @@ from rebecsim.native.loops.serving import (
 )
 from rebecsim.native.loops.tables import ABSENT
 from rebecsim.native.values import shown_value
-
-Integers = NDArray[np.int64]
 
 
 class ServingPlan:

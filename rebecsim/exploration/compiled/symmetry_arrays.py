@@ -6,14 +6,12 @@ from collections.abc import Sequence, Set as AbstractSet
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.exploration.analysis.relabelling import Labels
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.states.values import Reference
 from rebecsim.exploration.symmetry import Renaming
-
-Integers = NDArray[np.int64]
+from rebecsim.native.arrays import Integers
 
 _AT_ONCE = 128
 """Symmetries of which images are worked out together; of more, most are never asked for."""

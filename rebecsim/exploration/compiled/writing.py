@@ -11,10 +11,10 @@ from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.recording import NO_SERVICE, Recording
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.native import control as at
+from rebecsim.native.arrays import Integers
 from rebecsim.native.loops.breadth_first import EDGE_SERVED, EDGE_WIDTH
 from rebecsim.native.loops.successors import TIME_PASSES
 
-Integers = NDArray[np.int64]
 EdgeRows = NDArray[np.uint32]
 
 NOTHING_WRITTEN: EdgeRows = np.zeros((0, EDGE_WIDTH), dtype=np.uint32)

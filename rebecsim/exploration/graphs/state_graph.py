@@ -18,12 +18,11 @@ from rebecsim.exploration.states.breach_key import BreachKey, key_of_state, key_
 from rebecsim.exploration.states.outcome import Breach, Effect, Outcome
 from rebecsim.exploration.strategies import BreadthFirst
 from rebecsim.lang import CheckedModel
+from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.engines import Engine
 
-Integers = NDArray[np.int64]
 Narrow = NDArray[np.signedinteger[Any]]
 """Integers as narrow as they may be: reckon with them as 64 bits."""
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.exploration.orders.quantities import Numbers
+from rebecsim.native.arrays import Integers
 from rebecsim.native.rows import ranges
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 Goal = Literal["minimum", "expected", "maximum"]
 GOALS: tuple[Goal, ...] = ("minimum", "expected", "maximum")

@@ -26,12 +26,11 @@ from rebecsim.exploration.orders.counting import counted_of, none_counted
 from rebecsim.exploration.orders.process import (
     GOALS,
     Goal,
-    Numbers,
     Rewards,
     action_values,
     values_of,
 )
-from rebecsim.exploration.orders.quantities import Measure, Quantity, measure_of
+from rebecsim.exploration.orders.quantities import Measure, Numbers, Quantity, measure_of
 from rebecsim.exploration.paths.path import Path, path_along
 from rebecsim.exploration.properties import Properties, abstraction
 from rebecsim.exploration.search import Progress

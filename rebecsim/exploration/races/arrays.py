@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rebecsim.exploration.graphs.state_graph import Flags, Integers, StateGraph
-from rebecsim.exploration.races.fate import Graph
+from rebecsim.exploration.graphs.state_graph import StateGraph
 from rebecsim.exploration.recording import NO_SERVICE
 from rebecsim.exploration.states.local import NO_DEADLINE
+from rebecsim.native.arrays import Flags, Integers
 
 NO_ACTION = -1
 """The action of an edge in which only time passes."""
@@ -22,6 +22,34 @@ NO_MESSAGE = -1
 
 _NO_LIMIT = 1 << 61  # the deadline of a message without one, also after some time has passed
 _BITS = 62
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes, and edges with the rebecs that act (a bit for each) and the time that passes.
+
+    The edges of node n are those from `first[n]` up to `first[n + 1]`.
+    """
+
+    first: Integers
+    target: Integers
+    owners: Integers
+    duration: Integers
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def source(self) -> Integers:
+        """The node that each edge leaves."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
+
+    @cached_property
+    def before(self) -> tuple[Integers, Integers]:
+        """The sources of the edges into node n: of the second array, from `first[n]` on."""
+        order = np.argsort(self.target, kind="stable")
+        first = np.searchsorted(self.target[order], np.arange(len(self) + 1))
+        return first, self.source[order]
 
 
 class Action(NamedTuple):

@@ -7,42 +7,13 @@ that needs no thought, as everybody who can act at a time has done so before it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from rebecsim.exploration.graphs.components import components
-from rebecsim.exploration.graphs.state_graph import Flags, Integers
+from rebecsim.exploration.races.arrays import Graph
+from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.rows import ranges
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Nodes, and edges with the rebecs that act (a bit for each) and the time that passes.
-
-    The edges of node n are those from `first[n]` up to `first[n + 1]`.
-    """
-
-    first: Integers
-    target: Integers
-    owners: Integers
-    duration: Integers
-
-    def __len__(self) -> int:
-        return len(self.first) - 1
-
-    @property
-    def source(self) -> Integers:
-        """The node that each edge leaves."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
-
-    @cached_property
-    def before(self) -> tuple[Integers, Integers]:
-        """The sources of the edges into node n: of the second array, from `first[n]` on."""
-        order = np.argsort(self.target, kind="stable")
-        first = np.searchsorted(self.target[order], np.arange(len(self) + 1))
-        return first, self.source[order]
 
 
 def reaching(graph: Graph, goal: Flags) -> Flags:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rebecsim.exploration.graphs.state_graph import Flags, Integers
-from rebecsim.exploration.races.arrays import Arrays
-from rebecsim.exploration.races.fate import Graph, avoiding, distances
+from rebecsim.exploration.races.arrays import Arrays, Graph
+from rebecsim.exploration.races.fate import avoiding, distances
+from rebecsim.native.arrays import Flags, Integers
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from itertools import chain
 
 import numpy as np
 
-from rebecsim.exploration.graphs.state_graph import Flags, Integers
-from rebecsim.exploration.races.arrays import Arrays
+from rebecsim.exploration.races.arrays import Arrays, Graph
 from rebecsim.exploration.races.diamonds import NONE
-from rebecsim.exploration.races.fate import Graph, avoiding, distances, longest, reaching
+from rebecsim.exploration.races.fate import avoiding, distances, longest, reaching
 from rebecsim.exploration.races.following import Arrival, Follower, Move
+from rebecsim.native.arrays import Flags, Integers
 
 _Test = Callable[[Move, Arrival], bool]
 

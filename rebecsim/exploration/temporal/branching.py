@@ -14,10 +14,11 @@ import numpy as np
 from rebecsim.exploration.temporal.bounds import weak
 from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelling import Labels
-from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
+from rebecsim.exploration.temporal.stretches import Stretches
 from rebecsim.exploration.temporal.until_times import times_of
 from rebecsim.exploration.temporal.walks import HopRun, TimedUntil, UntilWalk
 from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
+from rebecsim.native.arrays import Flags, Integers
 
 
 class Evaluation:

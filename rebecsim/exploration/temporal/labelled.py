@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from rebecsim.errors import UserError
 from rebecsim.exploration.graphs.state_graph import StateGraph
 from rebecsim.exploration.temporal.product_loops import ACTOR, TIME
-
-Integers = NDArray[np.int64]
+from rebecsim.native.arrays import Integers
 
 STAYS = -1
 """In the place of the number of an edge: the state repeats itself."""

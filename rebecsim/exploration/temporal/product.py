@@ -8,21 +8,25 @@ for: those of the untils, and those of fairness.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.temporal import product_loops
 from rebecsim.exploration.temporal.automaton import Automaton
 from rebecsim.exploration.temporal.labelled import EndlessGraph
 from rebecsim.exploration.temporal.labelling import Labels
-from rebecsim.exploration.temporal.product_loops import ProductArrays, Stack, Wanted
+from rebecsim.exploration.temporal.product_loops import (
+    PLAIN_LOOPS,
+    Loops,
+    ProductArrays,
+    Stack,
+    Wanted,
+    compiled_loops,
+)
 from rebecsim.native import thresholds
-
-Integers = NDArray[np.int64]
+from rebecsim.native.arrays import Integers
 
 _MOST_BITS = 62
 _MOST_NODES = np.iinfo(np.int32).max - 2
@@ -54,7 +58,7 @@ class Product:
     graph: EndlessGraph
     automaton: Automaton
     arrays: ProductArrays
-    loops: ModuleType
+    loops: Loops
     component: Any
     bits: Integers
     shift: int
@@ -113,7 +117,7 @@ def product_of(graph: EndlessGraph, labels: Labels, automaton: Automaton) -> Pro
     loops = _loops(len(graph.target) * width)
     component: Any = np.zeros(size, np.int32)
     arrays = _arrays(graph, labels, automaton, shift)
-    if loops is product_loops:  # plain Python is faster with lists
+    if loops is PLAIN_LOOPS:  # plain Python is faster with lists
         component = [0] * size
         arrays = ProductArrays(*(each.tolist() for each in arrays))
     stack = Stack(*(_room(component) for _ in Stack._fields))
@@ -149,15 +153,15 @@ def _room(component: Any) -> Any:
     return [0] * len(component) if isinstance(component, list) else np.zeros_like(component)
 
 
-def _loops(transitions: int) -> ModuleType:
+def _loops(transitions: int) -> Loops:
     """Give the plain loops, or the compiled ones where so many transitions are worth them."""
     from rebecsim.native.cache import is_plain, is_ready, prepare
 
     if transitions < thresholds.PRODUCT_LOADS or is_plain():
-        return product_loops
-    from rebecsim.exploration.temporal import compiled_product
-
-    if transitions < thresholds.PRODUCT_COMPILES and not all(map(is_ready, compiled_product.ALL)):
-        return product_loops
-    prepare(*compiled_product.ALL)
-    return compiled_product
+        return PLAIN_LOOPS
+    loops = compiled_loops()
+    always = loops.find_components, loops.collect_bits  # a way is looked for if a formula fails
+    if transitions < thresholds.PRODUCT_COMPILES and not all(map(is_ready, always)):
+        return PLAIN_LOOPS
+    prepare(*always)
+    return loops

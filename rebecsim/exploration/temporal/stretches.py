@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.exploration.temporal.labelled import EndlessGraph
+from rebecsim.native.arrays import Integers
 from rebecsim.native.rows import ranges
-
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from rebecsim.exploration.temporal.bounds import TimeBound, weak
-from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
+from rebecsim.exploration.temporal.stretches import Stretches
+from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.rows import ranges
 
 NEVER = 1 << 60

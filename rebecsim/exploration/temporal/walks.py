@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rebecsim.exploration.temporal.bounds import Comparison
-from rebecsim.exploration.temporal.stretches import Flags, Stretches
+from rebecsim.exploration.temporal.stretches import Stretches
 from rebecsim.exploration.temporal.until_times import NEVER, UntilTimes
+from rebecsim.native.arrays import Flags
 
 
 class TimedUntil(NamedTuple):
