@@ -11,17 +11,14 @@ from typing import overload
 
 import numpy as np
 
-from rebecsim.exploration.compiled.collapsed import Collapsed
-from rebecsim.exploration.compiled.edges_again import edges_again
-from rebecsim.exploration.compiled.servable import can_be_served
+from rebecsim.exploration.compiled.packed_states import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
+from rebecsim.exploration.compiled.transitions import NOTHING_WRITTEN, RecordingWriter, edges_again
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
-from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.breach_key import key_of_effect, key_of_refused
-from rebecsim.exploration.states.local import Waiting
-from rebecsim.exploration.states.outcome import Breach
-from rebecsim.exploration.states.transitions import State
+from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
+from rebecsim.exploration.states.rebec_states import Waiting
+from rebecsim.exploration.states.transitions import State, can_be_served
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at, thresholds
 from rebecsim.native.arrays import Integers

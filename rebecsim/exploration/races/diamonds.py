@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays
-from rebecsim.exploration.races.fate import distinct
+from rebecsim.exploration.races.futures import distinct
+from rebecsim.exploration.races.step_graph import NO_MESSAGE, Arrays
 from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.rows import ranges
 

@@ -1,13 +1,15 @@
-"""Find out whether a graph has a run that an automaton accepts.
+"""Find out whether a graph has a run that an automaton accepts, and give one.
 
 A node of the product is a state of the graph and one of the automaton. A run is accepted if it goes
 on within a strongly connected component of which the transitions have all the bits that are asked
-for: those of the untils, and those of fairness.
+for: those of the untils, and those of fairness. It is given as a lasso: a stem, which leads to such
+a component, and a loop in it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +17,7 @@ from numpy.typing import NDArray
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.temporal.automaton import Automaton
-from rebecsim.exploration.temporal.labelled import EndlessGraph
-from rebecsim.exploration.temporal.labelling import Labels
+from rebecsim.exploration.temporal.labelled_graph import EndlessGraph, Labels
 from rebecsim.exploration.temporal.product_loops import (
     PLAIN_LOOPS,
     Loops,
@@ -165,3 +166,61 @@ def _loops(transitions: int) -> Loops:
         return PLAIN_LOOPS
     prepare(*always)
     return loops
+
+
+class Lasso(NamedTuple):
+    """A run that repeats its end for ever: transitions of the endless graph."""
+
+    stem: list[int]
+    loop: list[int]
+
+
+def accepted_run(product: Product, wanted: int) -> Lasso | None:
+    """Give a run that goes on in a component whose transitions have all these bits, if any is.
+
+    That is the component that is reached soonest; the way to it is a shortest one, and the one
+    round in it a short one that has all the bits.
+    """
+    accepts = product.accepting(wanted)
+    if not accepts.any():
+        return None
+    entry, stem = 0, []
+    if not accepts[product.place(0)]:
+        hops = _way(product, accepts, Wanted(0, 0, 0, 0, product.graph.rebecs))
+        entry, stem = hops[-1].target, [hop.edge for hop in hops]
+    return Lasso(stem, [hop.edge for hop in _round(product, accepts, entry, wanted)])
+
+
+def _round(product: Product, accepts: NDArray[np.bool_], entry: int, bits: int) -> list[Hop]:
+    rebecs, inside = product.graph.rebecs, int(product.component[entry])
+    hops: list[Hop] = []
+    at, missing = entry, bits
+    while missing:
+        part = _way(product, accepts, Wanted(at, inside, missing, 0, rebecs))
+        for hop in part:
+            missing &= ~hop.marks
+        hops += part
+        at = part[-1].target
+    if not hops or at != entry:
+        hops += _way(product, accepts, Wanted(at, inside, 0, entry, rebecs))
+    return hops
+
+
+def _way(product: Product, accepts: NDArray[np.bool_], wanted: Wanted) -> list[Hop]:
+    """Give the transitions of a shortest way, the last one among them."""
+    nodes = product.way(wanted, accepts)
+    hops = [
+        next(hop for hop in product.hops(node) if hop.target == after)
+        for node, after in pairwise(nodes)
+    ]
+    last = (hop for hop in product.hops(nodes[-1]) if _ends(product, accepts, wanted, hop))
+    return [*hops, next(last)]
+
+
+def _ends(product: Product, accepts: NDArray[np.bool_], wanted: Wanted, hop: Hop) -> bool:
+    """Whether a way ends with a transition, as `product_loops.find_way` says."""
+    if not wanted.inside:
+        return bool(accepts[product.place(hop.target)])
+    if int(product.component[hop.target]) != wanted.inside:
+        return False
+    return bool(hop.marks & wanted.bits) if wanted.bits else hop.target == wanted.goal

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rebecsim.exploration.temporal.bounds import TimeBound, weak
-from rebecsim.exploration.temporal.stretches import Stretches
+from rebecsim.exploration.predicates import TimeBound, weak
+from rebecsim.exploration.temporal.labelled_graph import Stretches
 from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.rows import ranges
 

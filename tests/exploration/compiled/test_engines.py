@@ -18,11 +18,11 @@ from rebecsim.exploration import (
     DepthFirst,
     Limits,
     Result,
-    engines,
     explore,
+    strategies,
 )
-from rebecsim.exploration.engines import NativeEngineError
 from rebecsim.exploration.limits import Meter
+from rebecsim.exploration.strategies import NativeEngineError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.native import thresholds
@@ -157,7 +157,7 @@ def test_a_small_search_stays_in_python() -> None:
 
 def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
-    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    monkeypatch.setattr(strategies, "_is_compiled", lambda: False)
     assert explore(ticket_service.model).engine == "python"
     monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
     found = explore(ticket_service.model)
@@ -169,7 +169,7 @@ def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPat
     """There was enough at first, and is not when compiling would be worth it."""
     monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
     monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
-    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    monkeypatch.setattr(strategies, "_is_compiled", lambda: False)
     answers = iter([False, True])
     monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: next(answers))
     found = explore(ticket_service.model)

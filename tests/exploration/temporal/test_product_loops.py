@@ -6,10 +6,8 @@ import random
 
 import pytest
 
-from rebecsim.exploration.temporal.automaton import automaton_of
-from rebecsim.exploration.temporal.lasso import accepted_run
-from rebecsim.exploration.temporal.ltl import normal
-from rebecsim.exploration.temporal.product import product_of
+from rebecsim.exploration.temporal.automaton import automaton_of, normal
+from rebecsim.exploration.temporal.product import accepted_run, product_of
 from rebecsim.exploration.temporal.product_loops import PLAIN_LOOPS
 from rebecsim.native import thresholds
 from rebecsim.native.cache import is_plain
