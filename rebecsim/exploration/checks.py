@@ -10,12 +10,7 @@ from rebecsim.actors import Model, Violation
 from rebecsim.exploration.analysis.absolute_time import may_delay
 from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
 from rebecsim.exploration.partial_order import partial_order
-from rebecsim.exploration.properties import (
-    Predicate,
-    Properties,
-    Property,
-    abstraction,
-)
+from rebecsim.exploration.properties import Predicate, Properties, Property, abstraction
 from rebecsim.exploration.reduction import reduced
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import Mode, State, TransitionSystem

@@ -12,12 +12,7 @@ from rebecsim.exploration.predicates import Function, PredicateCompiler
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.temporal.formulas import PosedFormula, posed_formulas
-from rebecsim.lang import (
-    CheckedModel,
-    CheckedProperties,
-    PropertyFile,
-    check_property,
-)
+from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, check_property
 from rebecsim.lang.properties import (
     AssertionProperty,
     TemporalProperty,

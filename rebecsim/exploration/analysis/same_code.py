@@ -13,13 +13,7 @@ from dataclasses import dataclass, fields
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.analysis.deeds import (
-    Apart,
-    Deeds,
-    are_exclusive,
-    commute,
-    deeds_of,
-)
+from rebecsim.exploration.analysis.deeds import Apart, Deeds, are_exclusive, commute, deeds_of
 from rebecsim.lang import CheckedModel, syntax
 from rebecsim.lang.checked import CheckedClass, CheckedServer
 from rebecsim.lang.types import RebecType

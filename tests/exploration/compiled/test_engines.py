@@ -12,15 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from models import ticket_service
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration import (
-    BreadthFirst,
-    Checks,
-    DepthFirst,
-    Limits,
-    Result,
-    engines,
-    explore,
-)
+from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Result, engines, explore
 from rebecsim.exploration.engines import NativeEngineError
 from rebecsim.exploration.limits import Meter
 from rebecsim.generate import build_model

@@ -12,14 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.exploration.temporal.automaton import automaton_of
 from rebecsim.exploration.temporal.lasso import accepted_run
-from rebecsim.exploration.temporal.ltl import (
-    FALSE,
-    Both,
-    Either,
-    Literal,
-    Release,
-    normal,
-)
+from rebecsim.exploration.temporal.ltl import FALSE, Both, Either, Literal, Release, normal
 from rebecsim.exploration.temporal.product import product_of
 from rebecsim.limits import LimitError
 from tests.examples import dear

@@ -13,11 +13,7 @@ from rebecsim.exploration.temporal.ltl import normal
 from rebecsim.exploration.temporal.product import product_of
 from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
-from tests.exploration.temporal.formulas_at_random import (
-    formula_at_random,
-    graph_at_random,
-    posed,
-)
+from tests.exploration.temporal.formulas_at_random import formula_at_random, graph_at_random, posed
 
 
 @pytest.mark.slow
