@@ -11,6 +11,7 @@ from .rebec import (
     Message as Message,
     MessageServer as MessageServer,
     PlainMessage as PlainMessage,
+    QueueOverflowError as QueueOverflowError,
     Rebec as Rebec,
     StateVariable as StateVariable,
     assign as assign,
@@ -36,6 +37,7 @@ from .schedulers import (
     Scheduler as Scheduler,
 )
 from .semantics import (
+    DeadlineMissedError as DeadlineMissedError,
     Step as Step,
     alternatives as alternatives,
     enabled as enabled,
@@ -80,8 +82,6 @@ from .values import (
 )
 from .violations import (
     AssertionFailedError as AssertionFailedError,
-    DeadlineMissedError as DeadlineMissedError,
     ModelCodeError as ModelCodeError,
-    QueueOverflowError as QueueOverflowError,
     Violation as Violation,
 )

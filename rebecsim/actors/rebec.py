@@ -35,7 +35,8 @@ from rebecsim.actors.violations import (
     IndexOutOfBoundsError,
     NegativeTimeError,
     NotWholeTimeError,
-    QueueOverflowError,
+    Verdict,
+    Violation,
 )
 
 if TYPE_CHECKING:
@@ -323,6 +324,16 @@ class Message(NamedTuple):
     def __str__(self) -> str:
         arguments = ", ".join(str(argument) for argument in self.arguments)
         return f"{self.server.name}({arguments})"
+
+
+class QueueOverflowError(Violation):
+    """A message was sent to a rebec whose queue is full."""
+
+    verdict: Verdict = "queue overflow"
+
+    def __init__(self, message: Message, capacity: int) -> None:
+        super().__init__(f"no place for {message} in a queue of {capacity}")
+        self.message = message
 
 
 class Bag:

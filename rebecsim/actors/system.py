@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, NoReturn
 
 from rebecsim.actors.rebec import LOWEST_PRIORITY, Bag, Message, MessageServer, PlainMessage, Rebec
-from rebecsim.actors.violations import NegativeTimeError, Violation, failure_of
+from rebecsim.actors.violations import (
+    AssertionFailedError,
+    IndexOutOfBoundsError,
+    ModelCodeError,
+    NegativeTimeError,
+    Violation,
+    raised,
+)
 from rebecsim.actors.watchdog import watching_constructors
 from rebecsim.errors import UserError
 
@@ -243,6 +251,23 @@ class System:
         )
         put = self.put
         put(receiver, message, self.serving and receiver is sender)
+
+
+def failure_of(error: Exception, rebec: Rebec, message: Message, code: CodeType) -> Exception:
+    """Say what it means that this code, serving a message, raised an exception."""
+    method = f'method "{rebec}.{message.server.name}"'
+    if isinstance(error, IndexOutOfBoundsError):
+        return AssertionFailedError(
+            f"Array index out of bound: {error.index}, {method} line {error.line}"
+        )
+    if isinstance(error, ArithmeticError | NegativeTimeError | RecursionError):
+        return AssertionFailedError(f"{error}, {method}")
+    if isinstance(error, AttributeError) and error.obj is None:
+        return AssertionFailedError(f"message to null, {method}")
+    constructing = message.server.number < 0
+    doing = "in its constructor" if constructing else f"serving {message}"
+    reason = raised(error, code)
+    return ModelCodeError(f"{rebec}, {doing}: {reason}", code.co_filename, reason)
 
 
 class Attributes:

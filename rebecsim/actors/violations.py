@@ -8,12 +8,9 @@ from the own code of a model in Python.
 from __future__ import annotations
 
 from types import CodeType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rebecsim.errors import UserError
-
-if TYPE_CHECKING:
-    from rebecsim.actors.rebec import Message, Rebec
 
 Verdict = Literal["assertion failed", "deadline missed", "queue overflow"]
 
@@ -28,25 +25,6 @@ class AssertionFailedError(Violation):
     """An `assertion` is false, an index is out of bounds, or arithmetic has no result."""
 
     verdict: Verdict = "assertion failed"
-
-
-class QueueOverflowError(Violation):
-    """A message was sent to a rebec whose queue is full."""
-
-    verdict: Verdict = "queue overflow"
-
-    def __init__(self, message: Message, capacity: int) -> None:
-        super().__init__(f"no place for {message} in a queue of {capacity}")
-        self.message = message
-
-
-class DeadlineMissedError(Violation):
-    """A message is about to be served after its deadline."""
-
-    verdict: Verdict = "deadline missed"
-
-    def __init__(self, message: Message, time: int) -> None:
-        super().__init__(f"{message} with deadline {message.deadline} is served at time {time}")
 
 
 class IndexOutOfBoundsError(IndexError):
@@ -80,23 +58,6 @@ class ModelCodeError(UserError):
 
     def __str__(self) -> str:
         return str(self.args[0])
-
-
-def failure_of(error: Exception, rebec: Rebec, message: Message, code: CodeType) -> Exception:
-    """Say what it means that this code, serving a message, raised an exception."""
-    method = f'method "{rebec}.{message.server.name}"'
-    if isinstance(error, IndexOutOfBoundsError):
-        return AssertionFailedError(
-            f"Array index out of bound: {error.index}, {method} line {error.line}"
-        )
-    if isinstance(error, ArithmeticError | NegativeTimeError | RecursionError):
-        return AssertionFailedError(f"{error}, {method}")
-    if isinstance(error, AttributeError) and error.obj is None:
-        return AssertionFailedError(f"message to null, {method}")
-    constructing = message.server.number < 0
-    doing = "in its constructor" if constructing else f"serving {message}"
-    reason = raised(error, code)
-    return ModelCodeError(f"{rebec}, {doing}: {reason}", code.co_filename, reason)
 
 
 def raised(error: BaseException, code: CodeType | None = None) -> str:

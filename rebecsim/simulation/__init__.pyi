@@ -1,14 +1,14 @@
-from .batch import (
-    ORDERS as ORDERS,
+from .montecarlo import (
     Batch as Batch,
     EngineError as EngineError,
     Observation as Observation,
-    Order as Order,
+    run_batch as run_batch,
 )
-from .montecarlo import run_batch as run_batch
 from .simulator import (
+    ORDERS as ORDERS,
     OUTCOMES as OUTCOMES,
     VIOLATIONS as VIOLATIONS,
+    Order as Order,
     Outcome as Outcome,
     RunResult as RunResult,
     simulate as simulate,

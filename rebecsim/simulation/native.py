@@ -59,8 +59,7 @@ from rebecsim.native.loops.simulation import (
     Work,
     run_replications,
 )
-from rebecsim.simulation.batch import Order
-from rebecsim.simulation.simulator import OUTCOMES, RunResult
+from rebecsim.simulation.simulator import OUTCOMES, Order, RunResult
 from rebecsim.simulation.trace import Event, changes
 
 _MARK = b"rebecsim model 1\n"

@@ -3,6 +3,10 @@
 A run with a trace is run again, to check that the same choices give the same run. Message servers
 of a model in Python that draw random numbers, read a clock or use a global that something else
 changes do not do the same again, and what is shown of them is true only once.
+
+Nobody decides which message of one time unit goes first in a distributed system: results that
+depend on it say something about the race and not about the policy. The orders other than `random`
+show how far it matters, by resolving every race between a tick and the rest in one way.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from rebecsim.actors import (
     ModelCodeError,
     RandomScheduler,
     RandomValues,
+    RankedScheduler,
     Rebec,
     Recorder,
     ReplayError,
@@ -331,6 +336,35 @@ def simulate_traced(
     if result.system is not None and repeated != 0:
         require_repeatable(model, result.system, scheduler.run, tracer.events, repeated)
     return result
+
+
+Order = Literal["random", "updates-first", "ticks-first", "fifo"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+def scheduler_for(order: Order, tick: str, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
+    """Make the scheduler of an order; `tick` names the message server that passes time.
+
+    random: every order is equally likely. updates-first: a tick is served when nothing else is
+    left at its time. ticks-first: a tick is served before everything else. fifo: in the order of
+    sending. Values of choices are drawn at random in all of them, from the same streams.
+    """
+
+    def is_tick(message: Message) -> int:
+        return message.server.name == tick
+
+    def is_no_tick(message: Message) -> int:
+        return message.server.name != tick
+
+    match order:
+        case "random":
+            return RandomScheduler(streams, choice_law)
+        case "updates-first":
+            return RankedScheduler(streams, choice_law, is_tick)
+        case "ticks-first":
+            return RankedScheduler(streams, choice_law, is_no_tick)
+        case "fifo":
+            return FifoScheduler(RandomValues(streams, choice_law))
 
 
 def make_scheduler(

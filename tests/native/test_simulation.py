@@ -25,8 +25,8 @@ from rebecsim.simulation import (
     run_batch,
     simulate,
 )
-from rebecsim.simulation.batch import scheduler_for
 from rebecsim.simulation.native import native_events, run_native
+from rebecsim.simulation.simulator import scheduler_for
 from tests.examples import dear
 from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS

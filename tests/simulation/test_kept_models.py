@@ -11,8 +11,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source, syntax, walk
 from rebecsim.native.layout import native_model
 from rebecsim.simulation import Observation, native
-from rebecsim.simulation.batch import Runs
-from rebecsim.simulation.montecarlo import native_batch, python_batch
+from rebecsim.simulation.montecarlo import Runs, native_batch, python_batch
 from rebecsim.simulation.native import kept_model
 
 TEXT = """

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rebecsim import kept_files
-from rebecsim.simulation import Observation, batch
-from rebecsim.simulation.batch import Runs, Task, run_task
+from rebecsim.simulation import Observation, montecarlo
+from rebecsim.simulation.montecarlo import Runs, Task, run_task
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -26,19 +26,23 @@ def dice(replications, order="random", chosen="auto", cell="dice", until=9):
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_files, "cache_directory", lambda: tmp_path)
-    batch._laid_out.clear()
-    batch._model.cache_clear()
+    montecarlo._laid_out_tasks.clear()
+    montecarlo._model.cache_clear()
     return tmp_path
 
 
 def compiled(monkeypatch, answer):
-    monkeypatch.setattr(batch, "_is_compiled", lambda native: answer)
+    monkeypatch.setattr(montecarlo, "_is_compiled", lambda native: answer)
 
 
 def test_small_tasks_are_for_python_until_the_model_is_loaded(monkeypatch):
     compiled(monkeypatch, True)
     before, large, after = map(run_task, [dice(5), dice(1_000), dice(5, "fifo")])
-    assert [batch.engine for batch in (before, large, after)] == ["python", "native", "native"]
+    assert [montecarlo.engine for montecarlo in (before, large, after)] == [
+        "python",
+        "native",
+        "native",
+    ]
     assert np.array_equal(before.columns["sum"], large.columns["sum"][:5])
     assert run_task(dice(5, cell="other")).engine == "python"
 
@@ -55,8 +59,8 @@ def test_what_is_not_compiled_is_not_worth_it(monkeypatch, fresh):
 def test_python_when_asked_for_reads_the_model_once(monkeypatch, fresh):
     compiled(monkeypatch, True)
     batches = [run_task(dice(1_000, order, "python")) for order in ("random", "fifo")]
-    assert [batch.engine for batch in batches] == ["python", "python"]
-    assert batch._model.cache_info().misses == 1
+    assert [montecarlo.engine for montecarlo in batches] == ["python", "python"]
+    assert montecarlo._model.cache_info().misses == 1
     assert not (fresh / "models").exists()
 
 

@@ -265,7 +265,7 @@ def _simulate_natively(
     from rebecsim.native.layout import native_model
     from rebecsim.report.models.runs import event_table, run_summary
     from rebecsim.simulation import RunResult
-    from rebecsim.simulation.batch import require_checked
+    from rebecsim.simulation.montecarlo import require_checked
     from rebecsim.simulation.native import simulate_native
     from rebecsim.simulation.simulator import make_scheduler
 

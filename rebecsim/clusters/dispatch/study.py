@@ -27,7 +27,7 @@ from rebecsim.clusters.dispatch.source import (
 from rebecsim.metrics import Metric
 from rebecsim.native import engines
 from rebecsim.simulation import ORDERS, Observation, Order
-from rebecsim.simulation.batch import Runs, Task
+from rebecsim.simulation.montecarlo import Runs, Task
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows

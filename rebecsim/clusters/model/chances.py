@@ -25,7 +25,8 @@ from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.lang.properties import check_condition
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
-from rebecsim.simulation.batch import EngineError, native_for, scheduler_for
+from rebecsim.simulation.montecarlo import EngineError, native_for
+from rebecsim.simulation.simulator import scheduler_for
 from rebecsim.studies.statistics.proportions import Looks, Proportion, looks_for
 
 if TYPE_CHECKING:

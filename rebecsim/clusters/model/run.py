@@ -24,7 +24,8 @@ from rebecsim.clusters.model.watching import Watched, Watcher
 from rebecsim.errors import UserError
 from rebecsim.native.engines import UNITS_PER_MESSAGE, Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, RunResult, Tracer, simulate
-from rebecsim.simulation.batch import EngineError, native_for, scheduler_for
+from rebecsim.simulation.montecarlo import EngineError, native_for
+from rebecsim.simulation.simulator import scheduler_for
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 

@@ -118,7 +118,7 @@ def _pairs(behind: Integers) -> tuple[Integers, Integers]:
 
 def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integers]:
     """Give the pairs that do not plainly commute, in the same order."""
-    from rebecsim.native.loops.breadth_first import GraphArrays, list_doubtful
+    from rebecsim.native.loops.commuting import GraphArrays, list_doubtful
 
     left, right = np.empty((2, pairs), dtype=np.int64)
     wrong = np.zeros(arrays.states, dtype=bool)

@@ -16,14 +16,7 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.exploration import (
-    Breach,
-    Checks,
-    Limits,
-    Result,
-    TransitionSystem,
-    explore,
-)
+from rebecsim.exploration import Breach, Checks, Limits, Result, TransitionSystem, explore
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.states import suspension
 from rebecsim.exploration.states.effects import Outcome

@@ -11,11 +11,7 @@ from rebecsim.exploration.temporal.product import accepted_run, product_of
 from rebecsim.exploration.temporal.product_loops import PLAIN_LOOPS
 from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
-from tests.exploration.temporal.formulas_at_random import (
-    formula_at_random,
-    graph_at_random,
-    posed,
-)
+from tests.exploration.temporal.formulas_at_random import formula_at_random, graph_at_random, posed
 
 
 @pytest.mark.slow
