@@ -1,16 +1,23 @@
-"""The table of commands; only the one that is asked for is imported."""
+"""The table of commands; only the one that is asked for is imported.
+
+A name that is not in the table is looked for among the commands of installed plug-ins.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from itertools import groupby
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rebecsim.cli.inputs import keep_inputs
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.commands import Command
 
 WRITE = "Write and run a model"
 VERIFY = "Verify a model"
@@ -241,14 +248,18 @@ class _Commands(TyperGroup):
                 formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.commands:
+            self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest
 
 
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -286,14 +297,33 @@ def program() -> Any:
 @cache
 def _imported(name: str) -> Any:
     """Import the module of a command, which registers it, and give the command."""
-    import_module(f"rebecsim.cli.{COMMANDS[name].module}")
-    group = typer.main.get_command(app)
-    assert isinstance(group, _Commands)
-    command = group.imported[name]
+    if name in COMMANDS:
+        import_module(f"rebecsim.cli.{COMMANDS[name].module}")
+        group = typer.main.get_command(app)
+        assert isinstance(group, _Commands)
+        command, example = group.imported[name], COMMANDS[name].example
+    else:
+        command, example = _alone(_of_plugins()[name]), _of_plugins()[name].example
     _unfold(command)
-    command.help = f"Example: rebecsim {COMMANDS[name].example}\n\n{command.help}"
+    command.help = f"Example: rebecsim {example}\n\n{command.help}"
     keep_inputs(command)
     return command
+
+
+def _alone(brought: Command) -> Any:
+    """Give a command that a plug-in brings, with the settings of all commands."""
+    own = typer.Typer(add_completion=False, context_settings=_SETTINGS, rich_markup_mode=None)
+    own.command(brought.name)(brought.run)
+    return typer.main.get_command(own)
+
+
+def _of_plugins() -> Mapping[str, Command]:
+    """Load the plug-ins of installed packages, and give their commands by name."""
+    from rebecsim.clusters.commands import commands
+    from rebecsim.clusters.loading import load_installed_plugins
+
+    load_installed_plugins()
+    return commands.entries
 
 
 def _unfold(command: Any) -> None:

@@ -1,3 +1,4 @@
+from .commands import Command as Command
 from .common.plugin_errors import PluginError as PluginError
 from .common.registry import UnknownNameError as UnknownNameError
 from .dispatch.configuration import (

@@ -1,4 +1,4 @@
-"""Plug-ins: policies, patterns and kinds with their template fragments, to be used by scenarios.
+"""Plug-ins: policies, patterns and kinds that scenarios use, and commands of the program.
 
 What comes with the package is registered where it is defined, so that a kind that nobody asks for
 is not imported; what a plug-in brings may be of any kind, and all are imported here.
@@ -16,6 +16,7 @@ from typing import Any
 from rebecsim.clusters.batch.policies.backfilling import Backfilling
 from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies
+from rebecsim.clusters.commands import Command, commands, require_command
 from rebecsim.clusters.common.plugin_errors import PluginSource
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies
@@ -48,6 +49,7 @@ _ATTRIBUTES = (
     "arrival_patterns",
     "length_patterns",
     "kinds",
+    "commands",
 )
 _REGISTRIES: tuple[Registry[Any], ...] = (
     dispatch_policies,
@@ -59,12 +61,13 @@ _REGISTRIES: tuple[Registry[Any], ...] = (
     arrivals,
     lengths,
     kinds,
+    commands,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """What one file adds; at least one policy, pattern or kind."""
+    """What one file adds; at least one policy, pattern, kind or command."""
 
     dispatch_policies: tuple[DispatchPolicy, ...] = ()
     """Ways to choose among the waiting jobs."""
@@ -93,8 +96,16 @@ class Plugin:
     kinds: tuple[Study, ...] = ()
     """Kinds of clusters, or of whatever else there is to be compared."""
 
+    commands: tuple[Command, ...] = ()
+    """Commands of the program; those of an installed package are found by their names."""
+
     fragments: Mapping[str, str] = field(default_factory=dict)
     """Template texts by the names that policies and patterns call them by."""
+
+    @property
+    def is_for_runs(self) -> bool:
+        """Whether runs may depend on it: it brings more than commands."""
+        return any(getattr(self, each) for each in _ATTRIBUTES if each != "commands")
 
 
 def install(plugin: Plugin, source: PluginSource) -> None:
@@ -151,6 +162,9 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
     for study in _sequence(plugin, "kinds"):
         _require_kind(study)
         yield kinds, study.kind, partial(_itself, study)
+    for command in _sequence(plugin, "commands"):
+        require_command(command)
+        yield commands, command.name, command
 
 
 def _itself(study: Study) -> Study:

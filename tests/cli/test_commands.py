@@ -20,6 +20,9 @@ from typer.testing import CliRunner
 
 from rebecsim.cli.commands import COMMANDS, app, program
 
+OF_PLUGIN = {"reproductions.command": "rebecsim.cli.studies.reproduce"}
+"""What a module registers on behalf of a plug-in that only a checkout has."""
+
 MODULES = list(dict.fromkeys(listed.module for listed in COMMANDS.values()))
 
 
@@ -30,7 +33,8 @@ def registered() -> Iterator[tuple[str, str, str]]:
     for command in app.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__
-        yield name, command.callback.__module__, inspect.getdoc(command.callback) or ""
+        module = command.callback.__module__
+        yield name, OF_PLUGIN.get(module, module), inspect.getdoc(command.callback) or ""
     for group in app.registered_groups:
         assert group.typer_instance is not None
         assert isinstance(group.name, str)
