@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rebecsim.clusters.common.lowest_slots import slots_of
+from rebecsim.clusters.kit.lowest_slots import slots_of
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.clusters.stages.measures import mser_warm_up
 from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rebecsim.clusters.common.lowest_slots import slots_of
+from rebecsim.clusters.kit.lowest_slots import slots_of
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
 from rebecsim.report.charts.figures import legend_below, new_figure, time_axis

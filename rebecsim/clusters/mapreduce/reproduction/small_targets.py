@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rebecsim.clusters.common.devices.sharing import SharedServer
+from rebecsim.clusters.kit.devices.sharing import SharedServer
 from rebecsim.clusters.mapreduce.reproduction.found import Found
 from rebecsim.clusters.mapreduce.reproduction.published import SmallPair, published
 from rebecsim.clusters.mapreduce.reproduction.targets import CheckResult, NotRun, Target

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.common.lowest_slots import slots_of
+from rebecsim.clusters.kit.lowest_slots import slots_of
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns
