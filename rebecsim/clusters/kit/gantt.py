@@ -30,7 +30,8 @@ _ROW = 0.9  # of the place between two rows
 _MANY_BARS = 2000
 _SLOTS_SEEN = 12
 """Lanes of at most so much room are drawn high enough to see each part of it."""
-_ON_DARK = ("#0072B2", "#D55E00", "#009E73")
+_DARK = 0.48
+"""Colours darker than this, from white at 0 to black at 1, have white text."""
 _TEXT_HEIGHT, _LETTER_WIDTH = 0.14, 0.075  # inches
 _LINE = (0, (4, 2))
 _SPINE_WIDTH = 9.5  # inches, about; what the axes of time have of the figure
@@ -83,14 +84,15 @@ def gantt_figure(
 ) -> Figure:
     """Draw a panel for each timeline: a bar for a stretch, as high as the room that it takes.
 
-    Bars that are large enough say who they are. Where there is one row, its axis counts its room.
+    Bars that are large enough say who they are. The axis of a
+    single lane without a name counts its room.
 
     Args:
         timelines: by the titles of their panels, all of one `per_second`.
         colours: of owners.
         window: what is shown, in parts of a second; its begin is 0 on the axis.
         heading: of the picture.
-        noun: what a row is, such as `node`; of a single row: what its room is counted in.
+        noun: what a row is, such as `node`; of a lane without a name: what its room is counted in.
         due: by title: lines at seconds, with their colours.
     """
     per_second = next(iter(timelines.values())).per_second
@@ -103,15 +105,16 @@ def gantt_figure(
     for axes, (title, rows) in zip(panels, shown.items(), strict=True):
         axes.set_xlim(0, (end - begin) / unit)
         _panel(axes, rows, colours, (begin, end), unit)
-        left_out = rows.left_out and f", the first {len(rows.names)} of {rows.total} {noun}s"
-        axes.set_title(f"{title}{left_out or ''}", fontsize=10, parse_math=False)
-        if rows.is_single:
-            axes.set_ylabel(noun.capitalize())
         for at, colour in (due or {}).get(title, ()):
             axes.axvline((at - begin) / unit, color=colour, linewidth=1.1, linestyle=_LINE)
+        if len(rows.names) < rows.total:
+            title = f"{title}, the first {len(rows.names)} of {rows.total} {noun}s"
+        axes.set_title(title, fontsize=10, parse_math=False)
+        if rows.is_counted:
+            axes.set_ylabel(noun.capitalize())
     since = f" from second {begin:,.0f} on" if begin else ""
     panels[-1].set_xlabel(f"Time ({name}{since})")
-    _legend(figure, colours, [owner for each in shown.values() for owner in each.owners])
+    _legend(figure, colours, [name for each in shown.values() for name in each.line.owner.tolist()])
     return figure
 
 
@@ -120,54 +123,30 @@ class _Rows:
 
     Attributes:
         line: what is drawn.
-        names: of the rows.
+        names: of the rows that are drawn.
         total: how many rows there are.
-        top, tall: where each lane begins in the panel, from above, and how high it is there.
+        is_counted: whether there is one row without a name, whose axis counts its room.
+        top, per_room: where each lane begins in the panel, and how high a part of its room is.
+        height, inches: of the panel, in the units of its axis, and on paper.
     """
 
     def __init__(self, line: Timeline) -> None:
-        sizes = [
-            (name, len(list(lanes)))
-            for name, lanes in groupby(line.lanes, key=lambda each: each.name)
-        ]
-        self.total = len(sizes)
-        self.names = [name for name, _ in sizes[:MOST_ROWS]]
-        rooms = line.rooms.astype(float)
-        row_of = np.repeat(np.arange(len(sizes)), [count for _, count in sizes])
+        rows = [(name, len(list(same))) for name, same in groupby(each.name for each in line.lanes)]
+        rooms = line.rooms
+        row_of = np.repeat(np.arange(len(rows)), [count for _, count in rows])
         rooms_of = np.bincount(row_of, weights=rooms)
-        self.most = float(rooms_of.max())
-        self.is_single = self.total == 1
-        share = rooms / rooms_of[row_of]
-        before = np.cumsum(rooms) - rooms
-        above = (before - (np.cumsum(rooms_of) - rooms_of)[row_of]) / rooms_of[row_of]
-        if self.is_single:
-            self.top, self.tall = before, rooms
-        else:
-            self.top, self.tall = row_of - _ROW / 2 + _ROW * above, _ROW * share
-        self.room = rooms
-        kept = line.only(row_of[line.lane] < MOST_ROWS)
-        lanes = zip(line.lanes, line.rooms.tolist(), strict=True)
-        self.line = replace(kept, lanes=[Lane(each.name, room) for each, room in lanes])
-
-    @property
-    def left_out(self) -> bool:
-        return len(self.names) < self.total
-
-    @property
-    def height(self) -> float:
-        """The height of the panel in the units of its axis."""
-        return self.most if self.is_single else float(len(self.names))
-
-    @property
-    def inches(self) -> float:
-        if self.is_single:
-            return 1.8
-        row = max(0.2, 0.05 * self.most) if self.most <= _SLOTS_SEEN else 0.2
-        return row * max(len(self.names), 4)
-
-    @property
-    def owners(self) -> list[str]:
-        return list(dict.fromkeys(self.line.owner.tolist()))
+        above = np.cumsum(rooms) - rooms - (np.cumsum(rooms_of) - rooms_of)[row_of]
+        self.total = len(rows)
+        self.names = [name for name, _ in rows[:MOST_ROWS]]
+        self.is_counted = self.names == [""]
+        self.per_room = np.ones(1) if self.is_counted else _ROW / rooms_of[row_of]
+        self.top = self.per_room * above - (0 if self.is_counted else _ROW / 2 - row_of)
+        self.height = float(rooms[0]) if self.is_counted else float(len(self.names))
+        most = float(rooms_of.max())
+        row_inches = max(0.2, 0.05 * most) if most <= _SLOTS_SEEN else 0.2
+        self.inches = 1.8 if self.is_counted else row_inches * max(len(self.names), 4)
+        lanes = [Lane(each.name, room) for each, room in zip(line.lanes, rooms, strict=True)]
+        self.line = replace(line.only(row_of[line.lane] < MOST_ROWS), lanes=lanes)
 
 
 def _panel(
@@ -182,18 +161,17 @@ def _panel(
     sides = np.stack([line.begin[at], line.end[at]]) / line.per_second
     left, right = (np.clip(sides, *window) - window[0]) / unit
     lane = line.lane[at]
-    low = rows.top[lane] + rows.tall[lane] * places.low / rows.room[lane]
-    high = low + rows.tall[lane] * places.size / rows.room[lane]
+    low = rows.top[lane] + rows.per_room[lane] * places.low
+    high = low + rows.per_room[lane] * places.size
     corners = np.stack([left, low, left, high, right, high, right, low], axis=1).reshape(-1, 4, 2)
-    faces = {
-        (owner, pale): to_rgba(colours.of.get(owner, _OTHERS), _PALER if pale else 1.0)
-        for owner in rows.owners
-        for pale in (False, True)
-    }
-    owners = zip(line.owner[at].tolist(), line.pale[at].tolist(), strict=True)
+    owners, pale = line.owner[at].tolist(), line.pale[at].tolist()
+    faces = [
+        to_rgba(colours.of.get(owner, _OTHERS), _PALER if is_pale else 1.0)
+        for owner, is_pale in zip(owners, pale, strict=True)
+    ]
     many = len(at) > _MANY_BARS
     count, width = len(rows.names), axes.get_xlim()[1]
-    if rows.is_single:
+    if rows.is_counted:
         axes.set_facecolor(_FREE)
         axes.set_ylim(0, rows.height)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
@@ -204,7 +182,7 @@ def _panel(
     axes.add_collection(
         PolyCollection(
             list(corners),
-            facecolors=[faces[each] for each in owners],
+            facecolors=faces,
             edgecolors="white",
             linewidths=0.15 if many else 0.4,
             rasterized=many,
@@ -212,13 +190,13 @@ def _panel(
     )
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    _name_large_bars(axes, rows, colours, at, corners)
+    _name_large_bars(axes, rows, faces, at, corners)
 
 
 def _name_large_bars(
     axes: Axes,
     rows: _Rows,
-    colours: Colours,
+    faces: Sequence[tuple[float, float, float, float]],
     stretch: NDArray[np.int64],
     corners: NDArray[np.float64],
 ) -> None:
@@ -226,19 +204,18 @@ def _name_large_bars(
     wide = (corners[:, 2, 0] - corners[:, 0, 0]) * _SPINE_WIDTH / axes.get_xlim()[1]
     high = (corners[:, 1, 1] - corners[:, 0, 1]) * rows.inches / rows.height
     for place in np.flatnonzero(high >= _TEXT_HEIGHT).tolist():
-        at = stretch[place]
-        text = str(rows.line.who[at])
+        text = str(rows.line.who[stretch[place]])
         if wide[place] < _LETTER_WIDTH * (len(text) + 1):
             continue
-        colour = colours.of.get(str(rows.line.owner[at]), _OTHERS)
-        is_white = colour in _ON_DARK and not rows.line.pale[at]
+        red, green, blue, strength = faces[place]
+        is_dark = strength * (1 - 0.3 * red - 0.59 * green - 0.11 * blue) > _DARK
         x, y = corners[place].mean(axis=0).tolist()
         axes.text(
             x,
             y,
             text,
             fontsize=7,
-            color="white" if is_white else "black",
+            color="white" if is_dark else "black",
             ha="center",
             va="center",
             gid=f"{ON_COLOUR}-{place}",

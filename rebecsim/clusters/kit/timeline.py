@@ -90,17 +90,8 @@ class Timeline:
         said = np.array([each.room for each in self.lanes], dtype=np.int64)
         if said.all():
             return said
-        taken = self._taken[1]
+        taken = _in_use_at_begins(self.lane, self.begin, self.end, self.size)[1]
         return np.where(said, said, max(int(taken.max(initial=0)), 1))
-
-    @cached_property
-    def _taken(self) -> tuple[Integers, Integers]:
-        return _in_use_at_begins(self.lane, self.begin, self.end, self.size)
-
-    def overfull(self) -> tuple[Integers, Integers]:
-        """Give the stretches that begin when less than they take is free; see `overfull`."""
-        stretch, used = self._taken
-        return _beyond(self.rooms[self.lane[stretch]], stretch, used)
 
     def placed(self) -> Places:
         """Choose a part of its lane for each stretch; several parts where no gap is wide enough.
@@ -135,7 +126,8 @@ def overfull(
     What ends at that time is gone already.
     """
     stretch, used = _in_use_at_begins(lane, begin, end, size)
-    return _beyond(rooms[lane[stretch]], stretch, used)
+    over = used > rooms[lane[stretch]]
+    return stretch[over], used[over]
 
 
 def _in_use_at_begins(
@@ -147,10 +139,6 @@ def _in_use_at_begins(
     order = np.lexsort((begins, np.concatenate([end, begin]), np.tile(lane, 2)))  # stable
     used = np.cumsum(np.concatenate([-size, size])[order])
     return (order - count)[begins[order]], used[begins[order]]
-
-
-def _beyond(rooms: Integers, stretch: Integers, used: Integers) -> tuple[Integers, Integers]:
-    return stretch[used > rooms], used[used > rooms]
 
 
 @dataclass(frozen=True, eq=False)

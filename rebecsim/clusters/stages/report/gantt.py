@@ -35,7 +35,7 @@ def workflow_gantt(runs: Mapping[str, FinishedStages], name: str) -> Figure:
     )
     last = max(max(float(each.end.max()), *each.deadlines.values()) for each in columns.values())
     return draw_gantt(
-        {manager: _timeline(tasks, tasks.name) for manager, tasks in columns.items()},
+        {manager: _timeline(tasks, tasks.name, tasks.name) for manager, tasks in columns.items()},
         colours,
         (0, round(1.02 * last * SECOND)),
         name,
@@ -56,19 +56,19 @@ def gantt_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
         tasks = each.first
         late = {job for job, due in tasks.deadlines.items() if tasks.ended[job] > due}
         is_late = np.isin(tasks.job, list(late))
-        lines[each.manager] = _timeline(tasks, np.where(is_late, _LATE, _IN_TIME))
+        lines[each.manager] = _timeline(tasks, tasks.job, np.where(is_late, _LATE, _IN_TIME))
         seen = set(lines[each.manager].within(*window).who.tolist())
         due[each.manager] = [(tasks.deadlines[job], ORANGE) for job in sorted(late & seen)]
     colours = Colours({_IN_TIME: BLUE, _LATE: ORANGE}, lines={ORANGE: "its deadline"})
     return draw_gantt(lines, colours, window, heading, noun="resource", due=due)
 
 
-def _timeline(tasks: TaskColumns, owner: NDArray[Any]) -> Timeline:
+def _timeline(tasks: TaskColumns, who: NDArray[Any], owner: NDArray[Any]) -> Timeline:
     count = 1 + int(tasks.resource.max(initial=0))
     start, end = (np.rint(each * SECOND).astype(np.int64) for each in (tasks.start, tasks.end))
     return Timeline(
         [Lane(f"resource {number}") for number in range(count)],
-        who=tasks.job,
+        who=who,
         owner=owner.astype(str),
         lane=tasks.resource,
         begin=start,
