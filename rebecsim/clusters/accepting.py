@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rebecsim.clusters.batch.policies.policy import batch_policies
 from rebecsim.clusters.batch.trial import try_policy
-from rebecsim.clusters.common.plugin_errors import PluginSource, blaming
 from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority
 from rebecsim.clusters.dispatch.eviction import eviction_policies
 from rebecsim.clusters.dispatch.natjam import NatjamConfiguration, natjam_source
 from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.patterns.steps import UniformArrivals, UniformLengths
 from rebecsim.clusters.dispatch.source import rebeca_source
+from rebecsim.clusters.kit.plugin_errors import PluginSource, blaming
 from rebecsim.clusters.plugin import Plugin, install, uninstall
 from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source

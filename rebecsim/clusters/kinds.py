@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.kit.registry import Registry
 
 if TYPE_CHECKING:
     from rebecsim.studies.study import Study

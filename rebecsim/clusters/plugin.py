@@ -17,13 +17,13 @@ from rebecsim.clusters.batch.policies.backfilling import Backfilling
 from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies
 from rebecsim.clusters.commands import Command, commands, require_command
-from rebecsim.clusters.common.plugin_errors import PluginSource
-from rebecsim.clusters.common.registry import Registry
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
 from rebecsim.clusters.kinds import kinds
+from rebecsim.clusters.kit.plugin_errors import PluginSource
+from rebecsim.clusters.kit.registry import Registry
 from rebecsim.clusters.mapreduce.schedulers.registry import SlotScheduler, slot_schedulers
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 from rebecsim.clusters.stages.managers.manager import StageManager

@@ -29,7 +29,7 @@ from rebecsim.clusters import (
 )
 from rebecsim.clusters.batch import BATCH_POLICIES
 from rebecsim.clusters.commands import commands
-from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugin_errors import PluginSource
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies

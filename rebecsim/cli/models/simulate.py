@@ -56,7 +56,7 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.common.models import generate_models, write_models
+    from rebecsim.clusters.kit.models import generate_models, write_models
     from rebecsim.clusters.scenarios import load
 
     use_plugins(plugin)

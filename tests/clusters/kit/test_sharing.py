@@ -8,7 +8,7 @@ from math import ceil
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.common.devices.sharing import SharedServer
+from rebecsim.clusters.kit.devices.sharing import SharedServer
 
 Arrival = tuple[int, int]
 """When, and how much."""

@@ -8,9 +8,9 @@ from math import ceil
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.common.devices import columns, loops
-from rebecsim.clusters.common.devices.flows import FlowNetwork
-from rebecsim.clusters.common.devices.topology import RackTopology
+from rebecsim.clusters.kit.devices import columns, loops
+from rebecsim.clusters.kit.devices.flows import FlowNetwork
+from rebecsim.clusters.kit.devices.topology import RackTopology
 
 Path = tuple[int, ...]
 Flow = tuple[int, Path, int]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from rebecsim.close_names import suggestion
-from rebecsim.clusters.common.plugin_errors import PluginSource, PluginSuspect
+from rebecsim.clusters.kit.plugin_errors import PluginSource, PluginSuspect
 
 Entry = TypeVar("Entry")
 

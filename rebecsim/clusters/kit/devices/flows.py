@@ -15,9 +15,9 @@ from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Generic
 
-from rebecsim.clusters.common.devices.columns import FlowColumns
-from rebecsim.clusters.common.devices.loops import LINKS_OF_PATH
-from rebecsim.clusters.common.devices.sharing import INSTANT, Item
+from rebecsim.clusters.kit.devices.columns import FlowColumns
+from rebecsim.clusters.kit.devices.loops import LINKS_OF_PATH
+from rebecsim.clusters.kit.devices.sharing import INSTANT, Item
 
 
 class FlowNetwork(Generic[Item]):

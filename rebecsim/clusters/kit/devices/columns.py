@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from rebecsim.clusters.common.devices import loops
-from rebecsim.clusters.common.devices.loops import LINKS_OF_PATH
+from rebecsim.clusters.kit.devices import loops
+from rebecsim.clusters.kit.devices.loops import LINKS_OF_PATH
 
 _LOADS = 300_000
 """Visits of a class, in the search for rates, after which compiled loops on disk are loaded."""
@@ -130,7 +130,7 @@ class FlowColumns:
     def _use_compiled(self) -> None:
         """Go on with compiled loops, if they are worth it by now."""
         if not _loaded:
-            from rebecsim.clusters.common.devices import compiled_loops
+            from rebecsim.clusters.kit.devices import compiled_loops
             from rebecsim.native.cache import is_plain, is_ready, prepare
 
             if is_plain():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebecsim.clusters.common.devices import loops
+from rebecsim.clusters.kit.devices import loops
 from rebecsim.native.cache import compiled
 
 _NUMBERS, _WHOLE = "float64[::1]", "int64[::1]"
