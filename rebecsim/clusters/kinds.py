@@ -1,18 +1,21 @@
 """The kinds of clusters by name: those of this package, and those of plug-ins.
 
 A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
+What plug-ins may bring to it is in its module `plugin_parts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.kit.registry import Registry
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.kit.plugin_parts import PluginPart
     from rebecsim.studies.study import Study
 
 _FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
@@ -36,6 +39,14 @@ for _folder in _FOLDERS:
 def kind_names() -> tuple[str, ...]:
     """Return the names of the kinds."""
     return tuple(kinds.entries)
+
+
+def parts_of_kinds() -> Iterator[PluginPart]:
+    """Give what plug-ins may bring to the kinds of this package; those are imported."""
+    for folder in _FOLDERS:
+        name = f"rebecsim.clusters.{folder}.plugin_parts"
+        if find_spec(name) is not None:
+            yield from import_module(name).PLUGIN_PARTS
 
 
 def find_kind(name: str) -> Study:
