@@ -39,7 +39,7 @@ class PluginPart:
     attempt: Callable[[Any], None] | None = None
 
 
-def require_policy(policy: Any, kind: type, **classes: type) -> None:
+def require_policy(policy: Any, kind: type[Any], **classes: type) -> None:
     """Raise TypeError or ValueError for a policy that is not of a type, or has no texts to show.
 
     `classes` are attributes that must be subclasses, which can be instantiated: name -> base.
