@@ -15,7 +15,6 @@ from rebecsim.clusters.dispatch.orders.graph import Found, find_states
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster, cluster_of
 from rebecsim.clusters.dispatch.orders.values import Values
 from rebecsim.clusters.dispatch.orders.worth import (
-    MOST_STATES,
     Bounds,
     ClusterValues,
     Counted,

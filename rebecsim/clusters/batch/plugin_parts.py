@@ -1,15 +1,20 @@
-"""Trying a policy on a few jobs, before it is accepted."""
+"""What plug-ins may bring to the kind `batch`: policies, which are tried on a few jobs."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from rebecsim.clusters.batch.machine import Pool
-from rebecsim.clusters.batch.policies.policy import BatchPolicy
+from rebecsim.clusters.batch.policies.backfilling import Backfilling
+from rebecsim.clusters.batch.policies.orders import QueueOrder
+from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.validation import check_capacity, check_submissions
+from rebecsim.clusters.kit.plugin_parts import PluginPart, require_policy
 from rebecsim.workloads import Workload
 
 
-def try_policy(policy: BatchPolicy) -> None:
+def _try(policy: BatchPolicy) -> None:
     """Run six jobs of two users on four processors, over which they have to wait.
 
     Raises what the policy raises, and RuntimeError when jobs are never started or the machine is
@@ -31,3 +36,14 @@ def try_policy(policy: BatchPolicy) -> None:
             raise RuntimeError(
                 f"of six jobs on 4 processors, job {check.offenders[0] + 1} {check.first}"
             )
+
+
+PLUGIN_PARTS = (
+    PluginPart(
+        "batch_policies",
+        batch_policies,
+        partial(require_policy, kind=BatchPolicy, order=QueueOrder, backfilling=Backfilling),
+        attempt=_try,
+    ),
+)
+"""Ways to run the jobs of a batch queue."""
