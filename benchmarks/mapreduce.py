@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from rebecsim.clusters.common import queued
+from rebecsim.clusters.kit import queued
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.records import FinishedRun

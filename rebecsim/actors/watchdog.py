@@ -7,6 +7,7 @@ longer than a patience is taken for one that does not. The same goes for constru
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -14,14 +15,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
-from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.places import SOURCE, line_of_rebeca
+from rebecsim.actors.rebec import Message, PlainMessage, Rebec
 from rebecsim.errors import UserError
 
-if TYPE_CHECKING:
-    from rebecsim.actors.system import System
+SOURCE = "__rebecsim_source__"
+"""The global of a module written from Rebeca that holds its text, whose comments name lines."""
+
+_LINE = re.compile(r"# (?:.*, )?line (\d+)$")
+
+
+def line_of_rebeca(source: str, line: int) -> int | str:
+    """Give the line of Rebeca that a line of a generated module was written from."""
+    lines = source.splitlines()[:line]
+    noted = (_LINE.search(each) for each in reversed(lines))
+    return next((int(each[1]) for each in noted if each is not None), "?")
+
 
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
@@ -38,6 +48,15 @@ class ServerStopped(BaseException):
     """Raised in a message server to stop it; not an Exception, which a model could catch."""
 
 
+class WatchedSystem(Protocol):
+    """What a watchdog looks at: who is at work, and on what."""
+
+    actor: Rebec
+    message: PlainMessage
+    serving: bool
+    constructing: bool
+
+
 class Watchdog:
     """Watches the message server that a system runs in this thread, from one for all watchdogs.
 
@@ -49,7 +68,7 @@ class Watchdog:
 
     def __init__(
         self,
-        system: System | None = None,
+        system: WatchedSystem | None = None,
         *,
         patience: float = PATIENCE,
         is_over: Callable[[], bool] = lambda: False,
@@ -105,7 +124,7 @@ class Watchdog:
             if patience_is_over or self._is_over():
                 self._stop(system, message, patience_is_over)
 
-    def _stop(self, system: System, message: PlainMessage, endless: bool) -> None:
+    def _stop(self, system: WatchedSystem, message: PlainMessage, endless: bool) -> None:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
@@ -174,7 +193,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_go_round_anew)
 
 
-def _at_work(system: System | None) -> PlainMessage | None:
+def _at_work(system: WatchedSystem | None) -> PlainMessage | None:
     """Give the message that is served, or that stands for a constructor that runs."""
     if system is None or not (system.serving or system.constructing):
         return None
@@ -182,14 +201,14 @@ def _at_work(system: System | None) -> PlainMessage | None:
 
 
 @contextmanager
-def watched(system: System, patience: float = PATIENCE) -> Iterator[None]:
+def watched(system: WatchedSystem, patience: float = PATIENCE) -> Iterator[None]:
     """Watch the message servers of a system. Raises EndlessError for one that does not end."""
     with Watchdog(system, patience=patience):
         yield
 
 
 @contextmanager
-def watching_constructors(system: System) -> Iterator[None]:
+def watching_constructors(system: WatchedSystem) -> Iterator[None]:
     """Watch the constructors of a system by the watchdog at work in this thread, or one of its own.
 
     Raises EndlessError for one that does not end, now or when that watchdog is left.
@@ -239,7 +258,7 @@ def _let_come_what_comes_late(this_thread: int) -> None:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _doing(system: System, message: PlainMessage) -> str:
+def _doing(system: WatchedSystem, message: PlainMessage) -> str:
     if not system.constructing:
         return f"{system.actor}, serving {Message(*message)}"
     return f"{system.actor}, in the constructor of {type(system.actor).__name__}"

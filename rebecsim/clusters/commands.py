@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.kit.registry import Registry
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rebecsim.carried_files import carried
-from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugin_errors import PluginSource
 from rebecsim.studies.plugin_record import PluginRecord
 
 if TYPE_CHECKING:
@@ -169,8 +169,7 @@ def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
 
 def _accept(plugin: object, source: PluginSource, record: PluginRecord, wrong: str) -> PluginRecord:
     """Take a plug-in in. Raises PluginError, saying what is `wrong` if it is none."""
-    from rebecsim.clusters.accepting import accept
-    from rebecsim.clusters.plugin import Plugin
+    from rebecsim.clusters.plugin import Plugin, accept
 
     if not isinstance(plugin, Plugin):
         raise source.error(wrong)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate import build_model
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.shown import Shown
 from rebecsim.lang import CheckedModel, check_source

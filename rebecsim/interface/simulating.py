@@ -10,10 +10,15 @@ from rebecsim.actors import ChoiceLaw, Run, Step
 from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.interface.loading import AnyModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
-from rebecsim.simulation.saved import make_scheduler, save_run
-from rebecsim.simulation.simulator import Outcome, RunResult
+from rebecsim.simulation.simulator import (
+    REPEATED,
+    Outcome,
+    RunResult,
+    make_scheduler,
+    save_run,
+    simulate_traced,
+)
 from rebecsim.simulation.trace import Event, Tracer, state_of
-from rebecsim.simulation.traced import REPEATED, simulate_traced
 
 if TYPE_CHECKING:
     import pyarrow as pa

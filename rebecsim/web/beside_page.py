@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.actors.written import value_text
-from rebecsim.exploration.graphs.space import RebecState
+from rebecsim.actors.values import value_text
+from rebecsim.exploration.state_graph import RebecState
 from rebecsim.live import Stepper
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.models.stepping import bag_texts, busy_text

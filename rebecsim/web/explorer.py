@@ -9,7 +9,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Recorded
 from rebecsim.live import Stepper
 from rebecsim.printable import clipped
-from rebecsim.simulation.saved import state_after
+from rebecsim.simulation.simulator import state_after
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address

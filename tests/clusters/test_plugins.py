@@ -29,13 +29,13 @@ from rebecsim.clusters import (
 )
 from rebecsim.clusters.batch import BATCH_POLICIES
 from rebecsim.clusters.commands import commands
-from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugin_errors import PluginSource
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.errors import UserError
-from rebecsim.generate.environment import has_template
+from rebecsim.generate.templates import has_template
 from rebecsim.lang import check_source
 
 EXAMPLE = Path(__file__).parents[2] / "models/plugins/longest_job_first.py"

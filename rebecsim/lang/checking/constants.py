@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rebecsim.lang.checked import Value
-from rebecsim.lang.literals import single
+from rebecsim.lang.notation import single
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
 from rebecsim.lang.types import BOOLEAN, BYTE, FLOAT, INT, REAL, SHORT, Type
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from rebecsim.actors.written import change_texts
+from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.report.models.message_table import MessageRow, MessageTable
 from rebecsim.simulation import Event, RunResult

@@ -30,7 +30,7 @@ from rebecsim.live.log import load_log
 from rebecsim.report.diagrams.sequence import MOST_STEPS, sequence_diagram
 from rebecsim.report.models.pytest_source import pytest_source
 from rebecsim.simulation import simulate
-from rebecsim.simulation.saved import doing_again, load_run
+from rebecsim.simulation.simulator import doing_again, load_run
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNTER = """

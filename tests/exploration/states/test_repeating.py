@@ -5,11 +5,10 @@ import re
 import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
-from rebecsim.actors.repeatable import NotRepeatableError
-from rebecsim.actors.suspects import suspects
+from rebecsim.actors.repeatable import NotRepeatableError, suspects
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 
 MODEL = """\
 {imports}
