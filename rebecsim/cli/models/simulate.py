@@ -173,7 +173,7 @@ def simulate(
     _require_runs(many)
     replay, save = single.replay, single.save
     from rebecsim.actors.watchdog import EndlessError, Watchdog
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import Tracer
     from rebecsim.simulation.simulator import (
         REPEATED,
@@ -263,7 +263,7 @@ def _simulate_natively(
     from rebecsim.actors import Violation
     from rebecsim.actors.randomness import key_of
     from rebecsim.native.layout import native_model
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import RunResult
     from rebecsim.simulation.montecarlo import require_checked
     from rebecsim.simulation.native import simulate_native
