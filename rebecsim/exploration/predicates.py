@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
-from rebecsim.actors.values import int8, int16
+from rebecsim.arithmetic import int8, int16
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.exploration.states.values import OddFloat
