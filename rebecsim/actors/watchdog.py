@@ -1,6 +1,6 @@
 """Stop message servers and constructors that do not end, and name them.
 
-Nobody can tell in general whether a message server will end, so one that has been running for
+Whether a message server ends is undecidable, so one that has been running for
 longer than a patience is taken for one that does not. The same goes for constructors.
 """
 
