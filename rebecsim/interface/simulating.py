@@ -95,7 +95,7 @@ class Simulated(Shown, Tabular):
 
         Raises KeyError for a variable that there is not.
         """
-        from rebecsim.report.charts.variables import variables_figure
+        from rebecsim.report.figures import variables_figure
 
         chosen = variables or tuple(self._changing())
         curves = {variable: self.values(variable) for variable in chosen}
@@ -109,7 +109,7 @@ class Simulated(Shown, Tabular):
         """Give the messages in a table, and how the run ended."""
         from rich.console import Group
 
-        from rebecsim.report.models.runs import event_table, run_summary
+        from rebecsim.report.messages import event_table, run_summary
 
         return Group(event_table(self.events), run_summary(self.result))
 

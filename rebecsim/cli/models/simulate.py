@@ -173,13 +173,13 @@ def simulate(
     _require_runs(many)
     replay, save = single.replay, single.save
     from rebecsim.actors.watchdog import EndlessError, Watchdog
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import Tracer
     from rebecsim.simulation.simulator import (
         REPEATED,
-        doing_again,
         load_run,
         make_scheduler,
+        replaying_scheduler,
         save_run,
         simulate_traced,
     )
@@ -200,7 +200,7 @@ def simulate(
         steps = steps or _MESSAGES
     elif (seed, law, scheduler) == (None, None, None):
         recorded = load_run(replay)
-        chosen = doing_again(recorded)
+        chosen = replaying_scheduler(recorded)
         until = recorded.until if until is None else until
     else:
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
@@ -263,7 +263,7 @@ def _simulate_natively(
     from rebecsim.actors import Violation
     from rebecsim.actors.randomness import key_of
     from rebecsim.native.layout import native_model
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import RunResult
     from rebecsim.simulation.montecarlo import require_checked
     from rebecsim.simulation.native import simulate_native

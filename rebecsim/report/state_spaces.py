@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rebecsim.actors.values import call_text, drawn_text, value_text
 from rebecsim.errors import UserError
 from rebecsim.files import replacing_text
-from rebecsim.report.diagrams.svg import shortened
+from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
     from rebecsim.exploration.state_graph import QueuedMessage, RebecState, StateSpace, Transition

@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
-from rebecsim.report.diagrams.state_spaces import (
-    dot_text,
-    edge_label,
-    state_lines,
-    write_state_space,
-)
-from rebecsim.report.diagrams.svg import document, element, shortened, text
+from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, write_state_space
+from rebecsim.report.svg import document, element, shortened, text
 
 if TYPE_CHECKING:
     from rebecsim.exploration.state_graph import StateSpace
@@ -261,10 +256,13 @@ def states_svg(
     space: StateSpace,
     link: Callable[[int], str] | None = None,
     marked: Collection[int] = (),
+    *,
+    legend: bool = True,
 ) -> str:
     """Draw a state space, or as much of it as is known.
 
-    With `link`, a node leads to an address; those that are `marked` stand out.
+    With `link`, a node leads to an address; those that are `marked` stand out. Arrows have
+    numbers, which a `legend` below explains.
     """
     words = {number: state_lines(space, number) for number in range(space.nodes)}
     longest = max(len(line) for lines in words.values() for line in lines[1:] or [""])
@@ -287,12 +285,10 @@ def states_svg(
     title = f"{system.model.name} ({system.mode}): {len(space.states)} states"
     content = [_ARROW, text(title, class_="title", x=14, y=24)]
     between: dict[tuple[int, int], list[str]] = {}
-    numbers: dict[str, int] = {}  # labels are too long to stand beside arrows
+    numbers = {label: number for number, label in enumerate(transition_labels(space), 1)}
     above: list[str] = []
     for edge in space.edges:
-        label = edge_label(edge)
-        numbers.setdefault(label, len(numbers) + 1)
-        between.setdefault((edge.source, edge.target), []).append(label)
+        between.setdefault((edge.source, edge.target), []).append(edge_label(edge))
     for (source, target), labels in between.items():
         start, end = places[source], places[target]
         bend = 0.0 if start[1] < end[1] else 40.0 + abs(start[1] - end[1]) / 8
@@ -321,19 +317,25 @@ def states_svg(
         content += box if link is None else [element("a", "".join(box), href=link(number))]
     content += above  # an arrow may be hidden by a box, its number must not be
     bottom = 50.0 + len(layers) * (height + gap_y)
+    explained = numbers if legend else {}
     content += [
         text(f"{number}: {label}", class_="legend", x=14, y=bottom + 16.0 * number)
-        for label, number in numbers.items()
+        for label, number in explained.items()
     ]
-    longest_label = max((len(label) for label in numbers), default=0)
+    longest_label = max((len(label) for label in explained), default=0)
     return document(
         max(total + 60.0, 420.0, 60.0 + 6.2 * longest_label),
-        bottom + 16.0 * (len(numbers) + 1),
+        bottom + 16.0 * (len(explained) + 1),
         _STYLE,
         title,
         content,
         role="img" if link is None else "group",
     )
+
+
+def transition_labels(space: StateSpace) -> list[str]:
+    """Give what the numbers of arrows stand for, from 1 on: the labels are too long for arrows."""
+    return list(dict.fromkeys(map(edge_label, space.edges)))
 
 
 def _state(

@@ -1,16 +1,21 @@
-"""Results of explorations as text."""
+"""What explorations, exact analyses and estimates find, in words, tables and plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from rich.table import Table
 
 from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.counterexamples import step_to_json
+from rebecsim.exploration.orders.decision_process import GOALS
+from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.exploration.orders.solving import ExactOrders
 from rebecsim.exploration.result import Ends, PropertyVerdict
-from rebecsim.report.models.message_table import MessageRow, MessageTable
+from rebecsim.report.messages import MessageRow, MessageTable
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
@@ -252,3 +257,86 @@ def path_to_json(path: Path) -> dict[str, Any]:
         if path.breach is None
         else {"verdict": path.breach.verdict, "message": path.breach.text},
     }
+
+
+_WRITTEN = {
+    "increase": "increase of {}",
+    "final": "{} at the end",
+    "reached": "probability of {}",
+    "goes wrong": "probability that something goes wrong",
+}
+
+
+def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
+    """What was looked at, and a table of the values."""
+    figures = found.figures
+    choices = "" if found.law == "fair" else f", choices by the law {found.law}"
+    if found.bound is not None:
+        yield _how_far(found)
+    if not found.is_known:
+        return
+    yield (
+        f"{found.model} up to time {found.until}: {counted(figures['states'], 'state')}, "
+        f"{counted(figures['actions'], 'way')} to go on, "
+        f"{counted(figures['outcomes'], 'outcome')}{choices}"
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for name in ("Least", "Random order", "Most"):
+        table.add_column(name, justify="right")
+    for value in found.values:
+        table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in GOALS))
+    yield table
+
+
+def written(quantity: Quantity) -> str:
+    """Write what a quantity is."""
+    return _WRITTEN[quantity.kind].format(quantity.text)
+
+
+def _how_far(found: ExactOrders) -> str:
+    what = f"stopped by the limit of {found.bound}"
+    if found.bound == "interrupt":
+        what = "interrupted"
+    if not found.is_known:
+        return f"{found.model}: {what} before all states of any time were found: nothing is known"
+    return f"{found.model}: {what}, so this is up to time {found.until} and not {found.asked}"
+
+
+class Likely(Protocol):
+    """A probability with its interval, and how many runs it is from."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs were done."""
+
+
+def chance_parts(
+    heading: str, found: Sequence[tuple[Quantity, Likely]], level: float
+) -> Iterator[str | Table]:
+    """What was run, and a table of probabilities with their intervals."""
+    yield heading
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for name in ("Random order", f"{level * 100:g} % interval", "Runs"):
+        table.add_column(name, justify="right")
+    for quantity, each in found:
+        table.add_row(
+            written(quantity),
+            f"{each.value:.4g}",
+            f"{each.low:.4g} to {each.high:.4g}",
+            f"{each.runs:,}",
+        )
+    yield table

@@ -1,4 +1,4 @@
-"""The table of messages that runs and counterexamples share."""
+"""The steps of runs as tables, and what may happen next in words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.actors.values import change_texts, value_text
+from rebecsim.counted import counted
+from rebecsim.simulation import Event, RunResult
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
+
+    from rebecsim.exploration.state_graph import RebecState
+    from rebecsim.live import Alternative
 
 _UNBOUNDED = 1_000_000
 _LEAST = 12  # characters of a message column, however narrow the terminal is
@@ -88,3 +95,68 @@ def _below(changed: Sequence[str], width: int) -> Iterator[str]:
         line = f"{line} {text}" if line else text
     if line:
         yield f"{_INDENT}{line}"
+
+
+def event_table(events: Sequence[Event]) -> MessageTable:
+    """One row for each message served: when, by whom, from whom, and what it changed."""
+    return MessageTable(["Time"], list(map(_row, events)))
+
+
+def _row(event: Event) -> MessageRow:
+    time = str(event.time)
+    if event.finished > event.time:
+        time += f"-{event.finished}"
+    return MessageRow(
+        (time,),
+        event.sender,
+        f"{event.rebec}: {event.call}",
+        "" if event.deadline is None else str(event.deadline),
+        event.drawn_text,
+        change_texts(event.changed.items()),
+    )
+
+
+def run_summary(result: RunResult) -> Text:
+    """Say how a run ended."""
+    detail = f": {result.detail}" if result.detail else ""
+    style = "bold red" if result.is_violation else "bold"
+    served = f"{counted(result.steps, 'message')} served"
+    last = f"the last one at time {result.time}" if result.steps else "none"
+    return Text(f"{result.outcome}{detail} ({served}, {last})", style=style)
+
+
+def busy_text(rebec: RebecState, time: int) -> str:
+    """Say until when a rebec is not free; nothing if it is."""
+    if rebec.suspended is not None:
+        return f" (in {rebec.suspended.server}, delay until {time + rebec.busy})"
+    return f" (busy until {time + rebec.busy})" if rebec.busy else ""
+
+
+def variables_text(rebec: RebecState) -> str:
+    """Write the variables of a rebec with their values."""
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in rebec.variables.items())
+
+
+def bag_texts(rebec: RebecState, time: int, *, timed: bool) -> Iterator[str]:
+    """Write the messages of a bag, in absolute time if there is time."""
+    for message in rebec.bag:
+        text = f"{message.call} from {message.sender}"
+        if timed:
+            text += f", arrival {time + message.arrival}"
+        if message.deadline != float("inf"):
+            text += f", deadline {time + int(message.deadline)}"
+        yield text
+
+
+def effect_text(alternative: Alternative, timed: bool) -> str:
+    """Say what an alternative changes and sends, so that alternatives can be told apart."""
+    if alternative.breach is not None:
+        return alternative.breach.verdict
+    step = alternative.step
+    parts = [f"{name} = {value_text(value)}" for name, value in step.changed]
+    if step.finished is not None and step.finished > step.time:
+        parts.append(f"busy until {step.finished}")
+    for receiver, message in alternative.sent:
+        arrival = f" at {message.arrival}" if timed else ""
+        parts.append(f"{receiver}.{message.call}{arrival}")
+    return ", ".join(parts)

@@ -1,21 +1,78 @@
-"""Drawings in SVG as figures, so that they can be written as PNG.
-
-Only what this project's drawings of graphs consist of is known: `rect`, `circle`, `text`, and
-`path` with one cubic curve. A style sheet says no more than colours and sizes by class.
-"""
+"""Write drawings as SVG, and paint them as figures, so that they can be written as PNG."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
 
-from rebecsim.report.charts.figures import new_figure
+from rebecsim.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_VISIBLE = {code: "�" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"}
+
+
+def element(name: str, content: str = "", **attributes: object) -> str:
+    """Give one element; `content` is SVG already. `_` in attribute names stands for `-`."""
+    written = "".join([_attribute(key, value) for key, value in attributes.items()])
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(shown: str, full: str = "", **attributes: object) -> str:
+    """Give a text; where it is cut, `full` is what a pointer over it shows."""
+    hint = "" if full in ("", shown) else title(full)
+    return element("text", hint + _escaped(shown), **attributes)
+
+
+def title(words: str) -> str:
+    """Give what a pointer over an element shows, and what it is called if it is a link."""
+    return element("title", _escaped(words))
+
+
+def shortened(words: str, length: int) -> str:
+    """Cut a text to a number of characters."""
+    return words if len(words) <= length else words[: length - 1] + "…"
+
+
+def document(
+    width: float,
+    height: float,
+    style: str,
+    title: str,
+    content: list[str],
+    *,
+    role: Literal["img", "group"] = "img",
+) -> str:
+    """Give a whole picture on a white ground; sizes in pixels. One with links is a "group"."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="{role}">'
+    )
+    ground = element("rect", class_="ground", width=width, height=height, fill="#ffffff")
+    parts = [head, element("title", _escaped(title)), f"<style>{style}</style>", ground]
+    return "\n".join([*parts, *content, "</svg>"]) + "\n"
+
+
+def _escaped(words: str) -> str:
+    return escape(words.translate(_VISIBLE))
+
+
+def _attribute(key: str, value: object) -> str:
+    if isinstance(value, float):
+        return f' {_name(key)}="{value:g}"'
+    return f" {_name(key)}={quoteattr(str(value).translate(_VISIBLE))}"
+
+
+@cache
+def _name(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
 
 _PIXELS = 96.0
 """An inch; a point is a seventy-second of it."""

@@ -2,8 +2,7 @@
 
 Every step of the run has a row, and every instant at which something begins or ends has its place
 on the time axis. Distances between instants grow with the time between them, up to a limit, so
-that a long pause does not tear the picture apart.
-"""
+that a long pause does not tear the picture apart."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from typing import Literal
 
 from rebecsim.actors.values import value_text
 from rebecsim.exploration import Path, PathStep
-from rebecsim.report.diagrams.svg import document, element, shortened, text, title as hint_of
+from rebecsim.report.svg import document, element, shortened, text, title as hint_of
 
 MOST_STEPS = 200
 """Steps that are drawn; of a longer run, the last ones."""
@@ -22,6 +21,7 @@ MOST_STEPS = 200
 _ROW = 36.0
 _HEAD = 34.0
 _HEAD_EVERY = 24  # rows between two repetitions of the names
+_HEAD_BELOW = 5  # rows from which on the names stand below them, too
 _AXIS = 70.0
 _LANE = 190.0
 _NARROW_LANE = 130.0
@@ -72,7 +72,8 @@ class _Layout:
     rows: tuple[float, ...]
     instants: dict[int, float]
     heads: tuple[float, ...]
-    bottom: float
+    bottom: float  # of the lifelines
+    end: float
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,14 @@ def sequence_diagram(
     width = layout.notes + _NOTES
     role: Literal["img", "group"] = "img" if link is None else "group"
     style = _STYLE + _MARK_STYLE if marked else _STYLE
-    return document(width, layout.bottom + 74.0, style, title, content, role=role)
+    return document(
+        width,
+        layout.end + (74.0 if path.breach or path.loop is not None else 16.0),
+        style,
+        title,
+        content,
+        role=role,
+    )
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -199,7 +207,11 @@ def _layout(steps: tuple[PathStep, ...]) -> _Layout:
             y += 0.0 if steps[number].kind == "time" else _ROW
         before = time
     notes = max(lanes.values()) + max(width / 2, _own_labels(steps, lanes, width)) + 20.0
-    return _Layout(lanes, width, notes, tuple(rows), instants, tuple(heads), y + 8.0)
+    bottom = end = y + 8.0
+    if since_head >= _HEAD_BELOW:
+        heads.append(bottom)
+        end += _HEAD
+    return _Layout(lanes, width, notes, tuple(rows), instants, tuple(heads), bottom, end)
 
 
 def _own_labels(steps: tuple[PathStep, ...], lanes: Mapping[str, float], width: float) -> float:
@@ -417,7 +429,7 @@ def _loop(layout: _Layout, path: Path, left_out: int) -> list[str]:
     """Draw a bracket beside the steps that repeat for ever."""
     if path.loop is None:
         return []
-    y = layout.bottom + 2.0
+    y = layout.end + 2.0
     drawn = [text(path.loop_text, class_="note", x=_AXIS - 44, y=y)]
     rows = layout.rows[max(path.loop - left_out, 0) :]
     if path.loop < len(path) and rows:
@@ -435,6 +447,6 @@ def _breach(layout: _Layout, path: Path) -> list[str]:
     fits = int((layout.notes + _NOTES - 40.0) / (_PIXELS_PER_CHARACTER + 0.6))
     lines = wrap(words, fits)[:3]
     return [
-        text(line, words, class_="wrong", x=14, y=layout.bottom + 20.0 + 17.0 * place)
+        text(line, words, class_="wrong", x=14, y=layout.end + 20.0 + 17.0 * place)
         for place, line in enumerate(lines)
     ]

@@ -1,47 +1,77 @@
-"""The report as one HTML page that needs no network."""
+"""Write a report to a directory: its page, its CSV files and its charts."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rebecsim.files import inside, write_atomically
+from rebecsim.limits import REPORT, LimitError, read_json
 from rebecsim.metrics import Metric
-from rebecsim.report.answer import answer_notes, answer_table, answer_text
-from rebecsim.report.charts.interactive import CONFIG, DARK_COLOURS, plotly_figure
-from rebecsim.report.charts.series import ChartData
-from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
-from rebecsim.report.numbers import (
-    MOST_COLUMNS,
-    ShownFigure,
-    column_heading,
-    format_estimates,
-    level_text,
-    shown_figures,
+from rebecsim.report.answer import (
+    abnormal_notes,
+    answer_notes,
+    answer_table,
+    answer_text,
+    interval_notes,
+    precision_notes,
+    rare_notes,
+    reading_notes,
 )
-from rebecsim.report.orders import (
+from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
+from rebecsim.report.differences import (
+    by_metric,
+    method_notes,
     no_orders_note,
     order_notes,
     order_sentences,
     order_tables,
-)
-from rebecsim.report.pairs import (
-    by_metric,
-    method_notes,
     pair_notes,
     pair_sentence,
     power_sentence,
 )
-from rebecsim.report.precision import precision_notes
+from rebecsim.report.figures import FORMS, render_figure
+from rebecsim.report.line_charts import (
+    CONFIG,
+    DARK_COLOURS,
+    ChartData,
+    chart_figure,
+    charts_along,
+    plotly_figure,
+)
+from rebecsim.report.numbers import FigureTable, figure_table, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.report.templates import page_template
-from rebecsim.studies.cell import Compared, Condition
-from rebecsim.studies.sections import TextTable
+from rebecsim.studies.cell import Condition
+from rebecsim.studies.running.executors import Executor, ThisProcess
+from rebecsim.studies.sections import Picture, TextTable
 from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.storage.run_directory import LISTED, require_reportable
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+def page_template(name: str) -> Template:
+    """Load a template of this package; everything that it shows is escaped."""
+    # Imported here: a report in the terminal does not need it.
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("rebecsim.report", ""),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
 
 _CHOICE_LAWS = {
     "fair": "all alternatives of a choice ?(...) are equally likely",
@@ -50,15 +80,6 @@ _CHOICE_LAWS = {
         "probability 2/(k + 1), every other one 1/(k + 1)"
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Results:
-    """The table of policies: a row for each, or a column where there are many measures."""
-
-    corner: str
-    headings: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, Sequence[ShownFigure]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +95,7 @@ class _Comparison:
     """What is said of policies under one condition."""
 
     title: str
-    results: _Results
+    results: FigureTable
     notes: tuple[str, ...]
     pairs: list[tuple[Metric, list[PairDifference]]]
     pair_notes: tuple[str, ...]
@@ -164,7 +185,7 @@ def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
     notes += reading_notes(summary, report.has_chance)
     return _Comparison(
         title=str(condition),
-        results=_results(summary, report.compared),
+        results=figure_table(summary, report.compared),
         notes=tuple(notes),
         pairs=by_metric(differences),
         pair_notes=tuple(pair_notes(differences, report.compared)),
@@ -181,7 +202,7 @@ def _facts(report: ReportInput) -> tuple[str, ...]:
     if not report.apart and any(each.coordinates for each in first.workloads):
         counts.append((len(first.workloads), "workload", "workloads"))
     facts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
-    return (*facts, f"{sum(each.replications for each in report.moments)} runs in all")
+    return (*facts, f"{sum(each.replications for each in report.moments):,} runs in all")
 
 
 def choice_law_text(law: str) -> str:
@@ -222,24 +243,6 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _results(summary: Summary, compared: Compared) -> _Results:
-    """The figures of all policies, a row for each policy, or for each measure if there are many."""
-    figures, metrics = shown_figures(summary), summary.metrics
-    if len(metrics) > MOST_COLUMNS:
-        headings = tuple((policy, "") for policy in summary.policies)
-        rows = tuple(zip(map(column_heading, metrics), figures, strict=True))
-        return _Results("Figure", headings, rows)
-    headings = tuple((metric.title, _unit(metric)) for metric in metrics)
-    of_policies = zip(summary.policies, zip(*figures, strict=True), strict=True)
-    return _Results(compared.one.capitalize(), headings, tuple(of_policies))
-
-
-def _unit(metric: Metric) -> str:
-    of = "% of " if metric.is_share else ""
-    better = "" if metric.better == "neither" else f"{metric.better} is better"
-    return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
-
-
 def _axis_tables(report: ReportInput) -> Iterator[TextTable]:
     """Tables of each measure under each condition: a row per policy, a column per place."""
     for condition, summary in report.by_axis.items():
@@ -266,14 +269,11 @@ def _axis_notes(report: ReportInput) -> list[str]:
 
 
 def _figure(chart: ChartData, still: bytes) -> _Figure:
-    ends = "; ".join(
-        f"{line.policy} from {line.labels[0]} to {line.labels[-1]}" for line in chart.series
-    )
     return _Figure(
         data=chart,
         description=(
             f"{chart.title} against {chart.axis.name.replace('_', ' ')}, {chart.places[0]:g} to "
-            f"{chart.places[-1]:g} {chart.axis.unit}: {ends}. All values are in the tables."
+            f"{chart.places[-1]:g} {chart.axis.unit}: {chart.ends}. All values are in the tables."
         ),
         plotly=script_json(plotly_figure(chart)),
         still=_svg_address(still),
@@ -288,3 +288,121 @@ def script_json(value: Any) -> str:
     """JSON that may stand inside a script element: no text in it can end the element."""
     text = json.dumps(value, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+_CHART_DOTS_PER_INCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """Where the files of a report are.
+
+    Attributes:
+        html: the page.
+        data: CSV files.
+        charts: PNG and SVG of every chart and picture.
+    """
+
+    html: Path
+    data: tuple[Path, ...]
+    charts: tuple[Path, ...]
+
+
+def write_report(
+    report: ReportInput, out_dir: Path, executor: Executor | None = None
+) -> WrittenReport:
+    """Write `report.html`, `table.csv`, further CSV files and `charts/NAME.{svg,png}`.
+
+    There is `by_AXIS.csv` where there is an axis, `pairs.csv` where policies were compared run by
+    run, `orders.csv` where the cells were run in several message orders, and what the sections of
+    the kind bring. A file that an earlier report left and this one has not is removed.
+
+    Everything is rendered before the first file is written, and each file appears under its name
+    only when it is complete.
+
+    Args:
+        report: what to report.
+        out_dir: directory for the files; made when it does not exist.
+        executor: draws the pictures while this thread does the rest; None: this thread draws.
+
+    Raises:
+        OSError: when the directory cannot be made or written, or a file in it is a symbolic link.
+        ResultsError: when the directory holds other files, and neither a run nor a report.
+        ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
+            `order_envelopes`).
+    """
+    require_reportable(out_dir)
+    charts = _charts(report)
+    pictures = [picture for section in report.sections for picture in section.pictures]
+    drawn = (executor or ThisProcess()).map(
+        _rendered, [*(partial(_chart, chart, report.title) for chart in charts), *pictures]
+    )
+    texts = _texts(report)
+    names = [*(chart.name for chart in charts), *(picture.name for picture in pictures)]
+    contents = dict(zip(names, drawn, strict=True))
+    stills = {name: forms[".svg"] for name, forms in contents.items()}
+    page = render_html(report, charts, [stills[chart.name] for chart in charts], stills)
+    files = {
+        f"charts/{name}{form}": content
+        for name, forms in contents.items()
+        for form, content in forms.items()
+    }
+    files |= {name: text.encode() for name, text in texts.items()}
+    files["report.html"] = page.encode()
+    places = {inside(out_dir, name): content for name, content in files.items()}
+    listed = inside(out_dir, LISTED)
+    inside(out_dir, "charts").mkdir(parents=True, exist_ok=True)
+    for place, content in places.items():
+        write_atomically(place, content)
+    _remove_left(out_dir, listed, files)
+    return WrittenReport(
+        html=out_dir / "report.html",
+        data=tuple(out_dir / name for name in texts),
+        charts=tuple(out_dir / f"charts/{name}{form}" for name in names for form in FORMS),
+    )
+
+
+def report_pictures(report: ReportInput) -> list[Picture]:
+    """Give all that is drawn: the charts along the axis, then what the sections bring."""
+    charts = [_chart(chart, report.title) for chart in _charts(report)]
+    return [*charts, *(picture for section in report.sections for picture in section.pictures)]
+
+
+def _charts(report: ReportInput) -> list[ChartData]:
+    return charts_along(report.by_axis, report.axis)
+
+
+def _texts(report: ReportInput) -> dict[str, str]:
+    comparisons = report.comparisons
+    texts: dict[str, str | None] = {"table.csv": table_csv(comparisons)}
+    if report.axis is not None:
+        texts[f"by_{report.axis.name}.csv"] = by_axis_csv(report.by_axis, report.axis)
+    texts["pairs.csv"] = pairs_csv(comparisons)
+    texts["orders.csv"] = orders_csv(comparisons) if report.orders else None
+    for section in report.sections:
+        texts |= section.files
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def _chart(chart: ChartData, heading: str) -> Picture:
+    return Picture(
+        chart.name, chart.question, "", partial(chart_figure, chart, heading), _CHART_DOTS_PER_INCH
+    )
+
+
+def _rendered(what: Picture | partial[Picture]) -> dict[str, bytes]:
+    picture = what() if isinstance(what, partial) else what
+    return render_figure(picture.draw, dots_per_inch=picture.dots_per_inch)
+
+
+def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:
+    """Remove what an earlier report has written and this one has not; list what there is now."""
+    before: object = []
+    with suppress(FileNotFoundError, ValueError, LimitError):
+        before = read_json(listed, limit=REPORT, plain=True)
+    known = {path.relative_to(out_dir).as_posix() for path in (out_dir / "charts").glob("*.???")}
+    known |= {path.name for path in out_dir.glob("*.csv")}
+    for name in known - files.keys():  # so that nothing else is ever removed
+        if isinstance(before, list) and name in before:
+            (out_dir / name).unlink(missing_ok=True)
+    write_atomically(listed, json.dumps(sorted(files)).encode())

@@ -1,8 +1,7 @@
 """Find the runs below the server's directory.
 
 An address names a run by a hash of its place below that directory, so a request can reach only
-runs that were found there. A run with a link in it is not opened.
-"""
+runs that were found there. A run with a link in it is not opened."""
 
 from __future__ import annotations
 
