@@ -1,4 +1,4 @@
-"""Why jobs wait, as a Capacity Scheduler refused them: of one job, and of each queue."""
+"""Why jobs wait, as a scheduler of queues refused them: of one job, and of each queue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from rich.text import Text
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
 
@@ -30,12 +29,12 @@ def waiting_job(jobs: Sequence[ContainerJob], name: str) -> ContainerJob:
 
 
 def require_explained(setups: Sequence[RunSetup], name: str) -> None:
-    """Raise UserError unless it can be said why a job waits: it is there, under capacities."""
+    """Raise UserError unless it can be said why a job waits: it is there, under a file."""
     for each in setups:
-        if not isinstance(each.queues, CapacitySettings):
+        if each.queues is None:
             raise UserError(
-                f"--why explains waits under a capacity-scheduler.xml, and {each.scheduler} is "
-                "none; give one by --queues, and no other"
+                "--why explains waits under a capacity-scheduler.xml or fair-scheduler.xml, and "
+                f"{each.scheduler} is none; give one by --queues, and no other"
             )
         waiting_job(each.jobs(0), name)
 
