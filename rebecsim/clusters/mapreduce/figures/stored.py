@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, job_columns
 from rebecsim.clusters.mapreduce.figures.tables import (
     ATTEMPTS,
@@ -23,7 +23,6 @@ from rebecsim.clusters.mapreduce.figures.tables import (
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1_000_000
@@ -95,7 +94,7 @@ def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, ND
     Raises ResultsError for a missing or damaged file.
     """
     results.require(cell, {name: TABLES[name]})
-    table = _table(results, cell, name)
+    table = read_table(results, cell, name)
     return {column: values_of(table, column) for column in TABLES[name]}
 
 
@@ -110,20 +109,5 @@ def _read(results: Results, cell: PlannedCell) -> StoredRuns:
     names = (JOBS, ATTEMPTS, QUEUES, SHARES, DEVICES)
     results.require(cell, {name: TABLES[name] for name in names})
     jobs, replications = read_jobs(results, cell)
-    first = [_table(results, cell, name, (REPLICATION, "=", 0)) for name in names]
+    first = [read_table(results, cell, name, first=True) for name in names]
     return StoredRuns(cell.cell.policy, jobs, replications, *first)
-
-
-def _table(
-    results: Results, cell: PlannedCell, name: str, chosen: tuple[str, str, int] | None = None
-) -> pa.Table:
-    path = results.table(name, cell)
-    try:
-        return pq.read_table(path, filters=None if chosen is None else [chosen])
-    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
-
-
-def values_of(table: pa.Table, name: str) -> NDArray[Any]:
-    """Give a column as an array, of shape (rows,)."""
-    return np.asarray(table.column(name).to_numpy())
