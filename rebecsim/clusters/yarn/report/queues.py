@@ -43,7 +43,7 @@ def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
         pictures=(
             Picture(
                 "queue_shares",
-                "Queues over time",
+                "How much of the cluster did each queue have?",
                 "What each queue has of the memory of the cluster, as means over windows of time. "
                 "Dashed: what it should have; dotted: the most that it may have.",
                 partial(queue_shares_figure, shown, heading),
