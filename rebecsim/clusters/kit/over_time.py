@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,11 @@ from rebecsim.report.charts.styles import line_styles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_LEVELS = {"capacity": "--", "guaranteed": "--", "maximum": ":"}
+_LEVELS: Mapping[str, Literal["--", ":"]] = {
+    "capacity": "--",
+    "guaranteed": "--",
+    "maximum": ":",
+}
 """The lines at which values should be, or may be at most."""
 
 

@@ -61,7 +61,8 @@ def _job_table(
     results.require(cell, {name: {**TABLES, **QUEUE_TABLES}[name] for name in names})
     first, *others = (read_table(results, cell, name, first=True) for name in names)
     if jobs is None:
-        return first.to_pydict()
+        columns: Mapping[str, Any] = first.to_pydict()
+        return columns
     (tasks,) = others
     numbers = values_of(first, "job")
     order = np.argsort(numbers)
