@@ -66,7 +66,7 @@ def live(
     run ends after 100 messages.
     """
 
-    built, _ = open_model(model, "core" if core else "timed")
+    built = open_model(model, core).model
     if replay is not None:
         given = (until, steps, speed, seed, log)
         if any(each is not None for each in given) or check:
