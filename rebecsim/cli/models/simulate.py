@@ -212,7 +212,7 @@ def _simulate_once(
 def _simulate_often(
     model: Path, options: RunOptions, many: ManyRunsOptions, engine: Engine, core: bool
 ) -> None:
-    from rebecsim.cli.studies.many_runs import run_many
+    from rebecsim.cli.studies.compare import run_many
     from rebecsim.clusters.model.short import short_scenario
     from rebecsim.studies.scenarios.sweeps import read_sweep
 
