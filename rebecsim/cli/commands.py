@@ -184,13 +184,6 @@ COMMANDS = {
         "workload info log.swf",
         place=5,
     ),
-    "dss": Listed(
-        "rebecsim.cli.workloads.dss",
-        "Run a trace as the simulator DSS does, byte for byte.",
-        WORKLOADS,
-        "dss jobs.json racks.json 16000 16 1000 1000 1000 1",
-        place=7,
-    ),
     "cache": Listed(
         "rebecsim.cli.cache",
         "Show or clear what is kept between runs.",
@@ -248,7 +241,7 @@ class _Commands(TyperGroup):
                 formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in self.commands:
+        if args[0] not in COMMANDS and args[0] not in all_commands():
             self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest

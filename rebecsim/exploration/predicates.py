@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
-from rebecsim.actors.values import int8, int16
+from rebecsim.arithmetic import int8, int16
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.rebec_states import OddFloat
 from rebecsim.exploration.states.transitions import State, TransitionSystem

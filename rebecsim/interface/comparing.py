@@ -84,7 +84,7 @@ class Comparison(Shown, Tabular):
 
         Raises KeyError, with the names of all charts, for one that there is not.
         """
-        from rebecsim.report.write import report_pictures
+        from rebecsim.report.page import report_pictures
 
         pictures = {picture.name: picture for picture in report_pictures(self.report)}
         name = measure or next(iter(pictures), "")
@@ -97,7 +97,7 @@ class Comparison(Shown, Tabular):
 
         Raises OSError.
         """
-        from rebecsim.report.write import write_report
+        from rebecsim.report.page import write_report
 
         return write_report(self.report, Path(directory)).html
 
@@ -315,7 +315,7 @@ def _loaded(scenario: AnyScenario, sweep: Mapping[str, object], trust: bool) -> 
 def _bar(runs: Sequence[PlannedRun], is_wanted: bool) -> Iterator[Bar]:
     from rich import get_console
 
-    from rebecsim.report.progress import progress_bar
+    from rebecsim.report.comparison import progress_bar
 
     with progress_bar(runs, get_console(), is_wanted) as bar:
         yield bar

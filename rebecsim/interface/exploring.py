@@ -89,19 +89,19 @@ class Explored(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Give verdict, figures and counterexamples as plain values."""
-        from rebecsim.report.models.counterexample import result_to_json
+        from rebecsim.report.verdicts import result_to_json
 
         return result_to_json(self.result)
 
     def draw(self) -> Drawing:
         """Draw the counterexample as a sequence diagram. Raises UserError if there is none."""
-        from rebecsim.report.diagrams.sequence import sequence_diagram
+        from rebecsim.report.sequence_diagram import sequence_diagram
 
         return Drawing(sequence_diagram(self._counterexample()))
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
-        from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, space_svg
+        from rebecsim.report.graphs import MOST_DRAWN_STATES, space_svg
 
         return Drawing(space_svg(self._space(Limits(states=MOST_DRAWN_STATES + 1))))
 
@@ -111,7 +111,7 @@ class Explored(Shown):
         It is cut off at the limits. Raises UserError for another ending, or if there is no state,
         OSError.
         """
-        from rebecsim.report.diagrams.state_spaces import check_ending, write_state_space
+        from rebecsim.report.state_spaces import check_ending, write_state_space
 
         check_ending(File(path))
         space = self._space(limits)
@@ -136,7 +136,7 @@ class Explored(Shown):
     def __rich__(self) -> Group:
         """Give the verdict, the figures and the counterexamples."""
 
-        from rebecsim.report.models.counterexample import result_parts
+        from rebecsim.report.verdicts import result_parts
 
         return grouped_parts(result_parts(self.result, verbose=True))
 

@@ -69,7 +69,7 @@ class LoadedModel(Shown):
 
     def draw(self) -> Drawing:
         """Draw the rebecs and whom they know."""
-        from rebecsim.report.diagrams.graphs import topology_svg
+        from rebecsim.report.graphs import topology_svg
 
         return Drawing(topology_svg(self.model))
 

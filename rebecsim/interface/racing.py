@@ -76,7 +76,7 @@ class FoundRaces(Shown, Tabular):
 
         Raises UserError if there is no such race.
         """
-        from rebecsim.report.diagrams.race_diagram import orders_as_svg
+        from rebecsim.report.races import orders_as_svg
 
         return Drawing(orders_as_svg(self.race(id).witness))
 
@@ -112,7 +112,7 @@ class FoundRaces(Shown, Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """Give all that was found as plain values."""
-        from rebecsim.report.models.race_text import races_to_json
+        from rebecsim.report.races import races_to_json
 
         return races_to_json(self.races)
 
@@ -143,7 +143,7 @@ class FoundRaces(Shown, Tabular):
         """Give the report of `rebecsim races`."""
         from rich.text import Text
 
-        from rebecsim.report.models.race_text import race_lines
+        from rebecsim.report.races import race_lines
 
         return Text("\n".join(race_lines(self.races)))
 

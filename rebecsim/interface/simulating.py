@@ -21,10 +21,10 @@ from rebecsim.simulation.simulator import (
     REPEATED,
     Outcome,
     RunResult,
-    doing_again,
     load_run,
     make_scheduler,
     may_stand_still,
+    replaying_scheduler,
     save_run,
     simulate_traced,
 )
@@ -114,7 +114,7 @@ class Simulated(Shown, Tabular):
 
         Raises KeyError for a variable that there is not.
         """
-        from rebecsim.report.charts.variables import variables_figure
+        from rebecsim.report.figures import variables_figure
 
         chosen = variables or tuple(self._changing())
         curves = {variable: self.values(variable) for variable in chosen}
@@ -133,7 +133,7 @@ class Simulated(Shown, Tabular):
         """Give the messages in a table, and how the run ended."""
         from rich.console import Group
 
-        from rebecsim.report.models.runs import event_table, run_summary
+        from rebecsim.report.messages import event_table, run_summary
 
         return Group(event_table(self.events), run_summary(self.result))
 
@@ -214,7 +214,7 @@ def simulate(
         raise ArgumentError("replay", "a replayed run has its choices already")
     else:
         recorded = load_run(Path(replay))
-        scheduler = doing_again(recorded)
+        scheduler = replaying_scheduler(recorded)
         until = recorded.until if until is None else until
     if engine == "native":
         native = _NativeRun(loaded, seed or 0, law or "fair", order or "random", until)

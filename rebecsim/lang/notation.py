@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 
+from rebecsim.arithmetic import float32
 from rebecsim.lang.errors import syntax_error
 from rebecsim.lang.syntax import BinaryOperator, Span
 
@@ -51,7 +51,7 @@ def float_value(text: str, span: Span) -> float:
     RebecaSyntaxError if it is beyond a double, or with the suffix `f` beyond a single.
     """
     value = float(text.rstrip("fFdD").replace("_", ""))
-    if text[-1] in "fF" and math.isinf(single(value)):
+    if text[-1] in "fF" and math.isinf(float32(value)):
         raise syntax_error("float-range", span, text=text)
     if math.isinf(value):
         raise syntax_error("double-range", span, text=text)
@@ -66,15 +66,6 @@ def float_text(value: float, is_single: bool) -> str:
 def character_value(quoted: str, span: Span) -> int:
     """The number of the character between apostrophes; RebecaSyntaxError for an unknown escape."""
     return ord(text_value(quoted, span))
-
-
-def single(value: float) -> float:
-    """The nearest IEEE single; infinite beyond their range."""
-    try:
-        rounded: float = struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return rounded
 
 
 def text_value(quoted: str, span: Span) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors import STOPPED, Model, Rebec, Since, System, values
+from rebecsim import arithmetic
+from rebecsim.actors import STOPPED, Model, Rebec, Since, System
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
 from rebecsim.actors.rebec import Message as BagMessage
 from rebecsim.generate.cells import Place, flat_length
@@ -391,11 +392,11 @@ def _arithmetic(kind: int, value: int) -> str:
     """Let Python say what is wrong, which differs between its versions."""
     try:
         if kind == Failure.QUOTIENT:
-            values.quotient(1, 0)
+            arithmetic.quotient(1, 0)
         elif kind == Failure.REMAINDER:
-            values.remainder(1, 0)
+            arithmetic.remainder(1, 0)
         elif kind == Failure.TRUNCATION:
-            values.truncate(float(np.int64(value).view(np.float64)))
+            arithmetic.truncate(float(np.int64(value).view(np.float64)))
     except ArithmeticError as error:
         return str(error)
     raise AssertionError(f"no failure of arithmetic: {kind}")

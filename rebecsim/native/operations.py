@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from rebecsim.actors import values
+from rebecsim import arithmetic
 from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
@@ -263,11 +263,11 @@ def _power(base: float, exponent: float) -> float:
 
 
 # NumPy warns of what compiled code does silently, infinities and NaN.
-float32 = values.float32 if is_plain() else _float32
-float_quotient = values.float_quotient if is_plain() else _float_quotient
-double_quotient = values.double_quotient if is_plain() else _double_quotient
-square_root = values.square_root if is_plain() else _square_root
-power = values.power if is_plain() else _power
+float32 = arithmetic.float32 if is_plain() else _float32
+float_quotient = arithmetic.float_quotient if is_plain() else _float_quotient
+double_quotient = arithmetic.double_quotient if is_plain() else _double_quotient
+square_root = arithmetic.square_root if is_plain() else _square_root
+power = arithmetic.power if is_plain() else _power
 
 
 @compiled(borrows=True, inner=True)

@@ -28,7 +28,7 @@ def draw(
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
-    from rebecsim.report.diagrams.graphs import draw_topology
+    from rebecsim.report.graphs import draw_topology
 
     loaded = open_model(model, core)
     if states:
@@ -43,7 +43,7 @@ def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
     from rebecsim.exploration import Limits
     from rebecsim.exploration.checks import pose
     from rebecsim.exploration.state_graph import state_space
-    from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, draw_space
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:
         problem = pose(model.model, mode=mode, checked=model.checked)

@@ -175,7 +175,7 @@ def _print(
     rows: Sequence[tuple[Quantity, Proportion | RareChance]],
     json: bool,
 ) -> None:
-    from rebecsim.report.models.chance_text import chance_parts
+    from rebecsim.report.verdicts import chance_parts
 
     if json:
         say(json_format.dumps(found.to_json(), ensure_ascii=False))

@@ -100,7 +100,7 @@ def exact(
     time, which is said.
     """
     from rebecsim.interface import exact as solve
-    from rebecsim.report.models.exact_text import exact_parts
+    from rebecsim.report.verdicts import exact_parts
 
     written.check(asked.texts)
     with watching(bounds.limits(until)) as watched:

@@ -159,7 +159,7 @@ class ExploreOutputOptions(WrittenTests):
                 )
             require("--web", "fastapi", "uvicorn")
         if self.export is not None:
-            from rebecsim.report.diagrams.state_spaces import check_ending
+            from rebecsim.report.state_spaces import check_ending
 
             check_ending(self.export)
 
@@ -258,7 +258,7 @@ def _exit_code(found: Explored, time_advances: bool) -> ExitCode:
 
 
 def _show(found: Explored, reduced: bool, json: bool, verbose: bool) -> None:
-    from rebecsim.report.models.counterexample import result_parts
+    from rebecsim.report.verdicts import result_parts
 
     symmetries = found.result.symmetries  # the one that changes nothing among them
     if json:
@@ -294,8 +294,8 @@ def replay(
     """Replay a saved counterexample and check that it fits."""
     from rebecsim.actors import ReplayError
     from rebecsim.exploration import load_recorded, replay as do_again
-    from rebecsim.report.diagrams.sequence import sequence_diagram
-    from rebecsim.report.models.counterexample import path_table
+    from rebecsim.report.sequence_diagram import sequence_diagram
+    from rebecsim.report.verdicts import path_table
 
     recorded = load_recorded(run)
     loaded = open_model(model, recorded.question.mode == "core")

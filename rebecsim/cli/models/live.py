@@ -15,7 +15,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile
 from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
-from rebecsim.report.models.message_lines import MessageLines
+from rebecsim.report.message_lines import MessageLines
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model

@@ -157,7 +157,7 @@ def _exit_code(found: FoundRaces) -> ExitCode:
 
 
 def _show(found: FoundRaces, json: bool) -> None:
-    from rebecsim.report.models.race_text import race_lines
+    from rebecsim.report.races import race_lines
 
     width = get_terminal_size().columns
     for line in () if json else race_lines(found.races, width, wraps=sys.stdout.isatty()):
@@ -168,7 +168,7 @@ def _cures(
     found: FoundRaces, only: str | None, limits: Limits, json: bool
 ) -> tuple[Cures, list[dict[str, Any]]]:
     """Try fixes, until there is an interrupt, and print them; give them as plain values, too."""
-    from rebecsim.report.models.cure_text import cure_lines, cures_to_json
+    from rebecsim.report.race_cures import cure_lines, cures_to_json
 
     with watching(limits) as watched:
         cures = found.cures(only, **watched)
@@ -179,7 +179,7 @@ def _cures(
 
 def _save(cures: Cures, directory: Path, found: FoundRaces) -> None:
     """Write every changed model, and the model itself as they are printed, to compare with."""
-    from rebecsim.report.models.cure_text import cure_file, unchanged_file
+    from rebecsim.report.race_cures import cure_file, unchanged_file
 
     model = found.races.model
     texts = {unchanged_file(model): cures.source}

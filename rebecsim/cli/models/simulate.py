@@ -178,7 +178,7 @@ def _simulate_once(
     from rebecsim.actors.watchdog import EndlessError
     from rebecsim.interface import simulate
     from rebecsim.interface.simulating import STEPS, no_choices
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
 
     if engine == "native" and single.save is not None:
         raise no_choices()

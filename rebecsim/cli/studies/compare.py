@@ -210,7 +210,7 @@ def compare(
 
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """
-    from rebecsim.report.charts.figures import DRAWING_MODULES
+    from rebecsim.report.figures import DRAWING_MODULES
     from rebecsim.studies.running.executors import (
         available_workers,
         simulation_modules,
@@ -404,7 +404,7 @@ def showing_runs(
     from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from rebecsim.report.progress import progress_bar
+    from rebecsim.report.comparison import progress_bar
 
     try:
         if error_console().is_terminal:
