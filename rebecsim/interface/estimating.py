@@ -220,7 +220,7 @@ def rare(
     effort = Effort(repeat, per_level, seed)
     workers = min(drawn.get("workers", 1) or available_workers(), repeat)
     question = RareQuestion(loaded.source(workers), quantity, levels, until, law, deadlines)
-    walks_of(question)  # what does not fit is said before processes are started
+    walks_of(question)  # raises errors before processes are started
     with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
         each = repetitions(question, effort, executor)
     return EstimatedRare(rare_chance(each, quantity, levels, effort, level))

@@ -81,7 +81,7 @@ class Simulated(Shown, Tabular):
     @property
     def state(self) -> dict[str, dict[str, Any]]:
         """The state variables at the end: rebec -> name -> value; empty if a constructor failed."""
-        if self.result.system is None:  # of the native engine, or of no run
+        if self.result.system is None:  # the native engine keeps no system
             changed = {rebec: dict(values) for rebec, values in self.started.items()}
             for event in self.events:
                 changed[event.rebec] |= event.changed
@@ -218,7 +218,7 @@ def simulate(
         until = recorded.until if until is None else until
     if engine == "native":
         native = _NativeRun(loaded, seed or 0, law or "fair", order or "random", until)
-        with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
+        with Watchdog(patience=patience):  # for constructors; compiled code counts its loops
             result, events = native.result(steps)
         start = run_once(loaded.model, scheduler, max_steps=0).system
         started = {} if start is None else {str(each): state_of(each) for each in start.rebecs}

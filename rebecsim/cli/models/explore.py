@@ -260,7 +260,7 @@ def _exit_code(found: Explored, time_advances: bool) -> ExitCode:
 def _show(found: Explored, reduced: bool, json: bool, verbose: bool) -> None:
     from rebecsim.report.verdicts import result_parts
 
-    symmetries = found.result.symmetries  # the one that changes nothing among them
+    symmetries = found.result.symmetries  # counts the identity, so 1 means none
     if json:
         more = {"symmetries": symmetries} if reduced else {}
         say(json_format.dumps(found.to_json() | more, ensure_ascii=False))

@@ -230,7 +230,7 @@ def compare(
     text = files.scenario(scenario) or read_scenario_text(scenario)
     text = text.with_sweep(read_sweep(changes.sweep or ()))
     if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
-        # While this process imports other things.
+        # Workers start while this process still imports.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
     require("rebecsim compare", *REPORTS)
     leave_pandas_alone()
@@ -259,11 +259,11 @@ def compare(
         order=changes.order,
     )
     how_large = comparison_size(plan, orders.orders, count)
-    # While workers simulate, this process imports modules that it needs afterwards.
+    # Imported beside the simulation, because the report needs it afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:
         assert out is not None, "it was asked for"
-        seen: list[PlannedRun] = []  # the runs of the comparison come first
+        seen: list[PlannedRun] = []  # the first one is that of the comparison
         advice = f"{out}: go on with --resume"
         telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
         how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)

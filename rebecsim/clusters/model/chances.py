@@ -290,7 +290,7 @@ def _happens(
     if result.system is None:
         raise UserError(f"{opened.model.name}: {result.outcome} in a constructor: there is no run")
     _require_end(opened.model.name, question, result.outcome)
-    if lookout is None or result.is_violation:  # the step that goes wrong leads to no state
+    if lookout is None or result.is_violation:  # a step that violates leads to no state
         return lookout is None and result.is_violation
     return lookout.sees(result.system)
 
