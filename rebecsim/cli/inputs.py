@@ -28,7 +28,7 @@ def keep_inputs(command: Any) -> None:
         try:
             return run(**given)
         except ArgumentError as error:
-            hint = _option(parameters, error.argument)
+            hint = _option_of(parameters, error.argument)
             raise typer.BadParameter(error.fault, param_hint=hint) from error
 
     command.callback = guarded
@@ -52,7 +52,7 @@ def _require_other_files(parameters: list[Any], given: dict[str, Any]) -> None:
                 )
 
 
-def _option(parameters: list[Any], argument: str) -> str:
+def _option_of(parameters: list[Any], argument: str) -> str:
     """Give the option that an argument of a function comes from; of texts it takes one."""
     for each in parameters:
         if each.name in (argument, argument.removesuffix("s")):
