@@ -30,7 +30,7 @@ from rebecsim.limits import (
     read_json,
     require_small_json,
 )
-from rebecsim.simulation.saved import load_run
+from rebecsim.simulation.simulator import load_run
 from rebecsim.studies.scenarios.scenario_files import read_scenario_text, scenario_text
 from rebecsim.studies.size import RunSize, Size
 from rebecsim.web.studies.scenarios import values_of

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.actors.written import change_texts, value_text
+from rebecsim.actors.values import change_texts, value_text
 from rebecsim.counted import counted
 from rebecsim.simulation import Event, RunResult
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from rebecsim.exploration.graphs.space import RebecState
+    from rebecsim.exploration.state_graph import RebecState
     from rebecsim.live import Alternative
 
 _UNBOUNDED = 1_000_000

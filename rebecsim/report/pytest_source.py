@@ -19,7 +19,7 @@ import json
 from pathlib import Path
 
 from rebecsim.exploration import Recorded, {function}
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 
 MODEL = Path(__file__).resolve().parent / {path}
 RUN = Recorded.from_json(
@@ -54,8 +54,8 @@ import json
 from pathlib import Path
 
 from rebecsim.actors import Run
-from rebecsim.generate.load import load_checked
-from rebecsim.simulation.saved import state_after
+from rebecsim.generate.module import load_checked
+from rebecsim.simulation.simulator import state_after
 
 MODEL = Path(__file__).resolve().parent / {path}
 RUN = Run.from_json(

@@ -9,15 +9,13 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.counted import counted
-from rebecsim.exploration.paths.path import Path, PathStep
-from rebecsim.exploration.paths.recorded import step_to_json
+from rebecsim.exploration.counterexamples import step_to_json
+from rebecsim.exploration.paths import Path, PathStep
 from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
-from rebecsim.exploration.races.result import Distance, RaceBound
-from rebecsim.exploration.races.witness import Witness, WitnessOrder
-from rebecsim.exploration.states.breach_key import BreachKey
-from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.races.result import Distance, RaceBound, Witness, WitnessOrder
+from rebecsim.exploration.states.effects import Breach, BreachKey
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.report.svg import element, shortened
 

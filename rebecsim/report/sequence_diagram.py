@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.exploration import Path, PathStep
 from rebecsim.report.svg import document, element, shortened, text, title as hint_of
 

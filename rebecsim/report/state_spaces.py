@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from rebecsim.actors.written import call_text, drawn_text, value_text
+from rebecsim.actors.values import call_text, drawn_text, value_text
 from rebecsim.errors import UserError
 from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace, Transition
+    from rebecsim.exploration.state_graph import QueuedMessage, RebecState, StateSpace, Transition
 
 MOST_DOT_STATES = 300
 """States of a dot file; nobody can read the drawing of more."""

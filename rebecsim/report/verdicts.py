@@ -7,15 +7,14 @@ from typing import Any, Protocol
 
 from rich.table import Table
 
-from rebecsim.actors.written import change_texts
+from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.orders.process import GOALS
+from rebecsim.exploration.counterexamples import step_to_json
+from rebecsim.exploration.orders.decision_process import GOALS
 from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.exploration.orders.solving import ExactOrders
-from rebecsim.exploration.paths.recorded import step_to_json
-from rebecsim.exploration.result import Ends
-from rebecsim.exploration.temporal.verdict import PropertyVerdict
+from rebecsim.exploration.result import Ends, PropertyVerdict
 from rebecsim.report.messages import MessageRow, MessageTable
 
 _MOST_NAMES = 5
@@ -165,8 +164,8 @@ def _to_try(result: Result) -> list[str]:
 def _figures(result: Result) -> str:
     rate = result.states / result.seconds if result.seconds > 0 else 0.0
     return (
-        f"{result.mode}: {counted(result.states, 'state')}, {_transitions(result.transitions)} "
-        f"(edges + 1), {result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
+        f"{result.mode}: {counted(result.states, 'state')}, {_transitions(result.transitions)}, "
+        f"{result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
         f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state"
     )
 

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
 from rebecsim.exploration import Path as Run, Recorded
-from rebecsim.exploration.graphs.space import RebecState
+from rebecsim.exploration.state_graph import RebecState
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.live import Alternative, Stepper, Turn
 from rebecsim.printable import clipped
 from rebecsim.report.messages import busy_text, effect_text
 from rebecsim.report.sequence_diagram import sequence_diagram
-from rebecsim.simulation.saved import state_after
+from rebecsim.simulation.simulator import state_after
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address

@@ -12,10 +12,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from rebecsim.actors.written import value_text
+from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.exploration.graphs.ahead import Ahead
-from rebecsim.exploration.graphs.space import RebecState
+from rebecsim.exploration.state_graph import Ahead, RebecState
 from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
 from rebecsim.report.graphs import states_svg, transition_labels

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.exploration.paths.path import Path
+from rebecsim.exploration.paths import Path
 from rebecsim.exploration.races import RaceGroup, Races
 from rebecsim.report.races import (
     ORDER_TITLES,

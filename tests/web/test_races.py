@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web import Inquiry, Library
 from rebecsim.web.addresses import read_place

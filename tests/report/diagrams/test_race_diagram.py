@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rebecsim.exploration.races import Races, find_races
-from rebecsim.exploration.races.witness import Witness
-from rebecsim.generate.load import load_checked
+from rebecsim.exploration.races.result import Witness
+from rebecsim.generate.module import load_checked
 from rebecsim.report import orders_as_text, race_lines
 
 MODELS = Path("models")

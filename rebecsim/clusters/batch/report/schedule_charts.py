@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
+from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure as draw_over_time
+from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
 from rebecsim.report.figures import (
     BLUE,
@@ -21,6 +24,7 @@ from rebecsim.report.figures import (
     time_axis,
 )
 from rebecsim.workloads import Schedule
+from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_WINDOWS = 170
 _SHOWN_USERS = 14
-_MINUTE, _HOUR = 60, 3600
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def means_figure(
@@ -68,35 +72,68 @@ def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure
 
     Each step is the mean of its window of time.
     """
-    figure = new_figure(11, 6.4, heading)
-    usage, queue = figure.subplots(2, 1, sharex=True)
     last = max(int(each.end.max()) for each in schedules)
     first = min(int(each.workload.submit.min()) for each in schedules)
     edges = window_edges(first, last, _MOST_WINDOWS)
-    unit, name = time_axis(float(edges[-1] - edges[0]))
-    styles = line_styles(tuple(each.policy for each in schedules))
+    begin = (edges[:-1] - edges[0]) / 1.0
+    used: dict[str, Course] = {}
+    waiting: dict[str, Course] = {}
     for each in schedules:
-        jobs = each.workload
-        used = count_over_time(each.start, each.end, jobs.processors).means(edges)
-        waiting = count_over_time(jobs.submit, each.start).means(edges)
-        style = styles[each.policy]
-        for axes, values in ((usage, 100 * used / jobs.capacity), (queue, waiting)):
-            axes.stairs(
-                values,
-                (edges - edges[0]) / unit,
-                baseline=None,
-                label=each.policy,
-                color=style.colour,
-                linewidth=0.5 * style.line_width + 0.3,
-            )
-    plain_axes(usage, "Processors in use", "", "Utilisation (%)")
-    usage.set_ylim(0, 102)
-    plain_axes(queue, "Jobs waiting", f"Time ({name})", "Jobs in the queue")
-    queue.set_ylim(0, None)
-    queue.set_xlim(0, (edges[-1] - edges[0]) / unit)
-    handles, labels = usage.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
-    return figure
+        busy = timeline_of(each).in_use(edges) / each.workload.capacity
+        used[each.policy] = Course(begin, 100 * busy)
+        queue = count_over_time(each.workload.submit, each.start)
+        waiting[each.policy] = Course(begin, queue.means(edges))
+    panels = (
+        Panel("Processors in use", "Utilisation (%)", used, is_percent=True),
+        Panel("Jobs waiting", "Jobs in the queue", waiting),
+    )
+    return draw_over_time(panels, float(edges[-1] - edges[0]), heading)
+
+
+def busiest_time(schedule: Schedule) -> tuple[int, int]:
+    """Give the day on which the most jobs were waiting, on average, from when until when; seconds.
+
+    Days are counted from the first submission. A schedule of less than two days is shown whole,
+    and so is one in which no job waits if it is as short; otherwise its fullest day is taken.
+    """
+    submit, end = schedule.workload.submit, schedule.end
+    first, last = int(submit.min()), int(end.max())
+    if last - first < 2 * _DAY:
+        return first, last
+    edges = np.arange(first, last + _DAY, _DAY)
+    waiting = count_over_time(submit, schedule.start).means(edges)
+    if not waiting.any():
+        waiting = count_over_time(schedule.start, end, schedule.workload.processors).means(edges)
+    day = int(np.argmax(waiting))
+    return int(edges[day]), int(edges[day + 1])
+
+
+def timeline_of(schedule: Schedule) -> Timeline:
+    """Give who had processors of the machine when; owners are users, under their labels."""
+    jobs = schedule.workload
+    labels = labels_of(jobs, "user")
+    count = len(schedule)
+    return Timeline(
+        (Lane("", jobs.capacity),),
+        who=jobs.job,
+        owner=np.array([labels[user] for user in jobs.user.tolist()], dtype=str),
+        lane=np.zeros(count, dtype=np.int64),
+        begin=schedule.start,
+        end=schedule.end,
+        size=jobs.processors,
+        pale=np.zeros(count, dtype=bool),
+    )
+
+
+def gantt_figure(schedules: Sequence[Schedule], begin: int, end: int, heading: str = "") -> Figure:
+    """Draw the Gantt charts of some schedules of a machine in one window, by user.
+
+    Raises ValueError for a schedule that takes more processors than the machine has.
+    """
+    lines = {each.policy: timeline_of(each) for each in schedules}
+    window = begin, end
+    colours = Colours(colours_by_work(list(lines.values()), window), "users", prefix="user ")
+    return draw_gantt(lines, colours, window, heading, noun="processor")
 
 
 def difference_figure(differences: Sequence[ScheduleDifference], heading: str = "") -> Figure:
