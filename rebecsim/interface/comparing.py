@@ -24,12 +24,13 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import Bar, StudyRunner, comparison_size
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running.simulated_study import modules_of
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import MOST_STATES, How
+from rebecsim.studies.study import MOST_STATES, How, exact_orders_of
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
             how.tell(how_large.text)
     plan.prepare(How(how.engine, how.trace), _warn)
     if how.exact:
-        plan.study.require_exact(plan)
+        exact_orders_of(plan.study).require(plan)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
@@ -250,7 +251,7 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
 
 def _executor(how: Running, plan: Plan) -> AbstractContextManager[Executor]:
     if how.dask is None:
-        return executor_with_plugins(how.workers, plan.study.modules(how.engine))
+        return executor_with_plugins(how.workers, modules_of(plan.study, how.engine))
     return dask_with_plugins(how.dask, how.workers, plan, how.tell)
 
 

@@ -239,8 +239,9 @@ def compare(
     from rebecsim.report.comparison import compared
     from rebecsim.studies.running.comparing import StudyRunner, comparison_size
     from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.running.simulated_study import modules_of
     from rebecsim.studies.storage.results import Results
-    from rebecsim.studies.study import How
+    from rebecsim.studies.study import How, exact_orders_of
 
     use_plugins(plugin)
     loaded = load(text, consent_of(making.trust))
@@ -267,11 +268,11 @@ def compare(
         # What is wrong shows before anything is written.
         plan.prepare(How(engine, trace), complain)
         if most_states is not None:
-            plan.study.require_exact(plan)
+            exact_orders_of(plan.study).require(plan)
         assert out is not None, "it was asked for"
         with (
             _importing(later),
-            executor_with_plugins(count, plan.study.modules(engine))
+            executor_with_plugins(count, modules_of(plan.study, engine))
             if dask is None
             else dask_with_plugins(dask, count, plan, complain) as executor,
         ):

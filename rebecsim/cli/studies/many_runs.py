@@ -35,12 +35,13 @@ def run_many(
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.running.simulated_study import modules_of, per_task
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
 
     plan = loaded.plan()
-    count = min(workers or available_workers(), -(-plan.total // plan.study.per_task(How())))
-    modules = plan.study.modules(engine)
+    count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
+    modules = modules_of(plan.study, engine)
     with (
         sized(plan_size([plan], count)) as watch,
         kept_or_temporary(out) as directory,
