@@ -59,7 +59,7 @@ def within(file: Path, mode: Mode, engine: Engine) -> dict[str, Callable[[], obj
     """Give the search, and finding races, as calls."""
     from rebecsim.exploration import explore
     from rebecsim.exploration.races import find_races
-    from rebecsim.generate.load import load_checked
+    from rebecsim.generate.module import load_checked
 
     model, checked = load_checked(file, "timed")
     return {

@@ -1,3 +1,4 @@
+from .commands import Command as Command
 from .dispatch.configuration import (
     ClusterConfiguration as ClusterConfiguration,
     Configuration as Configuration,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rebecsim.actors import ChoiceLaw
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits, Path
-from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.exploration.orders.decision_process import GOALS, Goal
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
 from rebecsim.interface.exploring import MINUTE, warn_of_minute
@@ -63,7 +63,7 @@ class Exact(Shown, Tabular):
     def __rich__(self) -> Group:
         """Give the report of `rebecsim exact`."""
 
-        from rebecsim.report.models.exact_text import exact_parts
+        from rebecsim.report.verdicts import exact_parts
 
         return grouped_parts(exact_parts(self.orders))
 

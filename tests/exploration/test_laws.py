@@ -41,7 +41,7 @@ from rebecsim.exploration import (
     path_along,
 )
 from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.states.local import NEVER
+from rebecsim.exploration.states.rebec_states import NEVER
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate
@@ -192,7 +192,7 @@ def test_counts_do_not_depend_on_the_order_of_the_search(file: str, mode: Any) -
 def test_nothing_depends_on_hash_seeds() -> None:
     program = """
 from rebecsim.exploration import explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from pathlib import Path
 import sys
 for name, mode in (("ticket1", "TTS"), ("producer_consumer_timed", "FTTS"),

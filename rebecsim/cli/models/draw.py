@@ -29,7 +29,7 @@ def draw(
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
-    from rebecsim.report.diagrams.graphs import draw_topology
+    from rebecsim.report.graphs import draw_topology
 
     built, checked = open_model(model, "core" if core else "timed")
     if states:
@@ -43,8 +43,8 @@ def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, 
     from rebecsim.actors import Violation
     from rebecsim.exploration import Limits
     from rebecsim.exploration.checks import pose
-    from rebecsim.exploration.graphs.space import state_space
-    from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, draw_space
+    from rebecsim.exploration.state_graph import state_space
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:
         problem = pose(model, mode=mode, checked=checked)

@@ -10,7 +10,7 @@ from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.clusters.kit.plugin_errors import PluginSuspect, blaming
-from rebecsim.generate.environment import template_environment
+from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
 
 

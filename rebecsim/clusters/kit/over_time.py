@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.report.charts.figures import GREY, legend_below, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.figures import (
+    GREY,
+    legend_below,
+    line_styles,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,24 +10,21 @@ from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.compiled.collapsed import Collapsed
-from rebecsim.exploration.compiled.edges_again import edges_again
-from rebecsim.exploration.compiled.servable import can_be_served
+from rebecsim.exploration.compiled.packed_states import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
+from rebecsim.exploration.compiled.transitions import NOTHING_WRITTEN, RecordingWriter, edges_again
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
-from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.breach_key import key_of_effect, key_of_refused
-from rebecsim.exploration.states.local import Waiting
-from rebecsim.exploration.states.outcome import Breach
-from rebecsim.exploration.states.transitions import State
+from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
+from rebecsim.exploration.states.rebec_states import Waiting
+from rebecsim.exploration.states.transitions import State, can_be_served
 from rebecsim.lang.checked import CheckedModel
-from rebecsim.native import control as at, thresholds
+from rebecsim.native import engines, search_layout as at
+from rebecsim.native.arrays import Integers, layout_for, packed, words_of
 from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import AnswerKind, Reason
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.engines import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import (
     EdgeArrays,
     PropertyTables,
@@ -36,13 +33,16 @@ from rebecsim.native.loops.breadth_first import (
     store_found,
 )
 from rebecsim.native.loops.serving import expand_and_serve
-from rebecsim.native.loops.stores import CompactStore, ExactStore, Store, arrays_of
 from rebecsim.native.loops.successors import LATEST, NEVER
-from rebecsim.native.loops.tables import fingerprint_of, insert_held
-from rebecsim.native.packing import layout_for, packed, words_of
-from rebecsim.native.parts import Parts
-
-Integers = NDArray[np.int64]
+from rebecsim.native.loops.tables import (
+    CompactStore,
+    ExactStore,
+    Store,
+    arrays_of,
+    fingerprint_of,
+    insert_held,
+)
+from rebecsim.native.search_layout import Parts
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are looked at."""
@@ -256,7 +256,7 @@ class CompiledSearch:
         control = self.control
         return (
             self._threads > 1
-            and control[at.STATES] - control[at.NUMBER] >= thresholds.STATES_FOR_THREADS
+            and control[at.STATES] - control[at.NUMBER] >= engines.STATES_FOR_THREADS
             and control[at.NUMBER] >= self._threads_from
             and control[at.HORIZON] == NEVER
         )
@@ -340,7 +340,7 @@ class CompiledSearch:
         if self._plan is None or served < self._plan.next:
             return
         meter = self._search.meter
-        if meter.would_exceed(thresholds.BYTES_TO_COMPILE):
+        if meter.would_exceed(engines.BYTES_TO_COMPILE):
             self._plan = None
             return
         with meter.leaving_out():

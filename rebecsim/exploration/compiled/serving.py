@@ -1,28 +1,38 @@
 """Let a compiled step serve messages in the compiled search: parts of states as integers.
 
-The meaning of a model stays where it is: what goes wrong, and messages that were never sent
-before, are worked out by the Python engine, here everything else is.
+The meaning of a model stays where it is: the Python engine works out what goes wrong, and messages
+that were never sent before; everything else is done here. Symmetries of the system are arrays too,
+grouped by what they do to a part of a state.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set as AbstractSet
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.exploration.reduction import SymmetricSystem
+from rebecsim.exploration.states.rebec_states import NEVER, NO_DEADLINE, Reference, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
+from rebecsim.exploration.symmetry import Labels, Renaming
 from rebecsim.generate.cells import Place
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import Type
-from rebecsim.native import columns, thresholds
+from rebecsim.native import codes, engines
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import is_ready, prepare
-from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
+from rebecsim.native.layout import (
+    BASE,
+    OWN_CLASS,
+    NativeModel,
+    flat_cells,
+    native_model,
+    shown_value,
+)
 from rebecsim.native.loops.serving import (
     CELLS_CLOCK,
     CELLS_FIRST,
@@ -38,9 +48,6 @@ from rebecsim.native.loops.serving import (
     find_row,
 )
 from rebecsim.native.loops.tables import ABSENT
-from rebecsim.native.values import shown_value
-
-Integers = NDArray[np.int64]
 
 
 class ServingPlan:
@@ -50,7 +57,7 @@ class ServingPlan:
         self._system = system
         self._checked = checked
         self._native: NativeModel | None = None
-        self.next = thresholds.SERVING_LOADS
+        self.next = engines.SERVING_LOADS
         """How many messages Python has to serve before it is asked again."""
         self.over = False
         """Whether it is decided."""
@@ -65,8 +72,8 @@ class ServingPlan:
             self.over = True
             return None
         functions = self._native.step, expand_and_serve
-        if served < thresholds.SERVING_COMPILES and not all(is_ready(each) for each in functions):
-            self.next = thresholds.SERVING_COMPILES
+        if served < engines.SERVING_COMPILES and not all(is_ready(each) for each in functions):
+            self.next = engines.SERVING_COMPILES
             return None
         self.over = True
         try:
@@ -190,20 +197,20 @@ class Serving:
         self.messages = _with_room(self.messages, number + 1)
         row = self.messages[number]
         row[:] = 0
-        row[columns.RECEIVER] = ABSENT
+        row[codes.RECEIVER] = ABSENT
         if waiting is None:
             return
-        row[columns.ARRIVAL] = waiting.arrival
-        row[columns.PRIORITY] = waiting.priority
-        row[columns.RECEIVER] = receiver
-        row[columns.SERVER] = waiting.number
-        row[columns.SENDER] = waiting.sender
+        row[codes.ARRIVAL] = waiting.arrival
+        row[codes.PRIORITY] = waiting.priority
+        row[codes.RECEIVER] = receiver
+        row[codes.SERVER] = waiting.number
+        row[codes.SENDER] = waiting.sender
         no_deadline = waiting.deadline == NO_DEADLINE
-        row[columns.DEADLINE] = columns.NEVER if no_deadline else waiting.deadline
+        row[codes.DEADLINE] = codes.NEVER if no_deadline else waiting.deadline
         kinds = self._kinds[receiver][waiting.number]
         for place, (value, kind) in enumerate(zip(waiting.arguments, kinds, strict=True)):
             argument = flat_cells(self._runner.values.decode(value), kind)
-            row[columns.ARGUMENTS + place] = argument[0]
+            row[codes.ARGUMENTS + place] = argument[0]
         if 2 * (number + 1) > len(self.message_table):
             held = self.message_table[self.message_table != ABSENT]
             self.message_table = _table_of(self.messages, np.sort(held), 4 * len(self.messages))
@@ -232,3 +239,59 @@ def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
     for row in rows.tolist():
         enter_row(table, contents, row)
     return table
+
+
+_AT_ONCE = 128
+"""Symmetries of which images are worked out together; of more, most are never asked for."""
+
+
+class SymmetryArrays:
+    """A group of symmetries.
+
+    Attributes:
+        origins: whose image each rebec is; shape (symmetries, rebecs).
+    """
+
+    def __init__(self, system: SymmetricSystem) -> None:
+        self._group = system.group
+        self._images = np.array([each.images for each in system.group], np.int64)
+        self.origins = np.argsort(self._images, axis=1)
+        numbers: dict[Labels, int] = {}
+        self._labels = np.array(
+            [
+                [numbers.setdefault(own, len(numbers)) for own in each.labels]
+                for each in system.group
+            ]
+        )
+
+    def around(
+        self, asked: int, owner: int, rebecs: AbstractSet[int]
+    ) -> tuple[Integers, Integers, list[Renaming]]:
+        """Give some symmetries, one of them asked for, by what they do with a part of one rebec.
+
+        That is what becomes of the names of its class, of itself and of these rebecs.
+
+        Gives their numbers, for each of them a place in the list that comes last, and that list:
+        a symmetry for each thing that is done.
+        """
+        first = asked - asked % _AT_ONCE
+        part = slice(first, first + _AT_ONCE)
+        images = self._images[part][:, sorted(rebecs | {owner})]
+        done = np.column_stack([self._labels[part, owner], images])
+        places: dict[bytes, int] = {}
+        alike = [places.setdefault(each.tobytes(), len(places)) for each in done]
+        _, chosen = np.unique(alike, return_index=True)
+        members = np.arange(first, first + len(images), dtype=np.int64)
+        renamings = [self._group[first + each] for each in chosen.tolist()]
+        return members, np.array(alike, np.int64), renamings
+
+
+def references_in(values: Sequence[Any]) -> set[int]:
+    """Give the positions of the rebecs in values, however deep in them."""
+    found = set()
+    for value in values:
+        if isinstance(value, Reference):
+            found.add(value.index)
+        elif isinstance(value, tuple):
+            found |= references_in(value)
+    return found

@@ -12,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.native import control as at, thresholds
+from rebecsim.native import engines, search_layout as at
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
-from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
+from rebecsim.native.loops.tables import arrays_of
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
@@ -27,8 +26,6 @@ BUDGET = 20_000
 """The states to expand between two looks at clock, memory and interrupts."""
 
 _BATCH = 1 << 14  # successors
-
-Integers = NDArray[np.int64]
 
 
 def _batch(words: int, compact: bool) -> Successors:
@@ -92,9 +89,7 @@ class TwoThreads:
         return int(number + (ordinal > 0))
 
     def _is_narrow(self) -> bool:
-        return bool(
-            self._control[at.STATES] - self._ahead[at.NUMBER] < thresholds.STATES_FOR_THREADS
-        )
+        return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < engines.STATES_FOR_THREADS)
 
     def _store(self, batch: Successors) -> int:
         search = self._search

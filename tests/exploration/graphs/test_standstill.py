@@ -13,18 +13,17 @@ from typer.testing import CliRunner
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, explore
+from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, cycles, explore
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs import components
-from rebecsim.exploration.graphs.components import on_cycles
-from rebecsim.exploration.graphs.space import StateSpace, state_space
+from rebecsim.exploration.cycles import on_cycles
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.state_graph import StateSpace, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import LiveLimits, check_log, conductor, run_live
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.simulation import Tracer, simulate
-from rebecsim.simulation.saved import make_scheduler
+from rebecsim.simulation.simulator import make_scheduler
 from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
@@ -194,8 +193,8 @@ def test_it_is_what_the_whole_graph_says(drawn: Drawn) -> None:
 def test_served_by_compiled_code(play: str, stands: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled message servers have sent counts as what those in Python have."""
 
-    monkeypatch.setattr(thresholds, "SERVING_LOADS", 1)
-    monkeypatch.setattr(thresholds, "SERVING_COMPILES", 1)
+    monkeypatch.setattr(engines, "SERVING_LOADS", 1)
+    monkeypatch.setattr(engines, "SERVING_COMPILES", 1)
     checked, model = _built(PLAYERS, PLAY=play)
     found = explore(
         model,
@@ -212,7 +211,7 @@ def test_components_of_large_graphs_are_the_same(monkeypatch: pytest.MonkeyPatch
     checked, model = _built(PLAYERS, PLAY=FOR_EVER)
     options: Any = {"checks": Checks(overflows=False), "limits": Limits(states=300)}
     small = explore(model, checked=checked, **options).standstill
-    monkeypatch.setattr(components, "_MANY", 0)
+    monkeypatch.setattr(cycles, "_MANY", 0)
     assert explore(model, checked=checked, **options).standstill == small
 
 

@@ -13,16 +13,16 @@ from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure a
 from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure as draw_over_time
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     BLUE,
     DURATIONS,
     GREY,
     ORANGE,
+    line_styles,
     new_figure,
     plain_axes,
     time_axis,
 )
-from rebecsim.report.charts.styles import line_styles
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.logs import labels_of
 

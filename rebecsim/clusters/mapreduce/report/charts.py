@@ -17,8 +17,7 @@ from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes
-from rebecsim.report.charts.styles import fill_colours, line_styles
+from rebecsim.report.figures import fill_colours, legend_below, line_styles, new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
 from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     GREY,
     duration_ticks,
     legend_below,
+    line_styles,
     new_figure,
     plain_axes,
 )
-from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
