@@ -199,7 +199,7 @@ class BatchStudy(Study):
 
     def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
         """Show what changes for jobs and users."""
-        from rebecsim.clusters.batch.report.differences import schedule_changes
+        from rebecsim.clusters.batch.report.tables import schedule_changes
 
         return schedule_changes(first, second)
 
