@@ -21,7 +21,7 @@ from rebecsim.cli.models.asking import (
     WrittenTests,
     watching,
 )
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
