@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.table import Table
 
@@ -11,11 +11,12 @@ from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.counterexamples import step_to_json
-from rebecsim.exploration.orders.decision_process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import ExactOrders
 from rebecsim.exploration.result import Ends, PropertyVerdict
 from rebecsim.report.messages import MessageRow, MessageTable
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.orders.quantities import Quantity
+    from rebecsim.exploration.orders.solving import ExactOrders
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
@@ -269,6 +270,8 @@ _WRITTEN = {
 
 def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     """What was looked at, and a table of the values."""
+    from rebecsim.exploration.orders.decision_process import GOALS
+
     figures = found.figures
     choices = "" if found.law == "fair" else f", choices by the law {found.law}"
     if found.bound is not None:
