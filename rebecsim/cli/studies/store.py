@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -132,8 +133,9 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     one, other = open_run(first), open_run(second)
     console().print(diff_view(compare_runs(one, other)))
     if one.kind == other.kind:
-        with suppress(UnknownNameError):  # its plug-in is not loaded
-            for more in find_kind(one.kind).changes(one, other):
+        with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+            changes = find_kind(one.kind).changes
+            for more in chain.from_iterable(each(one, other) for each in changes):
                 console().print(more)
 
 
