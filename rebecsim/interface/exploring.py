@@ -25,9 +25,8 @@ from rebecsim.exploration.checks import Reduction
 from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
-from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
-from rebecsim.interface.shown import Shown, grouped_parts
+from rebecsim.interface.shown import Drawing, Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 

@@ -10,7 +10,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require
