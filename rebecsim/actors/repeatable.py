@@ -30,7 +30,7 @@ _IDENTITIES = frozenset({"id", "hash", "input", "open"})
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Impurity:
     """A place in a model: which class and method, its file and line, and what is wrong there."""
 
     owner: str
@@ -43,11 +43,11 @@ class Suspect:
         return f"it {self.what} ({self.file}:{self.line})"
 
 
-def suspects(reactive_class: type[Rebec]) -> list[Suspect]:
+def impurities(reactive_class: type[Rebec]) -> list[Impurity]:
     """Give what is suspicious in the methods of a class, in the order of the text."""
     declared = _declared(reactive_class)
     found = {
-        Suspect(reactive_class.__name__, name, code.co_filename, line, what)
+        Impurity(reactive_class.__name__, name, code.co_filename, line, what)
         for name, function in _methods(reactive_class)
         for code, line, what in _of_function(
             function, reactive_class, None if name == "__init__" else declared, set()
@@ -200,7 +200,7 @@ class NotRepeatableError(ModelError):
 
 
 def _cause(rebec: Rebec, server: str) -> str:
-    found = suspects(type(rebec))
+    found = impurities(type(rebec))
     mine = [each for each in found if each.method == server] or found
     if not mine:
         return "look for what it reads from elsewhere"

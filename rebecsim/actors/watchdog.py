@@ -1,6 +1,6 @@
 """Stop message servers and constructors that do not end, and name them.
 
-Nobody can tell in general whether a message server will end, so one that has been running for
+Whether a message server ends is undecidable, so one that has been running for
 longer than a patience is taken for one that does not. The same goes for constructors.
 """
 
@@ -37,7 +37,7 @@ PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
 
 _LOOK_EVERY = 0.1  # seconds
-_MOST_LOOKS_AT_NONE = 10
+_MOST_IDLE_POLLS = 10
 
 
 class EndlessError(UserError):
@@ -89,7 +89,7 @@ class Watchdog:
         self._looking = threading.Lock()
 
     def __enter__(self) -> Self:
-        _round.add(self)
+        _poller.add(self)
         self._outer, _active.watchdog = _active.watchdog, self
         return self
 
@@ -103,9 +103,9 @@ class Watchdog:
         with self._raising:
             self._left = True
             if self._raised:
-                _let_come_what_comes_late(self._watched)
+                _drain_pending_exception(self._watched)
         with self._looking:  # until a look that has begun is over
-            _round.remove(self)
+            _poller.remove(self)
         if isinstance(error, ServerStopped) and self.endless is not None:
             raise self.endless from None
 
@@ -140,7 +140,7 @@ class Watchdog:
             raise_in(self._watched, ServerStopped)
 
 
-class _Round:
+class _Poller:
     """The thread that looks at all watchdogs in turn.
 
     It goes on for a while when there is none: to begin a thread takes longer than many systems
@@ -166,31 +166,31 @@ class _Round:
             self._watchdogs.discard(watchdog)  # in a process that was forked, it is gone already
 
     def _go(self) -> None:
-        looks_at_none = 0
+        idle_polls = 0
         try:
-            while looks_at_none < _MOST_LOOKS_AT_NONE:
+            while idle_polls < _MOST_IDLE_POLLS:
                 time.sleep(_LOOK_EVERY)
                 with self._changing:
                     watchdogs = tuple(self._watchdogs)
-                    looks_at_none = 0 if watchdogs else looks_at_none + 1
-                    self._is_going = looks_at_none < _MOST_LOOKS_AT_NONE
+                    idle_polls = 0 if watchdogs else idle_polls + 1
+                    self._is_going = idle_polls < _MOST_IDLE_POLLS
                 for each in watchdogs:
                     each.look()
         finally:
             self._is_going = False  # also when one could not be asked whether it was over
 
 
-_round = _Round()
+_poller = _Poller()
 
 
-def _go_round_anew() -> None:
+def _restart_poller() -> None:
     """Do without the thread of the process that this one was forked from; it does not go on."""
-    global _round
-    _round = _Round()
+    global _poller
+    _poller = _Poller()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_go_round_anew)
+    os.register_at_fork(after_in_child=_restart_poller)
 
 
 def _at_work(system: WatchedSystem | None) -> PlainMessage | None:
@@ -243,7 +243,7 @@ def raise_in(thread: int, exception: type[BaseException]) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
 
 
-def _let_come_what_comes_late(this_thread: int) -> None:
+def _drain_pending_exception(this_thread: int) -> None:
     """Raise here what this thread was to raise and has not, if anything, and forget it.
 
     CPython can also be told to raise nothing, but then looks for it ever after, at each call and

@@ -40,7 +40,7 @@ class Turns:
 
     That is a run of the semantics, in the order in which they end: rebecs share nothing, whatever
     is sent arrives at the time of the others or later, and so takes the turn from nobody. Without
-    priorities, that is; see `OneByOne`.
+    priorities, that is; see `SequentialTurns`.
     """
 
     def __init__(self, system: System, stream: Stream) -> None:
@@ -88,7 +88,7 @@ class Turns:
         return rebecs
 
 
-class OneByOne(Turns):
+class SequentialTurns(Turns):
     """One rebec serves at a time, for models with priorities.
 
     While a message server runs, another one could send a more urgent message, which should then
@@ -123,7 +123,7 @@ def has_priorities(system: System) -> bool:
 MOST_AT_ONE_TIME = 100_000
 """The messages that are served at one time before a run is taken for one that goes no further."""
 
-_HESITATES = 16
+_YIELDS_ONE_IN = 16
 """One rebec in so many lets others go first, although it is due.
 
 Else few orders would ever be seen: a short message server would always end before a long one.
@@ -180,8 +180,8 @@ class Conductor:
         self._waiting: dict[int, Rebec] = {}  # due, but not given their turns yet
         self._sequence = system.sequence
         self._origin = time.monotonic()
-        self._winding_up: Ending | None = None
-        self._turns = (OneByOne if has_priorities(system) else Turns)(system, stream)
+        self._finishing: Ending | None = None
+        self._turns = (SequentialTurns if has_priorities(system) else Turns)(system, stream)
         for rebec in system.rebecs:
             if rebec._bag.messages:
                 self._turns.is_due(rebec)
@@ -192,12 +192,12 @@ class Conductor:
         """Start the time and give the first turns."""
         with self._lock:
             self._origin = time.monotonic()
-            self._move_on()
+            self._advance()
 
-    def wind_up(self, ending: Ending) -> None:
+    def finish(self, ending: Ending) -> None:
         """Give no more turns; the run ends when those who serve now have ended."""
         with self._lock:
-            self._winding_up = ending
+            self._finishing = ending
             if not self._serving:
                 self._end(ending)
 
@@ -211,7 +211,7 @@ class Conductor:
         with self._lock:
             return list(self._serving.values())
 
-    def while_serving(self, view: View, action: Callable[[], None]) -> None:
+    def if_serving(self, view: View, action: Callable[[], None]) -> None:
         """Do something if the rebec is in a message server, and while it cannot have left it."""
         with self._lock:
             if view.serving and view.owner._index in self._serving:
@@ -237,7 +237,7 @@ class Conductor:
         """Give by how many seconds of real time a rebec is late with a message, if `paced`."""
         return max(time.monotonic() - self._due(max(rebec._now, message.arrival)), 0.0)
 
-    def take_over(
+    def commit(
         self, view: View, message: Message, late: float, failure: Exception | None
     ) -> Message | None:
         """Let what a message server did take effect; it ended with this failure, if any.
@@ -253,15 +253,15 @@ class Conductor:
                 self.error = _raised_by_model(failure)
                 self._end(Ending("failed", raised(failure), str(rebec), str(message)))
             else:
-                overflow = self._admit(view)
+                overflow = self._deliver(view)
                 self._note(view, message, late, overflow)
                 violation = failure if overflow is None else overflow[0]
                 if violation is not None:
                     self._end(Ending(violation.verdict, str(violation)))
             del self._serving[rebec._index]
-            return self._go_on(rebec, view.kept) if self.ending is None else None
+            return self._turns_after(rebec, view.kept) if self.ending is None else None
 
-    def _admit(self, view: View) -> _Overflow | None:
+    def _deliver(self, view: View) -> _Overflow | None:
         """Put what a message server has sent into the bags, up to a message without a place.
 
         A message that is being served still takes its place.
@@ -291,14 +291,14 @@ class Conductor:
 
     # --- turns, under the lock -----------------------------------------------------------------
 
-    def _go_on(self, rebec: Rebec, sent: Sequence[Outgoing]) -> Message | None:
+    def _turns_after(self, rebec: Rebec, sent: Sequence[Outgoing]) -> Message | None:
         """Give the turns that the end of a message server has made possible.
 
         Gives the message that the rebec itself may serve next, if any.
         """
         serving, waiting, turns = self._serving, self._waiting, self._turns
         following = None
-        if self._winding_up is None:
+        if self._finishing is None:
             for outgoing in sent:
                 other = outgoing[0].owner
                 index = other._index
@@ -309,7 +309,7 @@ class Conductor:
             if waiting:
                 following = self._draw_turns(rebec)
         if not serving:
-            self._move_on()
+            self._advance()
         return following
 
     def _draw_turns(self, current: Rebec | None) -> Message | None:
@@ -318,7 +318,7 @@ class Conductor:
         Gives the message for the current rebec, which needs not be told by its mailbox.
         """
         waiting, below = self._waiting, self._stream.below
-        chosen = [rebec for rebec in waiting.values() if below(_HESITATES)]
+        chosen = [rebec for rebec in waiting.values() if below(_YIELDS_ONE_IN)]
         if not (chosen or self._serving):
             chosen = [list(waiting.values())[below(len(waiting))]]
         following = None
@@ -348,10 +348,10 @@ class Conductor:
         """Whether very many messages have been served at the time that it is."""
         return self._timed and self._granted - self._granted_before >= MOST_AT_ONE_TIME
 
-    def _move_on(self) -> None:
+    def _advance(self) -> None:
         """Go to the next model time, at once or when it has come."""
-        if self._winding_up is not None:
-            self._end(self._winding_up)
+        if self._finishing is not None:
+            self._end(self._finishing)
             return
         if self._granted == self._limits.steps:
             self._end(Ending("step limit"))

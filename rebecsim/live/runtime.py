@@ -72,7 +72,7 @@ class RebecActor(pykka.ThreadingActor):
                 view.attributes.check()
             except Exception as error:  # a violation, or whatever a model in Python raises
                 failure = error
-            following = conductor.take_over(view, message, late, failure)
+            following = conductor.commit(view, message, late, failure)
 
     def stop_server(self) -> None:
         """Make the message server end, at the next instruction of Python that its thread executes.
@@ -153,7 +153,7 @@ def run_live(
                     watcher.look()
                 actors.look_for_endless(patience)
                 if interrupt.seen:
-                    conductor.wind_up(_INTERRUPTED)
+                    conductor.finish(_INTERRUPTED)
                     conductor.ended.wait(_GRACE)
                     break
     finally:
@@ -239,7 +239,7 @@ class _Actors:
             actor.stop()
         alive = self._wait(self._actors)
         for actor in alive:
-            self._conductor.while_serving(actor.view, actor.stop_server)
+            self._conductor.if_serving(actor.view, actor.stop_server)
         alive = self._wait(alive)
         if self._timekeeper is not None:
             self._timekeeper.join()

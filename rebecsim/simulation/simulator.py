@@ -57,7 +57,7 @@ _SHORT = 1_000
 """The messages of a run that Python does again in no time."""
 
 
-class Recurrence:
+class CycleDetector:
     """Notices that a run has come back to where it was, at the same time and with no way out.
 
     Only what had to happen counts: where a message or a value was drawn, another run may go on.
@@ -69,7 +69,7 @@ class Recurrence:
         self._time = -1
 
     def look(self, steps: int, time: int, *, was_drawn: bool) -> int | None:
-        """Look at what a step has led to; gives the number of steps in the circle, if there is one.
+        """Look at what a step has led to; gives the number of steps in the cycle, if there is one.
 
         `was_drawn`: the step, or something in it, could have been another.
         """
@@ -92,18 +92,18 @@ class Recurrence:
         return rebec._now, state_of(rebec), bag
 
 
-class Freedom:
+class BranchObserver:
     """Lets another scheduler pick, and tells whether it could have picked another step."""
 
     def __init__(self, scheduler: Scheduler) -> None:
-        self.is_free = False
+        self.is_branching = False
         self.priorities = scheduler.priorities
         self.choose = scheduler.choose
         self._scheduler = scheduler
 
     def pick(self, rebecs: list[Rebec]) -> Pick | None:
         """Let the scheduler pick."""
-        self.is_free = len(steps(rebecs)) > 1
+        self.is_branching = len(steps(rebecs)) > 1
         return self._scheduler.pick(rebecs)
 
 
@@ -194,10 +194,10 @@ def simulate(
     attributes = [Attributes(rebec) for rebec in system.rebecs] if tracer is not None else []
     if watchdog is not None:
         watchdog.system = system
-    recurrence = Recurrence(system) if stop_at_repeats and not model.core else None
-    freedom = Freedom(scheduler)
+    cycles = CycleDetector(system) if stop_at_repeats and not model.core else None
+    observer = BranchObserver(scheduler)
     began = 0  # the messages that had been served when the time advanced last
-    agenda = agenda_for(system, scheduler if recurrence is None else freedom, until)
+    agenda = agenda_for(system, scheduler if cycles is None else observer, until)
     for rebec, message in islice(agenda.steps(), max_steps):
         if agenda.time > time:
             began, time = steps, agenda.time
@@ -214,11 +214,11 @@ def simulate(
                 attributes[rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
-        if recurrence is not None and tracer is not None:
-            was_drawn = freedom.is_free or bool(tracer.events[-1].choices)
-            circle = recurrence.look(steps, time, was_drawn=was_drawn)
-            if circle is not None:
-                detail = f"everything is as it was {circle} message{'s'[: circle != 1]} before"
+        if cycles is not None and tracer is not None:
+            was_drawn = observer.is_branching or bool(tracer.events[-1].choices)
+            cycle = cycles.look(steps, time, was_drawn=was_drawn)
+            if cycle is not None:
+                detail = f"everything is as it was {cycle} message{'s'[: cycle != 1]} before"
                 return RunResult("time stands still", steps, time, detail, system)
     outcome = "step limit" if steps == max_steps else _end(agenda, until)
     return RunResult(outcome, steps, time, "", system)
@@ -387,7 +387,7 @@ def load_run(path: Path) -> Run:
     return read_record(path, Run.from_json)
 
 
-def doing_again(run: Run) -> Recorder:
+def replaying_scheduler(run: Run) -> Recorder:
     """Make a scheduler that does a run again."""
     return Recorder(ReplayScheduler(run))
 
@@ -398,7 +398,7 @@ def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
     Raises ReplayError for a model that cannot do it, or of which a message is wrong in it.
     """
     messages = sum(choice.kind == "step" for choice in run.choices)
-    result = simulate(model, doing_again(run), max_steps=messages)
+    result = simulate(model, replaying_scheduler(run), max_steps=messages)
     if result.system is None or result.is_violation or result.steps < messages:
         ended = ": ".join(filter(None, (result.outcome, result.detail)))
         raise ReplayError(f"the run ends after {result.steps} of {messages} messages: {ended}")

@@ -128,7 +128,7 @@ def _built(model: CheckedModel, name: str) -> Model:
 
 def _checked_python(file: Path) -> _Checked:
     """Check a model in Python, which is a program of the user's and is run."""
-    from rebecsim.actors.repeatable import suspects
+    from rebecsim.actors.repeatable import impurities
     from rebecsim.generate.module import load_model
 
     model = load_model(file)
@@ -136,7 +136,7 @@ def _checked_python(file: Path) -> _Checked:
     found = [
         (Path(each.file), each.line, f"`{each.method}` of {each.owner} {each.what}")
         for reactive_class in classes
-        for each in suspects(reactive_class)
+        for each in impurities(reactive_class)
     ]
     return _Checked(
         [_problem(place, "warning", text, line) for place, line, text in found],

@@ -177,9 +177,9 @@ def simulate(
     from rebecsim.simulation import Tracer
     from rebecsim.simulation.simulator import (
         REPEATED,
-        doing_again,
         load_run,
         make_scheduler,
+        replaying_scheduler,
         save_run,
         simulate_traced,
     )
@@ -200,7 +200,7 @@ def simulate(
         steps = steps or _MESSAGES
     elif (seed, law, scheduler) == (None, None, None):
         recorded = load_run(replay)
-        chosen = doing_again(recorded)
+        chosen = replaying_scheduler(recorded)
         until = recorded.until if until is None else until
     else:
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")

@@ -46,7 +46,7 @@ from rebecsim.lang.traversal import rewritten, walk
 from rebecsim.lang.types import RebecType, Type
 
 
-def with_own_sends(model: syntax.Model) -> syntax.Model:
+def with_self_sends(model: syntax.Model) -> syntax.Model:
     """The model with every call of a message server written as a send to `self`."""
     trees = {tree.name: tree for tree in model.classes}
     promised = {interface.name: interface for interface in model.interfaces}
@@ -436,7 +436,7 @@ def check_model(
     with all mistakes of the model, in the order of the text.
     """
     findings = Findings(dialect)
-    tree = with_own_sends(tree)
+    tree = with_self_sends(tree)
     findings.used_results = used_results(tree)
     env = declare_env(findings, tree)
     declare_classes(findings, tree, env)

@@ -101,7 +101,7 @@ def implemented(findings: Findings, names: tuple[str, ...], span: syntax.Span) -
     return tuple(found)
 
 
-def check_promises(findings: Findings, checked: CheckedClass) -> None:
+def check_implemented(findings: Findings, checked: CheckedClass) -> None:
     """Report what a class lacks of its interfaces, unless a class that it extends lacks it."""
     base = None if checked.base is None else findings.classes.get(checked.base)
     kept = frozenset(() if base is None or base.abstract else base.interfaces)
@@ -285,7 +285,7 @@ class _ClassReader:
             tuple(dict.fromkeys((*interfaces, *inherited))),
         )
         findings.classes[tree.name] = checked
-        check_promises(findings, checked)
+        check_implemented(findings, checked)
 
     def _base(self) -> CheckedClass | None:
         name = self.tree.base

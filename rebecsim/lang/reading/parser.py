@@ -24,7 +24,7 @@ from rebecsim.kept_files import kept_file, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.notation import INT_MAX
-from rebecsim.lang.reading.syntax_errors import NewWords, explain_character, explain_token
+from rebecsim.lang.reading.syntax_errors import ContextualKeywords, explain_character, explain_token
 from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.traversal import children
@@ -180,7 +180,7 @@ def _machine() -> _Machine:
             grammar,
             parser="lalr",
             lexer="basic",
-            postlex=NewWords(),
+            postlex=ContextualKeywords(),
             start=["model", "expression_only", "property_file"],
             transformer=builder,
             keep_all_tokens=True,
@@ -199,7 +199,9 @@ def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
     parser: Any = Lark  # the parsers that Lark generates begin so; it has no annotations
     return cast(
         Lark,
-        parser._load_from_dict(kept["data"], kept["memo"], transformer=builder, postlex=NewWords()),
+        parser._load_from_dict(
+            kept["data"], kept["memo"], transformer=builder, postlex=ContextualKeywords()
+        ),
     )
 
 

@@ -1,9 +1,11 @@
-"""Tell keywords that became reserved late from names, and explain why a text could not be read.
+"""Contextual keywords, and explanations why a text could not be read.
 
-The lexer takes every late keyword for a name. Behind it, `NewWords` looks at what stands beside
-one: only in these places can it be the keyword, and there it can be nothing else.
+Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
+what stands beside one: only in these places can it be the keyword, and there it can be nothing
+else.
 
-Each rule of `explain` looks at one frequent mistake; the first that recognises it explains it.
+Each rule of the explanations looks at one frequent mistake; the first that recognises it explains
+it.
 """
 
 from __future__ import annotations
@@ -20,17 +22,17 @@ from lark.lexer import PatternStr
 from rebecsim.lang.errors import FOREIGN_WORDS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
 
-NEW_WORDS = {"INTERFACE": "interface", "IMPLEMENTS": "implements", "INSTANCEOF": "instanceof"}
+_KEYWORDS = {"INTERFACE": "interface", "IMPLEMENTS": "implements", "INSTANCEOF": "instanceof"}
 """The terminals of the grammar that no rule of the lexer makes, and their words."""
 
-_TERMINALS = {word: terminal for terminal, word in NEW_WORDS.items()}
+_TERMINALS = {word: terminal for terminal, word in _KEYWORDS.items()}
 _DECLARATIONS_END = frozenset({"", "RBRACE", "SEMICOLON"})
 _VALUE_TOKENS = frozenset({"NULL", "TRUE", "FALSE", "INTEGER", "FLOAT"})
 _OPERANDS_END = frozenset({"NAME", "RPAR", "RSQB", "INCREMENT"}) | _VALUE_TOKENS
 _CLASSES = frozenset({"NAME", "PRIMITIVE"})
 
 
-class NewWords(PostLex):
+class ContextualKeywords(PostLex):
     """Makes keywords of names where they are keywords."""
 
     always_accept = ()
@@ -195,7 +197,7 @@ def _tokens_before(token: Token, text: str, lark: Lark) -> tuple[Token | None, t
 
 
 def _terminal_texts(lark: Lark) -> dict[str, str]:
-    return NEW_WORDS | {
+    return _KEYWORDS | {
         terminal.name: str(terminal.pattern.value)
         for terminal in lark.terminals
         if isinstance(terminal.pattern, PatternStr)

@@ -179,9 +179,9 @@ def _serve(
     if known.messages[number, slot.RECEIVER] == ABSENT or known.messages[number, slot.DEADLINE] < 0:
         return Reason.ANSWER
     if counts[at.BATCHES] == batches.shape[0]:
-        return _ask_room(control, at.BATCHES)
+        return _ask_for_room(control, at.BATCHES)
     if 2 * (counts[at.ANSWERS] + 1) > keys.shape[0]:
-        return _ask_room(control, at.ANSWERS)
+        return _ask_for_room(control, at.ANSWERS)
     size = own[rebec, OWN_CELLS]
     base = rebecs[rebec, BASE]
     first = counts[at.EFFECT_ROWS]
@@ -219,9 +219,9 @@ def _serve(
         if ctx[slot.FAILED] != 0 or ctx[slot.NOW] > LATEST:
             return Reason.ANSWER
         if first + made == effects.shape[0]:
-            return _ask_room(control, at.EFFECT_ROWS)
+            return _ask_for_room(control, at.EFFECT_ROWS)
         if first_sent + passed + ctx[slot.SENDS] > sendings.shape[0]:
-            return _ask_room(control, at.SENDINGS)
+            return _ask_for_room(control, at.SENDINGS)
         begin = passed
         bag = own[rebec, OWN_EMPTY_BAG]
         tried = 0
@@ -259,7 +259,7 @@ def _serve(
                 or numbered == parts.inner_at.shape[1]
                 or 2 * (after + 1) > known.content_table.shape[0]
             ):
-                return _ask_room(control, at.INNERS)
+                return _ask_for_room(control, at.INNERS)
             for column in range(wanted.shape[1]):
                 contents[after, column] = wanted[0, column]
             inners[after, at.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
@@ -294,7 +294,7 @@ def _serve(
 
 
 @compiled(borrows=True, inline=True)
-def _ask_room(control: Integers, table: int) -> int:
+def _ask_for_room(control: Integers, table: int) -> int:
     """Ask for room in a table; gives the reason."""
     control[at.ASKED] = table
     return Reason.ROOM

@@ -231,7 +231,7 @@ def _arrive(
 
 
 @compiled(borrows=True, inline=True)
-def _let_lead(bags: Table, working: Table, able: int) -> bool:
+def _put_ample_first(bags: Table, working: Table, able: int) -> bool:
     """Put the rebec that may go first, alone, before the others that may act, if there is one."""
     for turn in range(able):
         rebec = working[ABLE, turn]
@@ -325,7 +325,7 @@ def find_successors(
         )
     # --- each transition of each of them
     ordinal = changed = 0
-    leads = able > 1 and control[at.PARTIAL] != 0 and _let_lead(bags, working, able)
+    leads = able > 1 and control[at.PARTIAL] != 0 and _put_ample_first(bags, working, able)
     for turn in range(able):
         if leads and turn == 1 and control[at.WRONG] == 0:
             return Reason.FINISHED
