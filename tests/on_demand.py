@@ -8,7 +8,7 @@ from typing import Any
 
 from rebecsim.actors import Model
 from rebecsim.exploration.checks import Checks, Problem, pose
-from rebecsim.exploration.paths.path import (
+from rebecsim.exploration.paths import (
     Path,
     PathStep,
     path_along,
@@ -17,7 +17,7 @@ from rebecsim.exploration.paths.path import (
     written_name,
 )
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.effects import Breach
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 

@@ -1,8 +1,5 @@
 from .checks import Checks as Checks
-from .exploring import explore as explore
-from .limits import Bound as Bound, Limits as Limits
-from .paths.path import Path as Path, PathStep as PathStep, path_along as path_along
-from .paths.recorded import (
+from .counterexamples import (
     Question as Question,
     Recorded as Recorded,
     load_recorded as load_recorded,
@@ -10,6 +7,9 @@ from .paths.recorded import (
     replay as replay,
     save_recorded as save_recorded,
 )
+from .exploring import explore as explore
+from .limits import Bound as Bound, Limits as Limits
+from .paths import Path as Path, PathStep as PathStep, path_along as path_along
 from .predicates import AbstractedVariableError as AbstractedVariableError
 from .races import (
     Contender as Contender,
@@ -20,7 +20,7 @@ from .races import (
 )
 from .result import Result as Result, Violated as Violated
 from .search import Progress as Progress, Search as Search, SearchEnded as SearchEnded
-from .states.outcome import Breach as Breach, Verdict as Verdict
+from .states.effects import Breach as Breach, Verdict as Verdict
 from .states.transitions import Mode as Mode, TransitionSystem as TransitionSystem
 from .strategies import (
     BreadthFirst as BreadthFirst,

@@ -10,25 +10,88 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
-from rebecsim.exploration.engines import is_compact, run_search
-from rebecsim.exploration.graphs.ends import ends_of
-from rebecsim.exploration.graphs.standstill import find_standstill
-from rebecsim.exploration.growth import growing
+from rebecsim.exploration.cycles import ends_of, find_standstill, growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
-from rebecsim.exploration.paths.path import path_along
+from rebecsim.exploration.paths import path_along
+from rebecsim.exploration.predicates import PosedFormula
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.result import Result, Violated
+from rebecsim.exploration.result import PropertyVerdict, PropertyWord, Result, Violated
 from rebecsim.exploration.search import Finding, Progress, Search, StopAt
-from rebecsim.exploration.states.outcome import Breach, Verdict
+from rebecsim.exploration.states.effects import Breach, Verdict
 from rebecsim.exploration.states.transitions import Mode, TransitionSystem
-from rebecsim.exploration.strategies import BreadthFirst, Strategy
-from rebecsim.exploration.temporal.formulas import PosedFormula
-from rebecsim.exploration.temporal.verdicts import judge_formulas, with_formulas
+from rebecsim.exploration.strategies import BreadthFirst, Strategy, is_compact, run_search
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.graphs.state_graph import StateGraph
+    from rebecsim.exploration.state_graph import StateGraph
+
+
+def judge_formulas(
+    problem: Problem,
+    graph: StateGraph | None,
+    timed: Callable[[], Problem],
+    build: Callable[[Problem], StateGraph],
+) -> list[PropertyVerdict]:
+    """Judge the formulas of a problem, in their order.
+
+    `graph` is that of its states, if there are formulas for these; `timed` poses the same problem
+    in the timed transition system, where the others are judged, and `build` gives the graph of a
+    problem.
+    """
+    if not problem.formulas:
+        return []
+    from rebecsim.exploration.temporal.judging import TemporalJudge
+
+    found: dict[int, PropertyVerdict] = {}
+    places = {id(each): place for place, each in enumerate(problem.formulas)}
+    here = {places[id(each)]: each for each in problem.formulas_here()}
+    if here:
+        assert graph is not None
+        judge = TemporalJudge(graph, [*here.values()], problem.fair)
+        found |= {place: judge.judge(each) for place, each in here.items()}
+    if len(here) < len(problem.formulas):
+        other = timed()
+        others = {place: each for place, each in enumerate(other.formulas) if place not in here}
+        judge = TemporalJudge(build(other), [*others.values()], problem.fair)
+        found |= {place: judge.judge(each) for place, each in others.items()}
+    return [found[place] for place in sorted(found)]
+
+
+def with_formulas(result: Result, problem: Problem, judged: Sequence[PropertyVerdict]) -> Result:
+    """Add the verdicts on all properties to a result, and make them part of its own."""
+    assertions = [
+        _of_assertion(each.breach.text, result)
+        for each in problem.properties
+        if each.breach.verdict == "assertion failed"
+    ]
+    result = replace(result, properties=(*assertions, *judged))
+    violated = [each for each in judged if each.verdict == "violated"]
+    unknown = [each for each in judged if each.verdict == "unknown" and not each.standing]
+    if violated:
+        more = tuple(map(_violation, violated))
+        result = replace(result, violations=(*result.violations, *more))
+    if result.verdict in ("satisfied", "undecided") and violated:
+        first = result.violations[0]
+        return replace(result, verdict=first.verdict, message=first.message, path=first.path)
+    if result.verdict == "satisfied" and unknown:
+        return replace(result, verdict="undecided", message=f"{unknown[0].name}: {unknown[0].note}")
+    return result
+
+
+def _violation(verdict: PropertyVerdict) -> Violated:
+    return Violated("property violated", verdict.name, verdict.run, 1)
+
+
+def _of_assertion(name: str, result: Result) -> PropertyVerdict:
+    word: PropertyWord = "satisfied"
+    if any(
+        (each.verdict, each.message) == ("assertion failed", name) for each in result.violations
+    ):
+        word = "violated"
+    elif result.bounds or result.frontier:
+        word = "unknown"
+    return PropertyVerdict(name, "assertion", word, result.mode)
 
 
 def explore(
@@ -54,7 +117,7 @@ def explore(
     state. With `stop_at` "first" the search ends at the first violation, whose counts are then
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
     interchangeable rebecs are one. With `reduce` "order", most orders that make no difference
-    are left out, see `rebecsim.exploration.partial_order`; with "both", both. The `engine` "native"
+    are left out, see `rebecsim.exploration.reduction`; with "both", both. The `engine` "native"
     is compiled code, which there is for breadth-first search; "auto" begins in Python and goes on
     in compiled code where there are many states. The result is the same, but that with `reduce`
     others of the states may be found before the first violation. `strict` as for `pose`. `progress`
@@ -94,7 +157,7 @@ def explore(
     chosen = strategy or BreadthFirst()
 
     def build(asked: Problem) -> StateGraph:
-        from rebecsim.exploration.graphs.state_graph import build_graph
+        from rebecsim.exploration.state_graph import build_graph
 
         return build_graph(
             asked, checked=checked, limits=bounds, meter=meter, engine=engine, progress=progress

@@ -1,24 +1,41 @@
-"""Compile expressions over the variables of rebecs to functions of a state.
+"""Compile expressions and formulas over the variables of rebecs to functions of a state.
 
-What a state is, is up to whoever asks: a `PredicateCompiler` reads those of a search.
+A `PredicateCompiler` reads the states of a search; other readers of states derive their own
+compiler from `ExpressionCompiler`.
 
 An expression is parsed and checked by `rebecsim.lang`; only its checked tree is turned into
 Python functions, so no text of a user is ever executed.
+
+Forms of formulas that have names of their own are replaced by the plain operators. The patterns
+among them are those of M. B. Dwyer, G. S. Avrunin, J. C. Corbett, "Patterns in property
+specifications for finite-state verification" (ICSE 1999), over the whole run.
 """
 
 from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
 from rebecsim.arithmetic import int8, int16
 from rebecsim.errors import UserError
-from rebecsim.exploration.states.transitions import TransitionSystem
-from rebecsim.exploration.states.values import OddFloat
+from rebecsim.exploration.states.rebec_states import OddFloat
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedProperties, Symbol, syntax
+from rebecsim.lang.properties import (
+    Bound,
+    Connective,
+    Formula,
+    Negation,
+    Proposition,
+    Temporal,
+    TemporalProperty,
+)
+from rebecsim.lang.syntax import Expression
+from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import (
     BYTE,
     DOUBLE,
@@ -278,3 +295,131 @@ def _guarded(function: Function, node: syntax.Expression) -> Function:
 def _no_value(node: syntax.Expression, problem: str) -> UserError:
     span = node.span
     return UserError(f"{span.file}:{span.line}:{span.column}: {problem} in a reachable state")
+
+
+Comparison = Literal["<=", "<", ">=", ">", "=="]
+
+
+class TimeBound(NamedTuple):
+    """What the time until something has to be."""
+
+    comparison: Comparison
+    limit: int
+
+
+def weak(bound: TimeBound) -> TimeBound:
+    """Write a strict bound as one that is not; time is whole."""
+    match bound.comparison:
+        case "<":
+            return TimeBound("<=", bound.limit - 1)
+        case ">":
+            return TimeBound(">=", bound.limit + 1)
+    return bound
+
+
+FormulaKind = Literal["ltl", "tctl"]
+
+_ALWAYS = {"ltl": "G", "tctl": "AG"}
+_EVENTUALLY = {"ltl": "F", "tctl": "AF"}
+
+
+def plain(formula: Formula, kind: FormulaKind) -> Formula:
+    """Write a formula of a logic without named forms."""
+    match formula:
+        case Proposition():
+            return formula
+        case Negation(operand):
+            return replace(formula, operand=plain(operand, kind))
+        case Connective(_, left, right):
+            return replace(formula, left=plain(left, kind), right=plain(right, kind))
+        case Temporal(operator, _, operands):
+            made = tuple(plain(each, kind) for each in operands)
+            return _written_out(replace(formula, operands=made), operator, kind)
+
+
+def _written_out(formula: Temporal, operator: str, kind: FormulaKind) -> Formula:
+    always = replace(formula, operator=_ALWAYS[kind], bound=None)
+    eventually = replace(formula, operator=_EVENTUALLY[kind])
+    match operator, formula.operands:
+        case "LeadsTo", (cause, effect):
+            answered = replace(eventually, operands=(effect,))
+            return replace(always, operands=(Connective("||", Negation(cause), answered),))
+        case "Recurs", (operand,):
+            return replace(always, operands=(replace(eventually, operands=(operand,)),))
+        case "Precedes", (first, then):
+            return replace(formula, operator="W", operands=(Negation(then), first))
+    return formula
+
+
+class StateProposition(NamedTuple):
+    """A condition on states, and the rebecs whose parts of the state it looks at."""
+
+    holds: Callable[[State], bool]
+    reads: frozenset[int]
+
+
+@dataclass(frozen=True)
+class PosedFormula:
+    """A formula about the states of a model.
+
+    Attributes:
+        name: what the file calls it.
+        kind: its logic.
+        place: where it stands, as `FILE:LINE`.
+        formula: its tree, without named forms.
+        conditions: what its propositions mean.
+        numbers: the place there of each proposition, by its expression.
+        bounds: the values of its bounds.
+    """
+
+    name: str
+    kind: FormulaKind
+    place: str
+    formula: Formula
+    conditions: tuple[StateProposition, ...]
+    numbers: dict[Expression, int]
+    bounds: dict[Bound, TimeBound]
+
+    def number_of(self, proposition: Proposition) -> int:
+        """Give the place of a proposition."""
+        return self.numbers[proposition.expression]
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """The rebecs whose parts of the state its propositions look at."""
+        return frozenset().union(*(each.reads for each in self.conditions))
+
+
+def posed_formulas(
+    checked: CheckedProperties,
+    system: TransitionSystem,
+    left_out: tuple[frozenset[str], ...],
+) -> Iterator[PosedFormula]:
+    """Compile the formulas of a file. `left_out` are variables that states do not have."""
+    yield from (_posed(each, "ltl", checked, system, left_out) for each in checked.tree.ltl)
+    yield from (_posed(each, "tctl", checked, system, left_out) for each in checked.tree.tctl)
+
+
+def _posed(
+    each: TemporalProperty,
+    kind: FormulaKind,
+    checked: CheckedProperties,
+    system: TransitionSystem,
+    left_out: tuple[frozenset[str], ...],
+) -> PosedFormula:
+    numbers: dict[Expression, int] = {}
+    conditions: list[StateProposition] = []
+    bounds: dict[Bound, TimeBound] = {}
+    for node in walk(each.formula):
+        if isinstance(node, Proposition) and node.expression not in numbers:
+            compiler = PredicateCompiler(checked, system, left_out)
+            holds = compiler.compile(node.expression)
+            numbers[node.expression] = len(conditions)
+            conditions.append(StateProposition(holds, frozenset(compiler.reads)))
+        elif isinstance(node, Bound):
+            limit = checked.constants[id(node.limit)]
+            assert isinstance(limit, int)
+            bounds[node] = TimeBound(node.operator, limit)
+    tree = plain(each.formula, kind)
+    place = f"{each.span.file}:{each.span.line}"
+    return PosedFormula(each.name, kind, place, tree, tuple(conditions), numbers, bounds)

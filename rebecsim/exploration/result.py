@@ -1,18 +1,56 @@
-"""The result of an exploration."""
+"""The result of an exploration, with the verdict on each property."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rebecsim.counted import counted
-from rebecsim.exploration.analysis.ignoring import Deciding
 from rebecsim.exploration.limits import Bound
-from rebecsim.exploration.paths.path import Path
-from rebecsim.exploration.states.outcome import Verdict
+from rebecsim.exploration.paths import Path
+from rebecsim.exploration.properties import Deciding
+from rebecsim.exploration.states.effects import Verdict
 from rebecsim.exploration.states.transitions import Mode
-from rebecsim.exploration.temporal.verdict import PropertyVerdict
 from rebecsim.native.engines import EngineUsed
+
+PropertyKind = Literal["assertion", "ltl", "tctl"]
+PropertyWord = Literal["satisfied", "violated", "unknown"]
+
+
+@dataclass(frozen=True)
+class PropertyVerdict:
+    """What was decided about one property of a file.
+
+    Attributes:
+        name: of the property.
+        kind: assertion, or its logic.
+        verdict: unknown, where a limit kept it from being decided.
+        mode: the transition system in which it was judged.
+        run: for a formula that is violated, a run on which it does not hold; for one that is
+            satisfied, a run that shows it, if one run can.
+        standing: whether it is unknown as it holds on all runs in which time advances; the run is
+            one in which it does not, and on which the formula does not hold.
+        note: why it is unknown, or nothing.
+    """
+
+    name: str
+    kind: PropertyKind
+    verdict: PropertyWord
+    mode: str
+    run: Path | None = None
+    standing: bool = False
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the verdict as plain values, without the run."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "verdict": self.verdict,
+            "mode": self.mode,
+            "standing": self.standing,
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True)
@@ -62,7 +100,7 @@ class Result:
     the horizon), otherwise None. `symmetries` is how many exchanges of rebecs and names, the
     trivial one included, were used to reduce the state space; the counts are those of the reduced.
     `growing` names what had ever new values when a search was cut off, see
-    `rebecsim.exploration.growth`. `standstill` is a cycle without time among the states that were
+    `rebecsim.exploration.cycles`. `standstill` is a cycle without time among the states that were
     expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
     code did the search, or went on with it. `omission` bounds the probability that hash compaction
     missed states; it is 0 without. `hidden_in_delays` are properties of states that may not hold

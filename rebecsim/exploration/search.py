@@ -1,21 +1,25 @@
-"""A search in progress: the states found, how each was reached, and what was found wrong."""
+"""A search in progress: the states found, how each was reached, and what was found wrong.
+
+A `Recording` keeps the transitions of a search as numbers. It begins in Python; where compiled code
+goes on, that writes rows of its own, which are put behind the others at the end.
+"""
 
 from __future__ import annotations
 
+import gc
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
-from rebecsim.exploration.recording import Recording
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.states.outcome import Breach
-from rebecsim.exploration.states.remembering import SentAtOnce
+from rebecsim.exploration.states.effects import Breach, BreachKey
+from rebecsim.exploration.states.memoized_runner import SentAtOnce
+from rebecsim.exploration.states.rebec_states import Waiting
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
 
@@ -24,6 +28,120 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = array[int] | NDArray[np.int64]
+
+NO_SERVICE = -1
+"""In the place of the number of a service: only time passes."""
+
+_WIDTH = 5
+
+
+class Service(NamedTuple):
+    """A message that a rebec serves; `resumed`: its message server goes on after a delay."""
+
+    owner: int
+    message: Waiting
+    resumed: bool
+
+
+class Recording:
+    """Rows of source, target, service, choice and time units that pass, in the order of sources.
+
+    A choice is which of the outcomes of the service it is. Where something goes wrong there is no
+    target; `breached` then says what it is, as row and key. `expanded` is the first state of which
+    not all transitions may have been followed.
+    """
+
+    def __init__(self) -> None:
+        self._rows = array("q")
+        self._services: dict[Service, int] = {}
+        self.breached: list[tuple[int, BreachKey]] = []
+        self.expanded = 0
+        self.go_on: Callable[[], Iterator[NDArray[np.integer]]] | None = None
+        """Gives the columns that compiled code has written."""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """The services by their numbers."""
+        return tuple(self._services)
+
+    def __len__(self) -> int:
+        return len(self._rows) // _WIDTH
+
+    def service(self, service: Service) -> int:
+        """Give the number of a service."""
+        return self._services.setdefault(service, len(self._services))
+
+    def append(self, source: int, target: int, service: int, choice: int, units: int) -> None:
+        """Write down a transition."""
+        self._rows.extend((source, target, service, choice, units))
+
+    def breach(self, source: int, service: int, choice: int, key: BreachKey) -> None:
+        """Write down a transition in which something goes wrong."""
+        self.breached.append((len(self), key))
+        self.append(source, 0, service, choice, 0)
+
+    def take_columns(self) -> list[NDArray[np.signedinteger[Any]]]:
+        """Give the columns of all rows whose source was expanded, and keep none of them.
+
+        Each has the narrowest integers that hold it.
+        """
+        import numpy as np
+
+        rows = np.frombuffer(self._rows, dtype=np.int64).reshape(-1, _WIDTH)
+        parts: Iterator[list[NDArray[np.integer[Any]]]] = ([column] for column in rows.T)
+        if self.go_on is not None:
+            pairs = zip(rows.T, self.go_on(), strict=True)
+            parts = (list(pair) for pair in pairs)
+        self._rows, self.go_on = array("q"), None
+        found: list[NDArray[np.signedinteger[Any]]] = []
+        known = 0
+        for part in parts:
+            column = _narrowed(part)
+            known = known if found else _below(column, self.expanded)
+            found.append(column[:known])
+        return found
+
+
+def _below(column: NDArray[np.signedinteger[Any]], limit: int) -> int:
+    """Count the rows below a limit in a column that grows, without a copy of wider numbers."""
+    import numpy as np
+
+    if limit > np.iinfo(column.dtype).max:
+        return len(column)
+    return int(np.searchsorted(column, column.dtype.type(limit)))
+
+
+def _narrowed(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.signedinteger[Any]]:
+    """Put columns behind each other."""
+    import numpy as np
+
+    least = min(int(each.min(initial=0)) for each in parts)
+    most = max(int(each.max(initial=0)) for each in parts)
+    fits = (
+        each
+        for each in (np.int8, np.int16, np.int32, np.int64)
+        if np.iinfo(each).min <= least and most <= np.iinfo(each).max
+    )
+    return np.concatenate(parts, dtype=next(fits), casting="unsafe")
+
+
+_ALLOCATIONS = 50_000
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Let more objects be made between two searches for reference cycles.
+
+    An exploration keeps nearly all that it makes, so that these searches cost much and find
+    little; they still take place, as message servers written in Python may make cycles.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(max(_ALLOCATIONS, before[0]) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
 
 StopAt = Literal["first", "all"]
 

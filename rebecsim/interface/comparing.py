@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
-from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
 from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
@@ -30,7 +29,7 @@ from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import How
+from rebecsim.studies.study import MOST_STATES, How
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:

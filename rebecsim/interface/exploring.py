@@ -99,7 +99,7 @@ class Explored(Shown):
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
-        from rebecsim.exploration.graphs.space import state_space
+        from rebecsim.exploration.state_graph import state_space
         from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, space_svg
 
         try:

@@ -18,13 +18,17 @@ from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
-from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose
-from rebecsim.exploration.graphs.ahead import Ahead, states_ahead
-from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace
-from rebecsim.exploration.paths.path import step_of
+from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose, vocabulary
+from rebecsim.exploration.paths import step_of
 from rebecsim.exploration.properties import Properties, abstraction
+from rebecsim.exploration.state_graph import (
+    Ahead,
+    QueuedMessage,
+    RebecState,
+    StateSpace,
+    states_ahead,
+)
 from rebecsim.exploration.states.transitions import Cause, State
-from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 
 

@@ -93,7 +93,7 @@ those of its rebec, from 1 on."""
 """Of a bag: when its first message arrives, NEVER without one, and how urgent that is; how many
 messages there are; first alternative, ABSENT as long as nobody asked, and how many; where not all
 orders are followed, to whom it may lead to sending what makes a difference, and to whom nobody else
-may, if its rebec is to go first, see `rebecsim.exploration.partial_order`; its number among those
+may, if its rebec is to go first, see `rebecsim.exploration.reduction`; its number among those
 of its rebec, from 1 on."""
 
 ALTERNATIVE_MESSAGE, ALTERNATIVE_REST, ALTERNATIVE_WIDTH = range(3)

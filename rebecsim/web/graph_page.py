@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from rebecsim.exploration.graphs.ahead import Ahead
+from rebecsim.exploration.state_graph import Ahead
 from rebecsim.live import Stepper
 from rebecsim.report.diagrams.graphs import states_svg
 from rebecsim.web.addresses import Place

@@ -17,7 +17,7 @@ import pytest
 
 import rebecsim as rs
 from rebecsim.exploration import explore
-from rebecsim.exploration.paths.recorded import Question, Recorded
+from rebecsim.exploration.counterexamples import Question, Recorded
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
 from rebecsim.report.models.pytest_source import pytest_source

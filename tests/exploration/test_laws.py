@@ -41,7 +41,7 @@ from rebecsim.exploration import (
     path_along,
 )
 from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.states.local import NEVER
+from rebecsim.exploration.states.rebec_states import NEVER
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate

@@ -12,7 +12,7 @@ from rebecsim.actors import ReplayScheduler
 from rebecsim.exploration import Checks, Limits, Result, explore
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.effects import Breach
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.symmetry import Renaming, symmetries
 from rebecsim.generate import build_model

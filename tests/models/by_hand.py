@@ -9,7 +9,7 @@ from typing import Any
 
 from rebecsim.actors import Model
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.space import StateSpace, state_space
+from rebecsim.exploration.state_graph import StateSpace, state_space
 
 Changes = tuple[tuple[str, str], ...]
 Rebecs = dict[str, dict[str, Any]]

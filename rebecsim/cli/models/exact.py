@@ -26,7 +26,7 @@ from rebecsim.files import write_json
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.orders.process import Goal
+    from rebecsim.exploration.orders.decision_process import Goal
     from rebecsim.exploration.orders.quantities import Quantity
     from rebecsim.exploration.orders.solving import ExactOrders
 

@@ -300,7 +300,7 @@ def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.exploration.graphs.space import state_space
+    from rebecsim.exploration.state_graph import state_space
     from rebecsim.report.diagrams.state_spaces import write_state_space
 
     try:

@@ -56,7 +56,7 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.common.models import generate_models, write_models
+    from rebecsim.clusters.kit.models import generate_models, write_models
     from rebecsim.clusters.scenarios import load
 
     use_plugins(plugin)
@@ -152,7 +152,7 @@ def simulate(
     if many.runs is not None:
         _refuse_with_runs(single)
         from rebecsim.cli.studies.many_runs import run_many
-        from rebecsim.clusters.short import short_scenario
+        from rebecsim.clusters.model.short import short_scenario
         from rebecsim.studies.scenarios.sweeps import read_sweep
 
         loaded = short_scenario(
@@ -246,7 +246,7 @@ def _opened(path: Path, core: bool, env: list[str] | None) -> tuple[Model, Check
     """Load a model, with other values of constants if there are any."""
     if not env:
         return open_model(path, "core" if core else "timed")
-    from rebecsim.clusters.short import single_variant
+    from rebecsim.clusters.model.short import single_variant
 
     return single_variant(path, env, core)
 

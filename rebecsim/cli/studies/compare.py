@@ -162,7 +162,7 @@ class AllOrders:
             raise typer.BadParameter("is for --exact only", param_hint="--exact-states")
         if not self.exact:
             return None
-        from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
+        from rebecsim.studies.study import MOST_STATES
 
         return self.exact_states or MOST_STATES
 

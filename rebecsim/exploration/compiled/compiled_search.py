@@ -10,22 +10,18 @@ from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.compiled.collapsed import Collapsed
-from rebecsim.exploration.compiled.edges_again import edges_again
-from rebecsim.exploration.compiled.servable import can_be_served
+from rebecsim.exploration.compiled.packed_states import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
+from rebecsim.exploration.compiled.transitions import NOTHING_WRITTEN, RecordingWriter, edges_again
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
-from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.breach_key import key_of_effect, key_of_refused
-from rebecsim.exploration.states.local import Waiting
-from rebecsim.exploration.states.outcome import Breach
-from rebecsim.exploration.states.transitions import State
+from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
+from rebecsim.exploration.states.rebec_states import Waiting
+from rebecsim.exploration.states.transitions import State, can_be_served
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import engines, search_layout as at
-from rebecsim.native.arrays import layout_for, packed, words_of
+from rebecsim.native.arrays import Integers, layout_for, packed, words_of
 from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.engines import TimeTooLargeError
@@ -47,8 +43,6 @@ from rebecsim.native.loops.tables import (
     insert_held,
 )
 from rebecsim.native.search_layout import Parts
-
-Integers = NDArray[np.int64]
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are looked at."""

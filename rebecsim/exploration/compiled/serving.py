@@ -1,26 +1,29 @@
 """Let a compiled step serve messages in the compiled search: parts of states as integers.
 
-The meaning of a model stays where it is: what goes wrong, and messages that were never sent
-before, are worked out by the Python engine, here everything else is.
+The meaning of a model stays where it is: the Python engine works out what goes wrong, and messages
+that were never sent before; everything else is done here. Symmetries of the system are arrays too,
+grouped by what they do to a part of a state.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set as AbstractSet
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.exploration.reduction import SymmetricSystem
+from rebecsim.exploration.states.rebec_states import NEVER, NO_DEADLINE, Reference, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
+from rebecsim.exploration.symmetry import Labels, Renaming
 from rebecsim.generate.cells import Place
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import Type
 from rebecsim.native import codes, engines
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import (
     BASE,
@@ -45,8 +48,6 @@ from rebecsim.native.loops.serving import (
     find_row,
 )
 from rebecsim.native.loops.tables import ABSENT
-
-Integers = NDArray[np.int64]
 
 
 class ServingPlan:
@@ -238,3 +239,59 @@ def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
     for row in rows.tolist():
         enter_row(table, contents, row)
     return table
+
+
+_AT_ONCE = 128
+"""Symmetries of which images are worked out together; of more, most are never asked for."""
+
+
+class SymmetryArrays:
+    """A group of symmetries.
+
+    Attributes:
+        origins: whose image each rebec is; shape (symmetries, rebecs).
+    """
+
+    def __init__(self, system: SymmetricSystem) -> None:
+        self._group = system.group
+        self._images = np.array([each.images for each in system.group], np.int64)
+        self.origins = np.argsort(self._images, axis=1)
+        numbers: dict[Labels, int] = {}
+        self._labels = np.array(
+            [
+                [numbers.setdefault(own, len(numbers)) for own in each.labels]
+                for each in system.group
+            ]
+        )
+
+    def around(
+        self, asked: int, owner: int, rebecs: AbstractSet[int]
+    ) -> tuple[Integers, Integers, list[Renaming]]:
+        """Give some symmetries, one of them asked for, by what they do with a part of one rebec.
+
+        That is what becomes of the names of its class, of itself and of these rebecs.
+
+        Gives their numbers, for each of them a place in the list that comes last, and that list:
+        a symmetry for each thing that is done.
+        """
+        first = asked - asked % _AT_ONCE
+        part = slice(first, first + _AT_ONCE)
+        images = self._images[part][:, sorted(rebecs | {owner})]
+        done = np.column_stack([self._labels[part, owner], images])
+        places: dict[bytes, int] = {}
+        alike = [places.setdefault(each.tobytes(), len(places)) for each in done]
+        _, chosen = np.unique(alike, return_index=True)
+        members = np.arange(first, first + len(images), dtype=np.int64)
+        renamings = [self._group[first + each] for each in chosen.tolist()]
+        return members, np.array(alike, np.int64), renamings
+
+
+def references_in(values: Sequence[Any]) -> set[int]:
+    """Give the positions of the rebecs in values, however deep in them."""
+    found = set()
+    for value in values:
+        if isinstance(value, Reference):
+            found.add(value.index)
+        elif isinstance(value, tuple):
+            found |= references_in(value)
+    return found

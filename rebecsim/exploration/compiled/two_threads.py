@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.native import engines, search_layout as at
 from rebecsim.native.codes import Reason
@@ -27,8 +26,6 @@ BUDGET = 20_000
 """The states to expand between two looks at clock, memory and interrupts."""
 
 _BATCH = 1 << 14  # successors
-
-Integers = NDArray[np.int64]
 
 
 def _batch(words: int, compact: bool) -> Successors:

@@ -12,31 +12,33 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model, Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Problem, pose, vocabulary
 from rebecsim.exploration.limits import Bound, Limits
-from rebecsim.exploration.orders.building import (
+from rebecsim.exploration.orders.decision_process import (
+    GOALS,
+    Goal,
     OrdersSearch,
+    Rewards,
     StandsStillError,
     Sum,
     Unrolled,
     WrapsError,
-    rewards_of,
-)
-from rebecsim.exploration.orders.counting import counted_of, none_counted
-from rebecsim.exploration.orders.process import (
-    GOALS,
-    Goal,
-    Numbers,
-    Rewards,
     action_values,
+    rewards_of,
     values_of,
 )
-from rebecsim.exploration.orders.quantities import Measure, Quantity, measure_of
-from rebecsim.exploration.paths.path import Path, path_along
+from rebecsim.exploration.orders.quantities import (
+    Measure,
+    Numbers,
+    Quantity,
+    counted_of,
+    measure_of,
+    none_counted,
+)
+from rebecsim.exploration.paths import Path, path_along
 from rebecsim.exploration.properties import Properties, abstraction
 from rebecsim.exploration.search import Progress
 from rebecsim.exploration.states.transitions import TransitionSystem
-from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 
 

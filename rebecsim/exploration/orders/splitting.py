@@ -23,13 +23,13 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.building import probability_of, weights_of
+from rebecsim.exploration.checks import vocabulary
+from rebecsim.exploration.orders.decision_process import probability_of, weights_of
 from rebecsim.exploration.orders.quantities import Quantity, measure_of
 from rebecsim.exploration.orders.solving import process_of, require_process
 from rebecsim.exploration.properties import Properties, abstraction
-from rebecsim.exploration.states.outcome import Breach, Outcome
+from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.transitions import State, TransitionSystem
-from rebecsim.exploration.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from rebecsim.exploration.predicates import Function

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.exploration.graphs.state_graph import Flags, Integers
-from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays
-from rebecsim.exploration.races.fate import distinct
-from rebecsim.native.arrays import ranges
+from rebecsim.exploration.races.futures import distinct
+from rebecsim.exploration.races.step_graph import NO_MESSAGE, Arrays
+from rebecsim.native.arrays import Flags, Integers, ranges
 
 NONE = -1
 

@@ -8,21 +8,16 @@ from dataclasses import replace
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
-from rebecsim.exploration.graphs.state_graph import build_graph
 from rebecsim.exploration.limits import Limits, Meter, peak_bytes
-from rebecsim.exploration.races.ahead import Ahead
-from rebecsim.exploration.races.arrays import Arrays, arrays_of
-from rebecsim.exploration.races.deciding import unexplained
 from rebecsim.exploration.races.diamonds import find_diamonds
-from rebecsim.exploration.races.folding import alike
+from rebecsim.exploration.races.explaining import Ahead, Shower, unexplained
 from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
-from rebecsim.exploration.races.groups import grouped
-from rebecsim.exploration.races.observed import observed_of
-from rebecsim.exploration.races.pursuing import LOOK_EVERY, Pursuit
-from rebecsim.exploration.races.result import RACE_KINDS, Races
-from rebecsim.exploration.races.showing import Shower
+from rebecsim.exploration.races.judging import LOOK_EVERY, Pursuit, grouped
+from rebecsim.exploration.races.result import RACE_KINDS, Races, alike
+from rebecsim.exploration.races.step_graph import Arrays, arrays_of, observed_of
 from rebecsim.exploration.search import Progress, Search
+from rebecsim.exploration.state_graph import build_graph
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine

@@ -22,11 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.diamonds import NONE, Ways
-from rebecsim.exploration.races.edges import TIME, Edge, Edges
 from rebecsim.exploration.races.futures import Futures
-from rebecsim.exploration.races.observed import Lead, Observed
+from rebecsim.exploration.races.step_graph import TIME, Arrays, Edge, Edges, Lead, Observed
 
 MOST_OWED = 8
 """Services that one run may be behind the other before they count as apart for good."""

@@ -1,8 +1,11 @@
 """Run message servers on given states of rebecs, to find out what they do.
 
 The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables
-of a state, `rebecsim.actors.serve` serves a message, and what has changed is read off. Outboxes
-in place of the bags catch what is sent.
+of a state, `rebecsim.actors.serve` serves a message, and the changes are read off. Outboxes in
+place of the bags catch what is sent.
+
+A message server may affect other rebecs only by messages. Exploration relies on that, so it is
+enforced: while one rebec acts, the state variables of the others cannot be read or written.
 """
 
 from __future__ import annotations
@@ -28,10 +31,18 @@ from rebecsim.actors import (
 )
 from rebecsim.actors.rebec import NOBODY
 from rebecsim.actors.system import refuse_attributes
-from rebecsim.exploration.states.isolation import hidden_class
-from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
-from rebecsim.exploration.states.outbox import Outbox, Sent
-from rebecsim.exploration.states.outcome import Breach, Effect, Sending
+from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
+from rebecsim.exploration.states.rebec_states import (
+    NEVER,
+    NO_DEADLINE,
+    NOBODY_INDEX,
+    PLAIN,
+    UnsuitableValueError,
+    Values,
+    Waiting,
+    earlier,
+    rank,
+)
 from rebecsim.exploration.states.suspension import (
     Recipe,
     Suspended,
@@ -39,7 +50,41 @@ from rebecsim.exploration.states.suspension import (
     may_wait_again,
     place_of,
 )
-from rebecsim.exploration.states.values import PLAIN, UnsuitableValueError, Values, earlier, rank
+
+
+def hidden_class(shown: type[Rebec], names: tuple[str, ...]) -> type[Rebec]:
+    """Give a subclass whose instances do not let those attributes be read or written.
+
+    A rebec changes into it by assigning its `__class__`; its attributes are kept meanwhile.
+    Touching one raises ModelError.
+    """
+    members: dict[str, Any] = {name: _Hidden(name) for name in names}
+    members["__module__"] = shown.__module__
+    members["__qualname__"] = shown.__qualname__
+    return type(shown.__name__, (shown,), members)
+
+
+class _Hidden:
+    """A data descriptor, which Python asks before it looks into the instance."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, rebec: Rebec | None, owner: type[Rebec]) -> Any:
+        if rebec is None:
+            return self
+        raise self._refused(rebec)
+
+    def __set__(self, rebec: Rebec, value: object) -> None:
+        raise self._refused(rebec)
+
+    def _refused(self, rebec: Rebec) -> ModelError:
+        actor = rebec._system.actor
+        return ModelError(
+            f"{type(actor).__name__}.{rebec._system.message[3].name} of {actor} uses "
+            f"`{self._name}` of {rebec}: rebecs share nothing, so ask by a message"
+        )
+
 
 _ENGINE = frozenset({"delay"})
 

@@ -23,14 +23,18 @@ from rebecsim.exploration.analysis.absolute_time import (
     reads_message_times,
     reads_waiting_time,
 )
-from rebecsim.exploration.states.local import NEVER, Local, LocalStore
-from rebecsim.exploration.states.outcome import Breach, Outcome, Sending
-from rebecsim.exploration.states.remembering import RememberingRunner
-from rebecsim.exploration.states.repeating import Repeats
+from rebecsim.exploration.states.effects import Breach, Outcome, Sending
+from rebecsim.exploration.states.memoized_runner import RememberingRunner, Repeats
+from rebecsim.exploration.states.rebec_states import NEVER, Local, LocalStore
 from rebecsim.exploration.states.runner import Rules
+from rebecsim.generate.cells import class_cells, element_type
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedModel
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import REAL, TIMER
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.partial_order import PartialOrder
+    from rebecsim.exploration.reduction import PartialOrder
 
 Mode = Literal["core", "FTTS", "TTS"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -244,3 +248,30 @@ def _due(parts: Sequence[Any]) -> int:
     """Give when the next event is, or without any when the first rebec is free."""
     units: int = min([local.next for local in parts])
     return min([local.clock for local in parts]) if units == NEVER else units
+
+
+_MOST_CELLS = 256
+"""The most integers of a rebec: the inner states of all rebecs take as much room as the largest."""
+
+
+def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
+    """Whether a compiled step could stand for the message servers of a system.
+
+    Not if they ask for the absolute time, if a delay ends a transition, if a variable is a timer,
+    which runs on, or a float, or if a rebec has very many variables.
+    """
+    classes = {each.class_name: checked.classes[each.class_name] for each in checked.instances}
+    variables = [symbol for each in classes.values() for symbol in each.state_variables]
+    return (
+        system.reads_time is None
+        and not system.locals.abstracts
+        and not any(element_type(symbol.type) in REAL | {TIMER} for symbol in variables)
+        and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
+        and not (system.mode == "TTS" and any(map(_delays, classes.values())))
+    )
+
+
+def _delays(checked: CheckedClass) -> bool:
+    """Whether a message server or method of a class, inherited ones too, has a delay."""
+    bodies = [*(server.tree for server in checked.servers), *checked.methods.values()]
+    return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))

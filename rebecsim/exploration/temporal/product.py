@@ -1,28 +1,33 @@
-"""Find out whether a graph has a run that an automaton accepts.
+"""Find out whether a graph has a run that an automaton accepts, and give one.
 
 A node of the product is a state of the graph and one of the automaton. A run is accepted if it goes
 on within a strongly connected component of which the transitions have all the bits that are asked
-for: those of the untils, and those of fairness.
+for: those of the untils, and those of fairness. It is given as a lasso: a stem, which leads to such
+a component, and a loop in it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.temporal import product_loops
 from rebecsim.exploration.temporal.automaton import Automaton
-from rebecsim.exploration.temporal.labelled import EndlessGraph
-from rebecsim.exploration.temporal.labelling import Labels
-from rebecsim.exploration.temporal.product_loops import ProductArrays, Stack, Wanted
+from rebecsim.exploration.temporal.labelled_graph import EndlessGraph, Labels
+from rebecsim.exploration.temporal.product_loops import (
+    PLAIN_LOOPS,
+    Loops,
+    ProductArrays,
+    Stack,
+    Wanted,
+    compiled_loops,
+)
 from rebecsim.native import engines
-
-Integers = NDArray[np.int64]
+from rebecsim.native.arrays import Integers
 
 _MOST_BITS = 62
 _MOST_NODES = np.iinfo(np.int32).max - 2
@@ -54,7 +59,7 @@ class Product:
     graph: EndlessGraph
     automaton: Automaton
     arrays: ProductArrays
-    loops: ModuleType
+    loops: Loops
     component: Any
     bits: Integers
     shift: int
@@ -113,7 +118,7 @@ def product_of(graph: EndlessGraph, labels: Labels, automaton: Automaton) -> Pro
     loops = _loops(len(graph.target) * width)
     component: Any = np.zeros(size, np.int32)
     arrays = _arrays(graph, labels, automaton, shift)
-    if loops is product_loops:  # plain Python is faster with lists
+    if loops is PLAIN_LOOPS:  # plain Python is faster with lists
         component = [0] * size
         arrays = ProductArrays(*(each.tolist() for each in arrays))
     stack = Stack(*(_room(component) for _ in Stack._fields))
@@ -149,15 +154,73 @@ def _room(component: Any) -> Any:
     return [0] * len(component) if isinstance(component, list) else np.zeros_like(component)
 
 
-def _loops(transitions: int) -> ModuleType:
+def _loops(transitions: int) -> Loops:
     """Give the plain loops, or the compiled ones where so many transitions are worth them."""
     from rebecsim.native.cache import is_plain, is_ready, prepare
 
     if transitions < engines.PRODUCT_LOADS or is_plain():
-        return product_loops
-    from rebecsim.exploration.temporal import compiled_product
+        return PLAIN_LOOPS
+    loops = compiled_loops()
+    always = loops.find_components, loops.collect_bits  # a way is looked for if a formula fails
+    if transitions < engines.PRODUCT_COMPILES and not all(map(is_ready, always)):
+        return PLAIN_LOOPS
+    prepare(*always)
+    return loops
 
-    if transitions < engines.PRODUCT_COMPILES and not all(map(is_ready, compiled_product.ALL)):
-        return product_loops
-    prepare(*compiled_product.ALL)
-    return compiled_product
+
+class Lasso(NamedTuple):
+    """A run that repeats its end for ever: transitions of the endless graph."""
+
+    stem: list[int]
+    loop: list[int]
+
+
+def accepted_run(product: Product, wanted: int) -> Lasso | None:
+    """Give a run that goes on in a component whose transitions have all these bits, if any is.
+
+    That is the component that is reached soonest; the way to it is a shortest one, and the one
+    round in it a short one that has all the bits.
+    """
+    accepts = product.accepting(wanted)
+    if not accepts.any():
+        return None
+    entry, stem = 0, []
+    if not accepts[product.place(0)]:
+        hops = _way(product, accepts, Wanted(0, 0, 0, 0, product.graph.rebecs))
+        entry, stem = hops[-1].target, [hop.edge for hop in hops]
+    return Lasso(stem, [hop.edge for hop in _round(product, accepts, entry, wanted)])
+
+
+def _round(product: Product, accepts: NDArray[np.bool_], entry: int, bits: int) -> list[Hop]:
+    rebecs, inside = product.graph.rebecs, int(product.component[entry])
+    hops: list[Hop] = []
+    at, missing = entry, bits
+    while missing:
+        part = _way(product, accepts, Wanted(at, inside, missing, 0, rebecs))
+        for hop in part:
+            missing &= ~hop.marks
+        hops += part
+        at = part[-1].target
+    if not hops or at != entry:
+        hops += _way(product, accepts, Wanted(at, inside, 0, entry, rebecs))
+    return hops
+
+
+def _way(product: Product, accepts: NDArray[np.bool_], wanted: Wanted) -> list[Hop]:
+    """Give the transitions of a shortest way, the last one among them."""
+    nodes = product.way(wanted, accepts)
+    hops = [
+        next(hop for hop in product.hops(node) if hop.target == after)
+        for node, after in pairwise(nodes)
+    ]
+    last = (hop for hop in product.hops(nodes[-1]) if _ends(product, accepts, wanted, hop))
+    return [*hops, next(last)]
+
+
+def _ends(product: Product, accepts: NDArray[np.bool_], wanted: Wanted, hop: Hop) -> bool:
+    """Whether a way ends with a transition, as `product_loops.find_way` says."""
+    if not wanted.inside:
+        return bool(accepts[product.place(hop.target)])
+    if int(product.component[hop.target]) != wanted.inside:
+        return False
+    return bool(hop.marks & wanted.bits) if wanted.bits else hop.target == wanted.goal

@@ -2,12 +2,14 @@
 
 A node of the product is a state of the graph and one of the automaton, `state * width + place`. No
 transition of the product is kept: each is found again from those of the two. These are plain
-functions of sequences of numbers; `compiled_product` has the same ones compiled.
+functions of sequences of numbers; `compiled_loops` gives the same ones compiled.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
 
 from rebecsim.native.arrays import Bytes, Flags, Integers, Narrow
 
@@ -235,3 +237,22 @@ def find_way(
                     queue[waiting] = other
                     waiting += 1
     return -1
+
+
+class Loops(NamedTuple):
+    """The three functions, plain or compiled."""
+
+    find_components: Callable[..., Any]
+    collect_bits: Callable[..., Any]
+    find_way: Callable[..., Any]
+
+
+PLAIN_LOOPS = Loops(find_components, collect_bits, find_way)
+
+
+@cache
+def compiled_loops() -> Loops:
+    """Give the functions compiled, on first use. This imports Numba."""
+    from rebecsim.native.cache import compiled
+
+    return Loops(*map(compiled(borrows=True), PLAIN_LOOPS))

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from rebecsim.exploration.temporal.bounds import TimeBound, weak
-from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
-from rebecsim.native.arrays import ranges
+from rebecsim.exploration.predicates import TimeBound, weak
+from rebecsim.exploration.temporal.labelled_graph import Stretches
+from rebecsim.native.arrays import Flags, Integers, ranges
 
 NEVER = 1 << 60
 """A time that does not come; where the greatest bound is meant, any time."""

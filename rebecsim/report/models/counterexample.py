@@ -8,9 +8,8 @@ from typing import Any
 from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.paths.recorded import step_to_json
-from rebecsim.exploration.result import Ends
-from rebecsim.exploration.temporal.verdict import PropertyVerdict
+from rebecsim.exploration.counterexamples import step_to_json
+from rebecsim.exploration.result import Ends, PropertyVerdict
 from rebecsim.report.models.message_table import MessageRow, MessageTable
 
 _MOST_NAMES = 5

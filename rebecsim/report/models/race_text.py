@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rebecsim.counted import counted
-from rebecsim.exploration.paths.path import Path
-from rebecsim.exploration.paths.recorded import step_to_json
+from rebecsim.exploration.counterexamples import step_to_json
+from rebecsim.exploration.paths import Path
 from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
-from rebecsim.exploration.races.result import Distance, RaceBound
-from rebecsim.exploration.races.witness import WitnessOrder
-from rebecsim.exploration.states.breach_key import BreachKey
-from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.races.result import Distance, RaceBound, WitnessOrder
+from rebecsim.exploration.states.effects import Breach, BreachKey
 from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, orders_as_text
 
 _MEANING: dict[RaceKind, str] = {

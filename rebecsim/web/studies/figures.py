@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.report.answer import answer_text
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure

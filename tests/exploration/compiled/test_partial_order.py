@@ -12,7 +12,7 @@ from models import ticket_service
 from rebecsim.actors import ReplayScheduler
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, Result, explore
-from rebecsim.exploration.analysis.sendings import sendings_of
+from rebecsim.exploration.analysis.footprints import sendings_of
 from rebecsim.exploration.checks import Reduction
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from rebecsim.exploration import Checks, Limits, Result, explore
-from rebecsim.exploration.compiled import servable, serving
-from rebecsim.exploration.compiled.collapsed import Collapsed
+from rebecsim.exploration.compiled import serving
+from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.states import transitions
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
@@ -177,7 +178,7 @@ def test_what_no_step_can_stand_for(variable: str, text: str, mode: Any) -> None
         main {{ A a():(); }}"""
     checked = check_source(source, "a.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "a.rebeca"), mode)
-    assert not servable.can_be_served(system, checked)
+    assert not transitions.can_be_served(system, checked)
     assert_same(checked, mode=mode, limits=Limits(states=50, horizon=20))
 
 
@@ -199,7 +200,7 @@ main { A a():(); A b():(); }
 def test_delays_that_are_inherited() -> None:
     checked = check_source(INHERITED, "slow.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "slow.rebeca"), "TTS")
-    assert not servable.can_be_served(system, checked)
+    assert not transitions.can_be_served(system, checked)
     for mode in ("FTTS", "TTS"):
         assert assert_same(checked, mode=mode, limits=Limits(states=3_000)).states > 50
 
@@ -208,7 +209,7 @@ def test_a_rebec_with_very_many_variables_is_served_in_python() -> None:
     text = COUNTER.replace("int low;", "int[400] many; int low;")
     checked = check_source(text, "many.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "many.rebeca"), "FTTS")
-    assert not servable.can_be_served(system, checked)
+    assert not transitions.can_be_served(system, checked)
     assert_same(checked)
 
 

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from rebecsim.actors import ReplayScheduler
 from rebecsim.exploration import BreadthFirst, Checks, Limits, Result, explore, symmetry
-from rebecsim.exploration.compiled.symmetry_arrays import references_in
-from rebecsim.exploration.engines import NativeEngineError
-from rebecsim.exploration.states.values import Reference
+from rebecsim.exploration.compiled.serving import references_in
+from rebecsim.exploration.states.rebec_states import Reference
+from rebecsim.exploration.strategies import NativeEngineError
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines

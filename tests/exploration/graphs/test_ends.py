@@ -13,10 +13,10 @@ import rebecsim as rs
 from rebecsim.actors import Violation
 from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Result, explore
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.ends import ends_of
-from rebecsim.exploration.graphs.state_graph import build_graph
+from rebecsim.exploration.cycles import ends_of
 from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.state_graph import build_graph
 from rebecsim.generate.module import build_model
 from rebecsim.lang import check_source
 from rebecsim.native import engines

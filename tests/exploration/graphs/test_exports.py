@@ -14,8 +14,8 @@ from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, Mode, explore
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.space import StateSpace, state_space
-from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.state_graph import StateSpace, state_space
+from rebecsim.exploration.states.effects import BreachKey
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.diagrams.graphs import draw_space, draw_topology

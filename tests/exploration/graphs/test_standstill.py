@@ -13,12 +13,11 @@ from typer.testing import CliRunner
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, explore
+from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, cycles, explore
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs import components
-from rebecsim.exploration.graphs.components import on_cycles
-from rebecsim.exploration.graphs.space import StateSpace, state_space
+from rebecsim.exploration.cycles import on_cycles
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.state_graph import StateSpace, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import LiveLimits, check_log, conductor, run_live
@@ -212,7 +211,7 @@ def test_components_of_large_graphs_are_the_same(monkeypatch: pytest.MonkeyPatch
     checked, model = _built(PLAYERS, PLAY=FOR_EVER)
     options: Any = {"checks": Checks(overflows=False), "limits": Limits(states=300)}
     small = explore(model, checked=checked, **options).standstill
-    monkeypatch.setattr(components, "_MANY", 0)
+    monkeypatch.setattr(cycles, "_MANY", 0)
     assert explore(model, checked=checked, **options).standstill == small
 
 

@@ -11,10 +11,9 @@ from models import ticket_service
 from rebecsim.actors import Model
 from rebecsim.exploration import Checks, Limits, Mode
 from rebecsim.exploration.checks import NO_MESSAGE_LEFT, Problem, pose
-from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
-from rebecsim.exploration.recording import NO_SERVICE, Service
-from rebecsim.exploration.states.breach_key import key_of_state, key_of_step
-from rebecsim.exploration.states.outcome import Breach, Outcome
+from rebecsim.exploration.search import NO_SERVICE, Service
+from rebecsim.exploration.state_graph import StateGraph, build_graph
+from rebecsim.exploration.states.effects import Breach, Outcome, key_of_state, key_of_step
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines

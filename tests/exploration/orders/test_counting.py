@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.exploration.analysis.counters import counters_of
-from rebecsim.exploration.orders.counting import counted_of
-from rebecsim.exploration.orders.process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.exploration.analysis.footprints import counters_of
+from rebecsim.exploration.orders.decision_process import GOALS
+from rebecsim.exploration.orders.quantities import Quantity, counted_of
 from rebecsim.exploration.orders.solving import exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

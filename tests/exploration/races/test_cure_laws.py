@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from rebecsim.exploration import Checks, Limits, Mode
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.races import Contender, Races, find_races
 from rebecsim.exploration.races.cures import Asked, try_cures
-from rebecsim.exploration.races.cures.atomic import at_once
-from rebecsim.exploration.races.cures.judging import violations
-from rebecsim.exploration.races.cures.together import together
+from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration.races.cures.trying import violations
+from rebecsim.exploration.state_graph import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.examples import dear

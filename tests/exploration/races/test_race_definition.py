@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from rebecsim.exploration import Checks, Limits, Mode
 from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.races import Races, find_races
+from rebecsim.exploration.state_graph import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine

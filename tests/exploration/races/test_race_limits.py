@@ -15,9 +15,9 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
 from rebecsim.exploration.limits import Meter
 from rebecsim.exploration.races import finding
-from rebecsim.exploration.races.arrays import arrays_of
 from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
+from rebecsim.exploration.races.step_graph import arrays_of
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file
 from rebecsim.report.models.race_text import race_lines, races_conclusion

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Checks, Limits, explore, find_races
-from rebecsim.exploration.graphs.components import components
+from rebecsim.exploration.cycles import components
 from rebecsim.exploration.races import Races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -14,8 +14,8 @@ from rebecsim.actors import (
     state_variable,
 )
 from rebecsim.exploration import Breach, Checks, Mode, TransitionSystem, explore
-from rebecsim.exploration.collection import collecting_rarely
-from rebecsim.exploration.states.remembering import RememberingRunner
+from rebecsim.exploration.search import collecting_rarely
+from rebecsim.exploration.states.memoized_runner import RememberingRunner
 from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -19,7 +19,7 @@ from rebecsim.actors import (
 from rebecsim.exploration import Breach, Checks, Limits, Result, TransitionSystem, explore
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.states import suspension
-from rebecsim.exploration.states.outcome import Outcome
+from rebecsim.exploration.states.effects import Outcome
 from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rebecsim.exploration.temporal.bounds import Comparison, TimeBound
-from rebecsim.exploration.temporal.formulas import PosedFormula
-from rebecsim.exploration.temporal.labelled import EndlessGraph
-from rebecsim.exploration.temporal.named_forms import FormulaKind, plain
+from rebecsim.exploration.predicates import Comparison, FormulaKind, PosedFormula, TimeBound, plain
+from rebecsim.exploration.temporal.labelled_graph import EndlessGraph
 from rebecsim.exploration.temporal.product_loops import TIME
 from rebecsim.lang.properties import Bound, Connective, Formula, Negation, Proposition, Temporal
 from rebecsim.lang.syntax import Name

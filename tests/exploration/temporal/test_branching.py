@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.exploration.temporal.bounds import TimeBound
-from rebecsim.exploration.temporal.branching import Evaluation
-from rebecsim.exploration.temporal.stretches import stretches_of
+from rebecsim.exploration.predicates import TimeBound
+from rebecsim.exploration.temporal.judging import Evaluation
+from rebecsim.exploration.temporal.labelled_graph import stretches_of
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (
     ByDefinition,

@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.exploration.temporal.automaton import automaton_of
-from rebecsim.exploration.temporal.lasso import accepted_run
-from rebecsim.exploration.temporal.ltl import FALSE, Both, Either, Literal, Release, normal
-from rebecsim.exploration.temporal.product import product_of
+from rebecsim.exploration.temporal.automaton import (
+    FALSE,
+    Both,
+    Either,
+    Literal,
+    Release,
+    automaton_of,
+    normal,
+)
+from rebecsim.exploration.temporal.product import accepted_run, product_of
 from rebecsim.limits import LimitError
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (

@@ -6,11 +6,9 @@ import random
 
 import pytest
 
-from rebecsim.exploration.temporal import product_loops
-from rebecsim.exploration.temporal.automaton import automaton_of
-from rebecsim.exploration.temporal.lasso import accepted_run
-from rebecsim.exploration.temporal.ltl import normal
-from rebecsim.exploration.temporal.product import product_of
+from rebecsim.exploration.temporal.automaton import automaton_of, normal
+from rebecsim.exploration.temporal.product import accepted_run, product_of
+from rebecsim.exploration.temporal.product_loops import PLAIN_LOOPS
 from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
 from tests.exploration.temporal.formulas_at_random import formula_at_random, graph_at_random, posed
@@ -30,7 +28,7 @@ def test_compiled_code_finds_the_components_and_runs_that_plain_python_finds(mon
             monkeypatch.setattr(engines, "PRODUCT_LOADS", least)
             monkeypatch.setattr(engines, "PRODUCT_COMPILES", least)
             product = product_of(graph, labels, automaton)
-            assert (product.loops is product_loops) is (least > 0)
+            assert (product.loops is PLAIN_LOOPS) is (least > 0)
             run = accepted_run(product, ((1 << automaton.untils) - 1) << product.shift | graph.fair)
             answers.append((list(map(int, product.component)), product.bits.tolist(), run))
         assert answers[0] == answers[1]

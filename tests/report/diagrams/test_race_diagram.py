@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.exploration.races import Races, find_races
-from rebecsim.exploration.races.witness import Witness
+from rebecsim.exploration.races.result import Witness
 from rebecsim.generate.module import load_checked
 from rebecsim.report.diagrams.race_diagram import orders_as_text
 from rebecsim.report.models.race_text import race_lines

@@ -15,14 +15,13 @@ from rebecsim.clusters.dispatch.orders.graph import Found, find_states
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster, cluster_of
 from rebecsim.clusters.dispatch.orders.values import Values
 from rebecsim.clusters.dispatch.orders.worth import (
-    MOST_STATES,
     Bounds,
     ClusterValues,
     Counted,
     Worth,
 )
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.exploration.orders.decision_process import GOALS, Goal
 
 
 def exact_cluster(

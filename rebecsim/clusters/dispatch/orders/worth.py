@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.exploration.orders.decision_process import GOALS, Goal
 
 Counted = Literal["deadline_misses", "completions", "energy"]
 """What runs are reckoned by, as measures call it."""
@@ -28,9 +28,6 @@ class Bounds:
         """Whether they are the same to nine digits."""
         return self.high - self.low <= 1e-9 * max(1.0, abs(self.high))
 
-
-MOST_STATES = 300_000
-"""States that are looked at, unless the user says otherwise: some hundreds of megabytes."""
 
 Worth = Mapping[Counted, Mapping[Goal, Bounds]]
 """For each figure and goal, between which numbers the value lies."""

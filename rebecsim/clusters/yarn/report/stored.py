@@ -20,6 +20,9 @@ from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
+SECOND = 1000
+"""Milliseconds."""
+
 
 @dataclass(frozen=True, eq=False)
 class StoredTables:

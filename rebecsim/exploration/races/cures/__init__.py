@@ -31,13 +31,12 @@ The change is made to the syntax tree and printed, and what is explored is the p
 * lessens: the violation cannot be reached any more, but results still differ for good
 * removes: neither its violation nor its different results are left, and nothing new is wrong
 
-Violations are told apart as in `rebecsim.exploration.states.breach_key`. If `deadlock` asks for
+Violations are told apart as in `rebecsim.exploration.states.effects`. If `deadlock` asks for
 them, one that the model had anyway hides that there are more: say with `terminal` what is none.
 """
 
-from rebecsim.exploration.races.cures.asking import Asked
-from rebecsim.exploration.races.cures.cure import CURE_KINDS, OUTCOMES, CureKind, Outcome, Tried
-from rebecsim.exploration.races.cures.trying import Cures, RaceCures, try_cures
+from rebecsim.exploration.races.cures.change import CURE_KINDS, OUTCOMES, CureKind, Outcome, Tried
+from rebecsim.exploration.races.cures.trying import Asked, Cures, RaceCures, try_cures
 
 __all__ = [
     "CURE_KINDS",

@@ -1,29 +1,291 @@
-"""Try cures: explore each changed model as the model was explored."""
+"""Try cures: explore each changed model as the model was explored, and compare their races.
+
+No cure may make a message wait for ever. A model ends up in a set of states that lead to each other
+and to no others (a bottom component). What waits in all of them and is served in none will never be
+served; nothing else waits for ever on all fair runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rebecsim.exploration.races.cures.asking import Asked
-from rebecsim.exploration.races.cures.atomic import at_once
-from rebecsim.exploration.races.cures.cure import (
+from rebecsim.counted import counted
+from rebecsim.exploration.checks import Checks, Problem, pose
+from rebecsim.exploration.cycles import components
+from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.paths import written_name
+from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration.races.cures.change import (
     OUTCOMES,
     Change,
     DoesNotApplyError,
     Guarded,
+    Outcome,
     Proposal,
     Tried,
+    at_one_rebec,
+    swapped,
 )
-from rebecsim.exploration.races.cures.guard import guards
-from rebecsim.exploration.races.cures.judging import Judgement, judge, violations
-from rebecsim.exploration.races.cures.pairs import at_one_rebec
-from rebecsim.exploration.races.cures.priority import of_rebecs, of_servers, of_servers_everywhere
-from rebecsim.exploration.races.cures.together import together
-from rebecsim.exploration.races.cures.waiting import Endings
-from rebecsim.exploration.races.result import RaceGroup, Races
+from rebecsim.exploration.races.cures.priority import (
+    guards,
+    of_rebecs,
+    of_servers,
+    of_servers_everywhere,
+)
+from rebecsim.exploration.races.finding import MOST_FOLLOWED, find_races
+from rebecsim.exploration.races.result import RACE_KINDS, Contender, RaceGroup, Races
+from rebecsim.exploration.races.step_graph import NO_ACTION, Arrays, arrays_of
+from rebecsim.exploration.search import Progress
+from rebecsim.exploration.state_graph import StateGraph, build_graph
+from rebecsim.exploration.states.effects import BreachKey
+from rebecsim.exploration.states.transitions import Mode
+from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, RebecaError, check_source, print_model
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `find_races` for a model that was read from Rebeca.
+
+    The limits hold for each model that is explored by itself.
+    """
+
+    mode: Mode | None = None
+    checks: Checks | None = None
+    limits: Limits = field(default_factory=Limits)
+    abstract: tuple[str, ...] = ()
+    observe: tuple[str, ...] = ()
+    most_followed: int = MOST_FOLLOWED
+    progress: Callable[[Progress], None] | None = None
+
+    def races(self, checked: CheckedModel, name: str) -> Races:
+        """Find the races of a model."""
+        return find_races(
+            build_model(checked, name),
+            mode=self.mode,
+            checks=self.checks,
+            checked=checked,
+            limits=self.limits,
+            abstract=self.abstract,
+            observe=self.observe,
+            most_followed=self.most_followed,
+            progress=self.progress,
+        )
+
+    def graph(self, checked: CheckedModel, name: str) -> tuple[Problem, StateGraph]:
+        """Build the state graph of a model."""
+        problem = pose(
+            build_model(checked, name),
+            mode=self.mode,
+            checks=self.checks,
+            checked=checked,
+            abstract=self.abstract,
+            absolute=self.limits.horizon is not None,
+        )
+        return problem, build_graph(problem, limits=self.limits, progress=self.progress)
+
+
+_JOINED = "+"  # stands for message servers that a cure has merged; no name has it
+_Pair = frozenset[Contender]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of a cure, and the reasons."""
+
+    outcome: Outcome
+    found: tuple[str, ...]
+
+
+def violations(races: Races) -> tuple[BreachKey, ...]:
+    """Give all that can go wrong in a model, as far as it was looked at."""
+    found = {key for group in races.groups for keys in group.breaches for key in keys}
+    found |= {each.key for each in races.unexplained}
+    if races.in_constructor is not None:
+        found.add(BreachKey(races.in_constructor.verdict, text=races.in_constructor.text))
+    return tuple(sorted(found))
+
+
+def judge(before: Races, race: RaceGroup, after: Races, merged: Collection[str]) -> Judgement:
+    """Compare the model with the one in which a race was to be cured.
+
+    Services of the message servers `merged` are not told apart.
+    """
+    return _Judge(before, race, after, frozenset(merged)).judgement()
+
+
+class _Judge:
+    def __init__(
+        self, before: Races, race: RaceGroup, after: Races, merged: frozenset[str]
+    ) -> None:
+        self._before, self._race, self._after, self._merged = before, race, after, merged
+        self._matter = {self._pair(each): each for each in after.groups if each.matters}
+        self._matter_before = {self._pair(each): each for each in before.groups if each.matters}
+        self._reachable = set(map(self._key, violations(after)))
+        self._reachable_before = set(map(self._key, violations(before)))
+
+    def judgement(self) -> Judgement:
+        added = self._reachable - self._reachable_before
+        if self._after.in_constructor is not None or (added and not self._before.bounds):
+            return _say("worse", *map(str, sorted(added)))
+        mine = {self._key(key) for keys in self._race.breaches for key in keys}
+        left = sorted(map(str, mine & self._reachable))
+        here = self._matter.get(self._pair(self._race))
+        if left and here is not None:
+            return _say("no help", *left)
+        if left:
+            return _say("hides", *(f"still reachable: {each}" for each in left))
+        if added:
+            return _say("undecided", "the model itself was not explored completely")
+        if not self._after.is_decided:
+            return _say("undecided", "a limit was reached; nothing wrong so far")
+        return self._without_its_violations(here)
+
+    def _without_its_violations(self, here: RaceGroup | None) -> Judgement:
+        gone = "its violation cannot be reached any more"
+        if here is not None:
+            if self._race.is_harmful:
+                return _say("lessens", f"{gone}, but {here.id}: results differ")
+            return _say("no help", "results still differ")
+        moved = [each.id for each in self._moved()]
+        if moved:
+            what = f"the order matters now: {', '.join(moved)}"
+            if self._race.is_harmful:
+                return _say("lessens", gone, what)
+            return _say("hides", what)
+        swapping = [each.id for each in self._swapping()]
+        if swapping and not self._race.is_harmful:
+            return _say("hides", f"its order is still decided by {', '.join(swapping)}")
+        return _say("removes", *self._rest())
+
+    def _moved(self) -> Iterator[RaceGroup]:
+        """Give the races that have come to matter, or that do worse."""
+        for pair, group in self._matter.items():
+            known = self._matter_before.get(pair)
+            if known is None or RACE_KINDS.index(group.kind) < RACE_KINDS.index(known.kind):
+                yield group
+
+    def _swapping(self) -> Iterator[RaceGroup]:
+        """Give the races that matter and let the two services change places."""
+        for group in self._matter.values():
+            if any(self._same(pair) == self._pair(self._race) for pair in swapped(group)):
+                yield group
+
+    def _rest(self) -> Iterator[str]:
+        yield "; ".join(map(str, sorted(self._reachable))) if self._reachable else "satisfied"
+        if self._matter:
+            kinds = counted(len(self._matter), "kind")
+            yield f"the order still matters in {kinds} of races, no more than before"
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def _key(self, key: BreachKey) -> BreachKey:
+        return key._replace(server=_JOINED) if key.server in self._merged else key
+
+    def _pair(self, group: RaceGroup) -> _Pair:
+        return self._same(group.contenders)
+
+    def _same(self, contenders: tuple[Contender, Contender]) -> _Pair:
+        return frozenset(
+            each._replace(server=_JOINED) if each.server in self._merged else each
+            for each in contenders
+        )
+
+
+def _say(outcome: Outcome, *found: str) -> Judgement:
+    return Judgement(outcome, found)
+
+
+Service = tuple[str, str]
+"""A rebec and one of its message servers."""
+
+
+class Endings:
+    """The sets of states that a model goes round in for ever."""
+
+    def __init__(self, problem: Problem, graph: StateGraph) -> None:
+        self._runner = problem.system.runner
+        self._states = graph.search.states
+        self._arrays = arrays_of(graph)
+        self._components = list(_bottoms(self._arrays))
+
+    def waiting(self) -> frozenset[Service]:
+        """Give the services that some run waits for, for ever and in vain."""
+        return frozenset(
+            each for component in self._components for each in self._waiting_in(component)
+        )
+
+    def _waiting_in(self, component: Sequence[int]) -> Iterator[Service]:
+        always: set[tuple[int, int]] | None = None
+        for state in component:
+            here = {
+                (owner, message.number)
+                for owner in range(len(self._runner.rebecs))
+                for message in self._states[state][owner].bag
+            }
+            always = here if always is None else always & here
+        served = {self._service(edge) for edge in self._edges(component)}
+        for owner, number in sorted((always or set()) - served):
+            yield self._named(owner, number)
+
+    def _edges(self, component: Sequence[int]) -> Iterator[int]:
+        first = self._arrays.first
+        for state in component:
+            for edge in range(int(first[state]), int(first[state + 1])):
+                if self._arrays.action[edge] != NO_ACTION:
+                    yield edge
+
+    def _service(self, edge: int) -> tuple[int, int]:
+        action = self._arrays.actions[self._arrays.action[edge]]
+        return action.owner, action.number
+
+    # --- guards ----------------------------------------------------------------------------------
+
+    def is_ever_done(self, guarded: Guarded) -> bool:
+        """Whether the flag is ever set when a guarded service comes."""
+        return any(
+            self._is_set(state, guarded)
+            for state in range(self._arrays.states)
+            if self._is_served(guarded, [state])
+        )
+
+    def is_refused_for_ever(self, guarded: Guarded) -> bool:
+        """Whether some run comes to go round with the guarded service, never with the flag set."""
+        return any(
+            self._is_served(guarded, component)
+            and not any(self._is_set(state, guarded) for state in component)
+            for component in self._components
+        )
+
+    def _is_served(self, guarded: Guarded, states: Sequence[int]) -> bool:
+        services = map(self._service, self._edges(states))
+        return any(self._named(*service) == (guarded.rebec, guarded.server) for service in services)
+
+    def _named(self, owner: int, number: int) -> Service:
+        return str(self._runner.rebecs[owner]), self._runner.server_at(owner, number).name
+
+    def _is_set(self, state: int, guarded: Guarded) -> bool:
+        rebecs = list(map(str, self._runner.rebecs))
+        owner = rebecs.index(guarded.rebec)
+        names = [
+            written_name(self._runner.rebecs[owner], each) for each in self._runner.names[owner]
+        ]
+        return bool(self._states[state][owner].variables[names.index(guarded.flag)])
+
+
+def _bottoms(arrays: Arrays) -> Iterator[list[int]]:
+    """Give the components that no edge leaves and in which something happens."""
+    graph = arrays.graph
+    first, target = graph.first.tolist(), graph.target.tolist()
+    for component in components(first, target, range(arrays.states)):
+        members = set(component)
+        targets = [
+            target[edge] for node in component for edge in range(first[node], first[node + 1])
+        ]
+        if targets and members.issuperset(targets):
+            yield component
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,323 @@
+"""Footprints of statements: what each reads, writes and sends, in the syntax tree of a model.
+
+From them follow which statements are independent, which rebec may send to which in any state, and
+which variables only count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
+
+from rebecsim.lang import CheckedModel, syntax
+from rebecsim.lang.checked import CheckedClass, CheckedInstance
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import FLOAT, INT, ArrayType, RebecType
+
+_VARIABLES = frozenset({"state", "local", "parameter"})
+_BARRING = (
+    syntax.Call,  # a method, or what is done with a timer
+    syntax.Delay,
+    syntax.While,
+    syntax.For,
+    syntax.Switch,
+    syntax.Break,
+    syntax.Continue,
+    syntax.Return,
+)
+_DIVIDING = frozenset({"/", "%", "/=", "%="})
+
+SELF = "self"
+ANYBODY = ""
+"""Receivers of messages that are no known rebecs."""
+
+
+class Deeds(NamedTuple):
+    """What may happen when a statement or an expression is run.
+
+    `reads` and `writes` are names of variables, an array as a whole. `receivers` are known rebecs
+    that are sent messages, SELF or ANYBODY. `fails`: it may be forbidden or go wrong, apart from
+    full queues. `bars`: nothing is said of it, but that it may do anything.
+    """
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    receivers: frozenset[str]
+    draws: bool
+    fails: bool
+    bars: bool
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it does nothing but give a value, always."""
+        return not (self.writes or self.receivers or self.draws or self.fails or self.bars)
+
+
+def deeds_of(checked: CheckedModel, node: syntax.Node) -> Deeds:
+    """Read off what a piece of code may do; rather too much than too little."""
+    nodes = list(walk(node))
+    names = [each for each in nodes if isinstance(each, syntax.Name)]
+    return Deeds(
+        frozenset(each.identifier for each in names if checked.symbol_of(each).kind in _VARIABLES),
+        frozenset(name for each in nodes for name in _written(each)),
+        frozenset(_receiver(checked, each) for each in nodes if isinstance(each, syntax.Send)),
+        any(isinstance(each, syntax.Choice) for each in nodes),
+        any(_may_fail(checked, each) for each in nodes),
+        any(isinstance(each, _BARRING) for each in nodes),
+    )
+
+
+Apart = Callable[[str, str], bool]
+"""Says of two receivers whether they are surely not the same rebec."""
+
+
+def commute(one: Deeds, other: Deeds, apart: Apart, *, in_queues: bool) -> bool:
+    """Whether two statements come to the same in either order, with as many outcomes.
+
+    `in_queues`: messages to one rebec wait in the order of sending, not in sorted bags.
+    """
+    if one.bars or other.bars:
+        return False
+    if one.writes & (other.reads | other.writes) or other.writes & one.reads:
+        return False
+    for a, b in ((one, other), (other, one)):
+        if a.fails and (b.fails or b.draws or b.receivers):
+            return False  # what goes wrong, and how often, depends on what came before
+        if a.draws and not all(apart(SELF, receiver) for receiver in b.receivers):
+            return False  # the own queue may be full before the choice or behind it
+    return not in_queues or all(apart(a, b) for a in one.receivers for b in other.receivers)
+
+
+def _written(node: syntax.Node) -> Iterator[str]:
+    match node:
+        case syntax.Assignment(target) | syntax.Increment(target):
+            while isinstance(target, syntax.Index):
+                target = target.array
+            if isinstance(target, syntax.Name):
+                yield target.identifier
+        case syntax.LocalDeclaration(_, variables):
+            yield from (name for name, _ in variables)
+
+
+def _receiver(checked: CheckedModel, send: syntax.Send) -> str:
+    if isinstance(send.receiver, syntax.Name):
+        symbol = checked.symbol_of(send.receiver)
+        if symbol.kind == "known" or symbol.name == SELF:
+            return symbol.name
+    return ANYBODY
+
+
+def _may_fail(checked: CheckedModel, node: syntax.Node) -> bool:
+    match node:
+        case syntax.Assertion() | syntax.Cast():
+            return True
+        case syntax.Send():
+            return _receiver(checked, node) == ANYBODY or not all(
+                time is None or isinstance(time, syntax.Choice) or checked.is_constant(time)
+                for time in (node.after, node.deadline)
+            )
+        case syntax.Index(array, index):
+            kind = checked.type_of(array)
+            if not (checked.is_constant(index) and isinstance(kind, ArrayType)):
+                return True
+            place = checked.constant_of(index)
+            return not (isinstance(place, int) and 0 <= place < kind.length)
+        case syntax.Binary(operator, _, right) if operator in _DIVIDING:
+            return not (checked.is_constant(right) and bool(checked.constant_of(right)))
+        case syntax.Assignment(_, operator) if operator in _DIVIDING:
+            return True
+    return False
+
+
+def are_exclusive(
+    one: syntax.Expression,
+    other: syntax.Expression,
+    checked: CheckedModel,
+    apart: Apart,
+) -> bool:
+    """Whether two conditions surely are not both true: the same is equal to different things.
+
+    Of a `float` that is not known: different numbers may be rounded to one.
+    """
+    match one, other:
+        case syntax.Binary("==", a, b), syntax.Binary("==", c, d):
+            if FLOAT in map(checked.type_of, (a, b, c, d)):
+                return False
+            pairs = ((a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c))
+            return any(same == too and _differ(x, y, checked, apart) for same, x, too, y in pairs)
+    return False
+
+
+def _differ(
+    one: syntax.Expression,
+    other: syntax.Expression,
+    checked: CheckedModel,
+    apart: Apart,
+) -> bool:
+    if checked.is_constant(one) and checked.is_constant(other):
+        return checked.constant_of(one) != checked.constant_of(other)
+    names = [
+        each.identifier
+        for each in (one, other)
+        if isinstance(each, syntax.Name)
+        and (checked.symbol_of(each).kind == "known" or each.identifier == SELF)
+    ]
+    return len(names) == 2 and apart(*names)
+
+
+Service = tuple[int, int]
+"""A rebec, by its position, and the number of one of its message servers."""
+
+
+@dataclass(frozen=True)
+class Sendings:
+    """What may be sent while a message is served, by rebec and message server.
+
+    Attributes:
+        ever: to which rebecs.
+        at_once: what arrives when it is sent.
+        cycle: services that may follow each other without time, and round; the first one comes
+            last again. Empty if there are none.
+    """
+
+    ever: dict[Service, frozenset[int]]
+    at_once: dict[Service, frozenset[Service]]
+    cycle: tuple[Service, ...]
+
+
+def sendings_of(checked: CheckedModel) -> Sendings:
+    """Read the message servers and methods of a model; what cannot be told is taken to be sent."""
+    ever: dict[Service, frozenset[int]] = {}
+    at_once: dict[Service, frozenset[Service]] = {}
+    classes = [checked.classes[each.class_name] for each in checked.instances]
+    numbers = [{server.name: server.number for server in own.servers} for own in classes]
+    for position, instance in enumerate(checked.instances):
+        for number in numbers[position].values():
+            ever[position, number] = frozenset()
+            at_once[position, number] = frozenset()
+        for name, send in _sends(checked, classes[position]):
+            service = position, numbers[position][name]
+            receivers = frozenset(_receivers(checked, instance, position, send))
+            ever[service] |= receivers
+            if not _takes_time(checked, send):
+                at_once[service] |= {(each, numbers[each][send.server]) for each in receivers}
+    return Sendings(ever, at_once, _cycle_in(at_once))
+
+
+def _sends(checked: CheckedModel, own: CheckedClass) -> Iterator[tuple[str, syntax.Send]]:
+    """Give each send of a class, with each message server that it may be a part of."""
+    texts = [checked.classes[name].tree for name in (own.name, *own.ancestors)]
+    servers = {server.name for server in own.servers}
+    for tree in texts:
+        for method in tree.methods:
+            yield from ((server, send) for send in _sends_in(method) for server in servers)
+        for each in tree.message_servers:
+            yield from ((each.name, send) for send in _sends_in(each))
+
+
+def _sends_in(node: syntax.Node) -> list[syntax.Send]:
+    return [each for each in walk(node) if isinstance(each, syntax.Send)]
+
+
+def _receivers(
+    checked: CheckedModel, instance: CheckedInstance, position: int, send: syntax.Send
+) -> Iterator[int]:
+    """Give the positions of the rebecs that a send may go to."""
+    receiver = send.receiver
+    if isinstance(receiver, syntax.Name):
+        symbol = checked.symbol_of(receiver)
+        if symbol.kind == "builtin" and symbol.name == "self":
+            yield position
+            return
+        if symbol.kind == "known":
+            known = checked.classes[instance.class_name].known_rebecs
+            place = [each.name for each in known].index(symbol.name)
+            names = [each.name for each in checked.instances]
+            yield names.index(instance.bindings[place])
+            return
+    kind = checked.type_of(receiver)
+    for other, each in enumerate(checked.instances):
+        if not isinstance(kind, RebecType) or checked.classes[each.class_name].is_a(kind.name):
+            yield other
+
+
+def _takes_time(checked: CheckedModel, send: syntax.Send) -> bool:
+    """Whether a message surely arrives later than it is sent."""
+    after = send.after
+    choices = after.alternatives if isinstance(after, syntax.Choice) else (after,)
+    return all(
+        each is not None and checked.is_constant(each) and _is_positive(checked.constant_of(each))
+        for each in choices
+    )
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
+
+
+def _cycle_in(graph: dict[Service, frozenset[Service]]) -> tuple[Service, ...]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return tuple(reversed(error.args[1]))  # it goes from a service to what sends to it
+    return ()
+
+
+def counters_of(checked: CheckedModel) -> tuple[frozenset[str], ...]:
+    """Give, for each rebec, the integers that its message servers and methods only add to.
+
+    Such a variable occurs in statements like `n++;`, `n += e;` and `n = n + e - f;` and nowhere
+    else, so what is added does not depend on it, nor does anything else. What constructors do with
+    it does not matter: that is over when runs begin.
+    """
+    by_class = {name: _counters(checked, each) for name, each in checked.classes.items()}
+    return tuple(by_class[each.class_name] for each in checked.instances)
+
+
+def _counters(checked: CheckedModel, own: CheckedClass) -> frozenset[str]:
+    """Give those of a class."""
+    nodes = [node for body in _bodies(checked, own) for node in walk(body)]
+    counted = {
+        id(name)
+        for node in nodes
+        if isinstance(node, syntax.ExpressionStatement)
+        for name in _counted(node.expression)
+    }
+    named = {
+        node.identifier if isinstance(node, syntax.Name) else node.name
+        for node in nodes
+        if isinstance(node, syntax.Name | syntax.Member) and id(node) not in counted
+    }
+    return frozenset(each.name for each in own.state_variables if each.type == INT) - named
+
+
+def _bodies(
+    checked: CheckedModel, own: CheckedClass
+) -> Iterator[syntax.MessageServer | syntax.Method]:
+    for name in (own.name, *own.ancestors):
+        tree = checked.classes[name].tree
+        yield from tree.message_servers
+        yield from tree.methods
+
+
+def _counted(node: syntax.Expression) -> tuple[syntax.Name, ...]:
+    """Give the names that stand for what an expression adds to, if that is all that it does."""
+    match node:
+        case syntax.Increment(syntax.Name() as target):
+            return (target,)
+        case syntax.Assignment(syntax.Name() as target, "+=" | "-="):
+            return (target,)
+        case syntax.Assignment(syntax.Name() as target, "=", syntax.Binary() as value):
+            read = _first_term(value)
+            if isinstance(read, syntax.Name) and read.identifier == target.identifier:
+                return target, read
+    return ()
+
+
+def _first_term(node: syntax.Expression) -> syntax.Expression:
+    """Give what the other terms of a sum are added to, or taken from."""
+    while isinstance(node, syntax.Binary) and node.operator in ("+", "-"):
+        node = node.left
+    return node

@@ -1,1 +1,0 @@
-"""Paths through a model, step by step: shown to people, saved in files and replayed."""

@@ -1,0 +1,188 @@
+"""Effects of message servers, outcomes for a state, and the breaches among them.
+
+A `BreachKey` identifies a breach by its verdict and its message server. An `Outbox` collects what a
+running message server sends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rebecsim.actors import Bag, Message, PlainMessage, QueueOverflowError
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.states.rebec_states import Local, Waiting
+    from rebecsim.exploration.states.runner import Runner
+    from rebecsim.exploration.states.suspension import Suspension
+    from rebecsim.exploration.states.transitions import State, TransitionSystem
+
+Verdict = Literal[
+    "satisfied",
+    "deadlock",
+    "deadline missed",
+    "queue overflow",
+    "assertion failed",
+    "property violated",
+    "undecided",
+]
+
+
+class Breach(NamedTuple):
+    """Something forbidden: the verdict and the text that explains it."""
+
+    verdict: Verdict
+    text: str
+
+
+class Sending:
+    """A message to another rebec, one object for equal ones; times are relative."""
+
+    __slots__ = ("message", "receiver")
+
+    def __init__(self, receiver: int, message: Waiting) -> None:
+        self.receiver = receiver
+        self.message = message
+
+
+@dataclass(slots=True, eq=False)
+class Effect:
+    """What a message server does under given choices, whatever else waits in the bag of its rebec.
+
+    `choices` are (index, count) for every choice drawn since the message was taken and `values` the
+    alternatives drawn; the first `drawn_before` of them belong to parts before a delay.
+    `variables`, `clock` and `suspension` are those of the rebec afterwards, before time moves on;
+    after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
+    itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
+    how many places there must be beside the other waiting messages, for it to come to this: one for
+    the message being served, and one for each that was sent, or tried, to itself. `refused` names
+    the message server of a message that found no place in the rebec's own queue.
+    """
+
+    owner: int
+    message: Waiting
+    choices: tuple[tuple[int, int], ...]
+    values: tuple[Any, ...]
+    drawn_before: int
+    resumed: bool
+    variables: tuple[Any, ...]
+    clock: int
+    suspension: Suspension | None
+    own: tuple[Waiting, ...]
+    places: int
+    sendings: tuple[Sending, ...]
+    breach: Breach | None
+    refused: str
+
+    @property
+    def drawn(self) -> tuple[tuple[int, int], ...]:
+        """The choices that were drawn in this part of the message server."""
+        return self.choices[self.drawn_before :]
+
+    @property
+    def drawn_values(self) -> tuple[Any, ...]:
+        """The alternatives that were drawn in this part of the message server."""
+        return self.values[self.drawn_before :]
+
+
+class Outcome:
+    """One way in which a rebec in some state serves, or goes on serving, a message.
+
+    `local` is the rebec afterwards, before time moves on; it is None after a breach.
+    """
+
+    __slots__ = ("effect", "local")
+
+    def __init__(self, effect: Effect, local: Local | None) -> None:
+        self.effect = effect
+        self.local = local
+
+
+class BreachKey(NamedTuple):
+    """A breach without what is of one run only, such as times and arguments.
+
+    `rebec` and `server` are those of the message that misses its deadline, finds no place or fails
+    an assertion; they are empty for what is wrong with a whole state. `text` is that of an
+    assertion or property, empty otherwise.
+    """
+
+    verdict: Verdict
+    rebec: str = ""
+    server: str = ""
+    text: str = ""
+
+    @property
+    def message(self) -> str:
+        """The key without the verdict."""
+        place = f"{self.rebec}.{self.server}" if self.rebec else ""
+        return ": ".join(part for part in (place, self.text) if part)
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.message}" if self.message else str(self.verdict)
+
+
+def key_of_state(breach: Breach) -> BreachKey:
+    """Give the key of what is wrong with a state."""
+    return BreachKey(breach.verdict, text="" if breach.verdict == "deadlock" else breach.text)
+
+
+def key_of_step(
+    system: TransitionSystem, state: State, cause: Outcome, breach: Breach
+) -> BreachKey:
+    """Give the key of what goes wrong in a step of a state."""
+    parts = list(state)
+    if breach.verdict == "queue overflow":
+        for sending in cause.effect.sendings:
+            after = system.runner.receive(parts[sending.receiver], sending)
+            if after is None:
+                return key_of_refused(system.runner, sending.receiver, sending.message)
+            parts[sending.receiver] = after
+    return key_of_effect(system.runner, cause.effect)
+
+
+def key_of_refused(runner: Runner, receiver: int, message: Waiting) -> BreachKey:
+    """Give the key of a message from another rebec that finds no place."""
+    server = runner.server_of(receiver, message).name
+    return BreachKey("queue overflow", str(runner.rebecs[receiver]), server)
+
+
+def key_of_effect(runner: Runner, effect: Effect) -> BreachKey:
+    """Give the key of what a message server does that is forbidden."""
+    assert effect.breach is not None
+    verdict, text = effect.breach
+    rebec = str(runner.rebecs[effect.owner])
+    if verdict == "queue overflow":
+        return BreachKey(verdict, rebec, effect.refused)
+    server = runner.server_of(effect.owner, effect.message).name
+    return BreachKey(verdict, rebec, server, text if verdict == "assertion failed" else "")
+
+
+Sent = list[tuple[int, PlainMessage]]
+
+
+class Outbox(Bag):
+    """Stands in for the bag of a rebec: notes what is sent to it in the order of sending.
+
+    `sent` is one list for all rebecs, of receivers' positions and messages. Only what the rebec
+    at work sends to itself is counted against the capacity, which is how many places the others
+    in its bag leave; `tried` is how often it did.
+    """
+
+    __slots__ = ("_owner", "_sent", "tried")
+
+    def __init__(self, owner: int, capacity: int, sent: Sent) -> None:
+        super().__init__(capacity)
+        self._owner = owner
+        self._sent = sent
+        self.tried = 0
+
+    def put(self, message: PlainMessage, reserved: int = 0) -> None:
+        """Note a message; it is to the rebec at work itself if a place is reserved.
+
+        Raises QueueOverflowError when such a message finds no place.
+        """
+        if reserved:
+            self.tried += 1
+            if self.tried + reserved > self.capacity:
+                raise QueueOverflowError(Message(*message), self.capacity)
+        self._sent.append((self._owner, message))
