@@ -184,13 +184,6 @@ COMMANDS = {
         "workload info log.swf",
         place=5,
     ),
-    "dss": Listed(
-        "rebecsim.cli.workloads.dss",
-        "Run a trace as the simulator DSS does, byte for byte.",
-        WORKLOADS,
-        "dss jobs.json racks.json 16000 16 1000 1000 1000 1",
-        place=7,
-    ),
     "cache": Listed(
         "rebecsim.cli.cache",
         "Show or clear what is kept between runs.",
@@ -226,7 +219,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.imported = dict(self.commands)  # what modules that are imported have registered
+        self.imported = dict(self.commands)  # registered by modules imported so far
         self._list(COMMANDS)
 
     def _list(self, commands: Mapping[str, Listed]) -> None:
@@ -237,7 +230,7 @@ class _Commands(TyperGroup):
         return list(all_commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:  # then the files of the kinds are read
+        if cmd_name not in COMMANDS:  # so a kind or a plug-in may have it
             self._list(all_commands())
         return super().get_command(ctx, cmd_name)
 
@@ -248,7 +241,7 @@ class _Commands(TyperGroup):
                 formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] not in self.commands:
+        if args[0] not in COMMANDS and args[0] not in all_commands():
             self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest

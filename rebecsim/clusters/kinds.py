@@ -1,8 +1,9 @@
 """The kinds of clusters by name: those of this package, and those of plug-ins.
 
 A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
-What plug-ins may bring to it is in its module `plugin_parts`, its commands are in `command`, and
-the file `commands.toml` says of them what the list of commands shows.
+What plug-ins may bring to it is in its module `plugin_parts`, and its commands are in `command`.
+The file `commands.toml` says what the list of commands shows of them, and the module of those that
+are in another one.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def commands_of_kinds() -> Iterator[tuple[str, str, dict[str, Any]]]:
         file = Path(__file__).parent / folder / "commands.toml"
         if file.is_file():
             for name, said in tomllib.loads(file.read_text("utf-8")).items():
-                yield f"rebecsim.clusters.{folder}.command", name, said
+                module = said.pop("module", "command")
+                yield f"rebecsim.clusters.{folder}.{module}", name, said
 
 
 def parts_of_kinds() -> Iterator[PluginPart]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.errors import UserError
-from rebecsim.exploration import Limits, Path
+from rebecsim.exploration import Limits, Path, Progress
 from rebecsim.exploration.orders.decision_process import GOALS, Goal
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.files import write_json
 from rebecsim.interface.exploring import MINUTE, warn_of_minute
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
@@ -50,6 +53,20 @@ class Exact(Shown, Tabular):
         """
         return self.orders.run(self._place(text), goal, seed)
 
+    def save_run(self, path: str | File, text: str, goal: Goal, seed: int = 0) -> None:
+        """Write such a run, for `rebecsim simulate --replay`.
+
+        Raises UserError for an unknown quantity, and for runs that go on after a missed deadline,
+        OSError.
+        """
+        run = self.run(text, goal, seed).run
+        if run is None:
+            raise UserError(
+                "`simulate` always checks deadlines, so it cannot replay this run; "
+                "leave out `--no-deadlines`"
+            )
+        write_json(File(path), run.to_json())
+
     def to_json(self) -> dict[str, Any]:
         """Give all values as plain ones."""
         return self.orders.to_json()
@@ -63,7 +80,7 @@ class Exact(Shown, Tabular):
     def __rich__(self) -> Group:
         """Give the report of `rebecsim exact`."""
 
-        from rebecsim.report.models.exact_text import exact_parts
+        from rebecsim.report.verdicts import exact_parts
 
         return grouped_parts(exact_parts(self.orders))
 
@@ -88,6 +105,7 @@ def exact(
     law: ChoiceLaw = "fair",
     deadlines: bool = True,
     limits: Limits | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Exact:
     """Find the least, the mean and the most that all orders of messages can come to.
 
@@ -102,6 +120,7 @@ def exact(
         deadlines: whether a missed deadline ends a run; else it is served.
         limits: where to stop, after a minute unless given; then the values are those of a shorter
             time.
+        progress: is told how far the search is.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
@@ -119,6 +138,7 @@ def exact(
         law=law,
         deadlines=deadlines,
         limits=limits or MINUTE,
+        progress=progress,
     )
     if limits is None and found.bound is not None:
         warn_of_minute(loaded, [found.bound])

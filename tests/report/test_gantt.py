@@ -12,7 +12,7 @@ from rebecsim.clusters.batch.report.schedule_charts import (
     gantt_figure,
     timeline_of,
 )
-from rebecsim.report.charts.figures import render_figure
+from rebecsim.report.figures import render_figure
 from rebecsim.workloads import Schedule, Workload
 
 DAY = 86_400

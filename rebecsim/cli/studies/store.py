@@ -75,7 +75,7 @@ def query(
         raise UserError("--csv, --json and --parquet: give one of them")
     use_plugins(plugin)
     if sql is not None and root == Path() and Path(sql).is_dir():
-        root, sql = Path(sql), None  # a directory alone
+        root, sql = Path(sql), None  # only a directory was given
     found, complaints = _runs(root)
     for complaint in complaints:
         complain(f"warning: {complaint}; left out")
@@ -132,7 +132,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     one, other = open_run(first), open_run(second)
     console().print(diff_view(compare_runs(one, other)))
     if one.kind == other.kind:
-        with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+        with suppress(UnknownNameError):  # its plug-in is not loaded
             for more in find_kind(one.kind).changes(one, other):
                 console().print(more)
 

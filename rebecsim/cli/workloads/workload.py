@@ -349,7 +349,7 @@ def metrics(
     processors: Processors = None,
 ) -> None:
     """Measure schedules: wait, slowdown, utilisation, by user."""
-    from rebecsim.report.charts.figures import require_picture_name
+    from rebecsim.report.figures import require_picture_name
 
     if not shares.share and (boxes or heatmap or shares != ShareOptions()):
         raise UserError("--boxes, --heatmap and options of expected ends need --share")

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.kit.timeline import Lane, Timeline
-from rebecsim.report.charts.dark import ON_COLOUR
-from rebecsim.report.charts.figures import legend_below, new_figure, time_axis
-from rebecsim.report.charts.styles import fill_colours
+from rebecsim.report.figures import ON_COLOUR, fill_colours, legend_below, new_figure, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

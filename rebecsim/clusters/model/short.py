@@ -100,7 +100,7 @@ def single_variant(
         if len(values) > 1:
             raise UserError(f"--env {name}: one run has one value; give --runs for several")
     if model.suffix not in MODEL_SUFFIXES or not model.is_file():
-        load_checked(model)  # says what is wrong
+        load_checked(model)  # raises the error that fits
     source = ModelText(str(model), read_source(model), core)
     opened = open_text(source)
     for name, values in swept.items():

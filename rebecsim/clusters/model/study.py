@@ -15,7 +15,7 @@ from rebecsim.clusters.model.columns import columns_of, tables_of
 from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.fitting import scenario_faults
 from rebecsim.clusters.model.measures import measures_of
-from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows
+from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows, why_python
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text
 from rebecsim.errors import UserError
@@ -25,7 +25,6 @@ from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import Order, Tracer, simulate
-from rebecsim.simulation.montecarlo import EngineError
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
@@ -103,7 +102,7 @@ class ModelStudy(SimulatedStudy):
             try:
                 open_text(source.with_changes(changes))
             except RebecaError as error:
-                # Its place is one in the printed variant, which nobody has seen.
+                # The position is in the printed variant, which the user has not seen.
                 first = error.diagnostics[0]
                 line = f", in {first.source_line.strip()!r}" if first.source_line else ""
                 message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"
@@ -112,10 +111,10 @@ class ModelStudy(SimulatedStudy):
 
     def cells(self, scenario: ModelScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the variants: every combination of the values that are swept."""
-        if scenario.text is None:  # of a record that was changed
+        if scenario.text is None:  # the record was changed
             raise UserError("the text of the model is missing")
         source = ModelText(str(folder / scenario.model), scenario.text, scenario.core)
-        # What a record holds of a model in Python is never run to read it.
+        # Reading a record never runs the Python code that it holds.
         if not source.is_python and (faults := list(scenario_faults(scenario, open_text(source)))):
             raise FieldError(faults)
         columns = columns_of(scenario, _whole(scenario, source))
@@ -192,11 +191,7 @@ class ModelStudy(SimulatedStudy):
         opened = open_text(first.source)
         for warning in opened.checked.warnings:
             tell(str(warning))
-        why = "messages are kept" if how.trace else python_only(first.source, first.scenario)
-        if how.engine == "native" and why is not None:
-            raise EngineError(
-                f"the native engine cannot observe this: {why}; leave out --engine native"
-            )
+        why_python(how.engine, first.source, first.scenario, how.trace)
         for cell in plan.cells:
             _require_start(cell)
         if first.source.is_python:

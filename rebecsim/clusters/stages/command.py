@@ -97,7 +97,7 @@ def _require_sense(
     manager: list[str] | None, by: DeadlineOptions, gantt: Path | None, limits: SizeOptions
 ) -> None:
     """Raise BadParameter, or UserError, for options that mean nothing."""
-    from rebecsim.report.charts.figures import require_picture_name
+    from rebecsim.report.figures import require_picture_name
     from rebecsim.workloads.workflows.workflow import LONGEST_TASK
 
     for name, number in (("--deadline", by.deadline), ("--multiplier", by.multiplier)):
@@ -151,7 +151,7 @@ def _run(
     console().print(outcome_table(runs))
     if gantt is not None:
         from rebecsim.clusters.stages.report.gantt import workflow_gantt
-        from rebecsim.report.charts.figures import write_figure
+        from rebecsim.report.figures import write_figure
 
         write_figure(gantt, lambda: workflow_gantt(runs, name))
         say(f"drawing in {gantt}")

@@ -177,7 +177,7 @@ def _in_order(
         for rows in pending.popleft().result():
             yield rows
             interrupt.raise_if_seen()
-        room = executor.ahead - len(pending)  # there may be more workers than before, or fewer
+        room = executor.ahead - len(pending)  # workers of a cluster come and go
         pending.extend(map(submit, islice(packs, max(0, room))))
 
 

@@ -22,6 +22,7 @@ from rebecsim.clusters.dispatch.orders.worth import (
 )
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.decision_process import GOALS, Goal
+from rebecsim.studies.study import MOST_STATES
 
 
 def exact_cluster(

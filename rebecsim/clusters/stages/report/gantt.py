@@ -13,8 +13,7 @@ from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns
-from rebecsim.report.charts.figures import BLUE, ORANGE
-from rebecsim.report.charts.styles import line_colours
+from rebecsim.report.figures import BLUE, ORANGE, line_colours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
