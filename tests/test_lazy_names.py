@@ -13,9 +13,10 @@ PACKAGES = [
         "clusters.yarn",
         "exploration",
         "exploration.races",
+        "generate",
         "interface",
     ),
-    *("lang", "live", "metrics", "report", "simulation", "studies", "web", "workloads"),
+    *("lang", "live", "metrics", "native", "report", "simulation", "studies", "web", "workloads"),
 ]
 
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.actors import Model
-from rebecsim.actors.values import plain
+from rebecsim.actors import Model, plain
 from rebecsim.errors import UserError
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.paths import step_of
 from rebecsim.exploration.state_graph import StateSpace, state_space
-from rebecsim.generate.module import load_checked, load_model
+from rebecsim.generate import load_checked, load_model
 from rebecsim.live import Checked, LiveLimits, LiveRun, Log, check_log, run_live
 from rebecsim.simulation import state_of
 from tests.exploration.conformance import SUITE
