@@ -24,12 +24,13 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import Bar, StudyRunner, comparison_size
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running.simulated_study import modules_of
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import MOST_STATES, How
+from rebecsim.studies.study import MOST_STATES, How, exact_orders_of
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def performed(plan: Plan, how: Running, telling: Telling) -> Iterator[Performed]
     """Run a plan, and keep its workers for the block. What is wrong shows before it is written."""
     plan.prepare(How(how.engine, how.trace), telling.warn)
     if how.exact_states is not None:
-        plan.study.require_exact(plan)
+        exact_orders_of(plan.study).require(plan)
     with _directory(how.out) as directory, _executor(how, plan, telling.tell) as executor:
         run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
         runner = StudyRunner(executor, how.engine, telling.showing, telling.warn)
@@ -281,7 +282,7 @@ def _executor(
     how: Running, plan: Plan, tell: Callable[[str], None]
 ) -> AbstractContextManager[Executor]:
     if how.dask is None:
-        return executor_with_plugins(how.workers, plan.study.modules(how.engine))
+        return executor_with_plugins(how.workers, modules_of(plan.study, how.engine))
     return dask_with_plugins(how.dask, how.workers, plan, tell)
 
 

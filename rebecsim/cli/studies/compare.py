@@ -291,10 +291,10 @@ def run_many(
     from rebecsim.report import report_view, write_report
     from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.executors import available_workers
-    from rebecsim.studies.study import How
+    from rebecsim.studies.running.simulated_study import per_task
 
     plan = loaded.plan()
-    count = min(workers or available_workers(), -(-plan.total // plan.study.per_task(How())))
+    count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
     with sized(plan_size([plan], count)) as watch, kept_or_temporary(out) as directory:
         telling = Telling(partial(showing_runs, str(directory), watch=watch), complain, complain)
         how = Running(directory, orders=False, workers=count, engine=engine)

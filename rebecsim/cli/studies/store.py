@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -133,7 +134,8 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     console().print(diff_view(compare_runs(one, other)))
     if one.kind == other.kind:
         with suppress(UnknownNameError):  # its plug-in is not loaded
-            for more in find_kind(one.kind).changes(one, other):
+            changes = find_kind(one.kind).changes
+            for more in chain.from_iterable(each(one, other) for each in changes):
                 console().print(more)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from rebecsim.actors import Model
 from rebecsim.clusters.model.scenario import ModelScenario, Swept
 from rebecsim.clusters.model.servers import ALL
-from rebecsim.clusters.model.study import STUDY
 from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text, sweep_fault
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
@@ -79,7 +78,7 @@ def short_scenario(
         raise UserError(f"{model}: there is no such file")
     try:
         scenario = validated(ModelScenario, given.origin, values, {})
-        return LoadedScenario(STUDY.completed(scenario, model.parent), model.parent)
+        return LoadedScenario(scenario.completed(model.parent), model.parent)
     except FieldError as error:
         raise UserError(
             "\n".join(f"{given.option(path)}: {message}" for path, message in error.problems)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
@@ -282,7 +283,8 @@ def _changes(one: FoundRun, other: FoundRun) -> Iterator[str]:
     if one.stored.kind != other.stored.kind:
         return
     with suppress(UnknownNameError):  # the kind of a plug-in that is not there
-        for more in find_kind(one.stored.kind).changes(one.stored, other.stored):
+        changes = find_kind(one.stored.kind).changes
+        for more in chain.from_iterable(each(one.stored, other.stored) for each in changes):
             text = io.StringIO()
             Console(file=text, width=_WIDTH, color_system=None).print(more)
             yield clipped(text.getvalue().rstrip(), _MOST_CHANGES)
