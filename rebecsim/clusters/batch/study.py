@@ -19,10 +19,10 @@ from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figu
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
-from rebecsim.clusters.batch.shares import shares_of
 from rebecsim.clusters.batch.size import size_of_jobs
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
+from rebecsim.metrics.shares import shares_of
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
