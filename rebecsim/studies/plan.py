@@ -15,7 +15,7 @@ from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
-from rebecsim.studies.study import Axis, Comparison, How, PlannedCell, Study
+from rebecsim.studies.study import Axis, ComparisonRules, How, PlannedCell, Study
 from rebecsim.studies.swept import SweptStudy
 
 _SHARE_BESIDE = 4
@@ -55,7 +55,7 @@ class Plan:
         return SweptStudy(self.study, self.scenario)
 
     @property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> ComparisonRules:
         """How cells are compared."""
         return self.swept.comparison
 

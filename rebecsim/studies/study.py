@@ -121,7 +121,7 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonRules:
     """How the cells of a scenario are compared, beside the measures.
 
     Attributes:
@@ -164,7 +164,7 @@ class Study(ABC):
     """What cells are compared by, as reports call it."""
 
     order_notes: ClassVar[tuple[str, ...]] = ()
-    """What the orders of messages are, where it has several: see `Comparison.orders`."""
+    """What the orders of messages are, where it has several: see `ComparisonRules.orders`."""
 
     earned_by: ClassVar[Metric | None] = None
     """A figure without which a policy is not marked as the best of anything: where it is 0."""
@@ -209,9 +209,9 @@ class Study(ABC):
 
     # --- what some say -------------------------------------------------------------------------
 
-    def comparison(self, scenario: Any) -> Comparison:
+    def comparison(self, scenario: Any) -> ComparisonRules:
         """Say how cells are compared; every two policies, pooled, without this."""
-        return Comparison()
+        return ComparisonRules()
 
     def axis(self, scenario: Any) -> Axis | None:
         """Give the coordinate that charts go by; None: there are no charts."""
@@ -243,7 +243,7 @@ class Study(ABC):
         return ()
 
 
-def comparison_of(study: Study, scenario: Any) -> Comparison:
+def comparison_of(study: Study, scenario: Any) -> ComparisonRules:
     """Give how cells are compared, with the figures that go without saying."""
     found, measures = study.comparison(scenario), study.measures(scenario)
     charted = found.charted or measures

@@ -21,7 +21,7 @@ from rebecsim.studies.scenarios.sweeps import (
     shown_value,
 )
 from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.study import Axis, Comparison, PlannedCell, Study, comparison_of
+from rebecsim.studies.study import Axis, ComparisonRules, PlannedCell, Study, comparison_of
 
 _LONGEST_NAME = 60
 VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
@@ -36,7 +36,7 @@ class SweptStudy:
     scenario: Any
 
     @cached_property
-    def comparison(self) -> Comparison:
+    def comparison(self) -> ComparisonRules:
         """How cells are compared."""
         return comparison_of(self.study, self.scenario)
 

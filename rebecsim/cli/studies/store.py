@@ -133,7 +133,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     one, other = open_run(first), open_run(second)
     console().print(diff_view(compare_runs(one, other)))
     if one.kind == other.kind:
-        with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+        with suppress(UnknownNameError):  # its plug-in is not loaded
             changes = find_kind(one.kind).changes
             for more in chain.from_iterable(each(one, other) for each in changes):
                 console().print(more)

@@ -34,7 +34,7 @@ from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import (
     LOAD_AXIS,
     Axis,
-    Comparison,
+    ComparisonRules,
     How,
     PlannedCell,
     Study,
@@ -154,13 +154,13 @@ class BatchStudy(Study):
         known = {each.name: each for each in known_metrics(scenario.given)}
         return tuple(known[name] for name in scenario.metrics or known)
 
-    def comparison(self, scenario: BatchScenario) -> Comparison:
+    def comparison(self, scenario: BatchScenario) -> ComparisonRules:
         """Compare with one policy; loads and estimates are apart.
 
         Figures of users need the share that they may expect.
         """
         apart = ("load_factor", "estimates")
-        return Comparison(scenario.compared_with, apart, kept=known_metrics(scenario.given))
+        return ComparisonRules(scenario.compared_with, apart, kept=known_metrics(scenario.given))
 
     def axis(self, scenario: BatchScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""

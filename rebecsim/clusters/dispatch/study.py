@@ -38,7 +38,14 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Axis, Comparison, ExactOrders, How, PlannedCell, seed_sequence
+from rebecsim.studies.study import (
+    Axis,
+    ComparisonRules,
+    ExactOrders,
+    How,
+    PlannedCell,
+    seed_sequence,
+)
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -196,10 +203,10 @@ class DispatchStudy(SimulatedStudy):
         """Give the figures of the published tables."""
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_METRICS
 
-    def comparison(self, scenario: Scenario) -> Comparison:
+    def comparison(self, scenario: Scenario) -> ComparisonRules:
         """Pool over cluster sizes; what patterns do, of which there are several, is apart."""
         patterns = {"arrivals": scenario.arrivals, "lengths": scenario.lengths}
-        return Comparison(
+        return ComparisonRules(
             apart=tuple(name for name, entries in patterns.items() if len(entries) > 1),
             charted=DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS,
             orders=ORDERS,

@@ -23,7 +23,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Comparison, How, PlannedCell, Study
+from rebecsim.studies.study import ComparisonRules, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -83,9 +83,9 @@ class MapReduceStudy(Study):
         }
         return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
 
-    def comparison(self, scenario: MapReduceScenario) -> Comparison:
+    def comparison(self, scenario: MapReduceScenario) -> ComparisonRules:
         """Compare with one variant."""
-        return Comparison(scenario.compared_with, kept=_KEPT)
+        return ComparisonRules(scenario.compared_with, kept=_KEPT)
 
     def tables(self, scenario: MapReduceScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, attempts, queues, families and the use of slots and devices of every run."""

@@ -91,7 +91,7 @@ def completed_scenario(scenario: Given, folder: Path) -> Given:
         try:
             open_text(source.with_changes(changes))
         except RebecaError as error:
-            # Its place is one in the printed variant, which nobody has seen.
+            # The position is in the printed variant, which the user has not seen.
             first = error.diagnostics[0]
             line = f", in {first.source_line.strip()!r}" if first.source_line else ""
             message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"

@@ -41,7 +41,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Comparison, How, PlannedCell
+from rebecsim.studies.study import ComparisonRules, How, PlannedCell
 from rebecsim.studies.swept import VIEW_COLUMNS
 
 if TYPE_CHECKING:
@@ -117,13 +117,13 @@ class ModelStudy(SimulatedStudy):
         """Give the figures that the scenario observes."""
         return measures_of(scenario)
 
-    def comparison(self, scenario: ModelScenario) -> Comparison:
+    def comparison(self, scenario: ModelScenario) -> ComparisonRules:
         """Compare with one variant, where there are many; a tick gives more orders."""
         labels = [label_of(changes) for changes in combinations(scenario.varied)]
         baseline = labels[0] if len(labels) > _MOST_PAIRED else None
         if scenario.compared_with is not None:
             baseline = labels[scenario.compared_with - 1]
-        return Comparison(baseline, orders=tuple(scenario.orders))
+        return ComparisonRules(baseline, orders=tuple(scenario.orders))
 
     def tables(self, scenario: ModelScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep waits, curves and how runs ended; messages where that is wanted."""

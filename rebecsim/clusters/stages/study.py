@@ -26,7 +26,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import LOAD_AXIS, Axis, Comparison, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -80,9 +80,9 @@ class StagesStudy(Study):
             del known[SEARCHED.name]
         return tuple(known.values())
 
-    def comparison(self, scenario: StagesScenario) -> Comparison:
+    def comparison(self, scenario: StagesScenario) -> ComparisonRules:
         """Compare with one manager; loads are apart."""
-        return Comparison(scenario.compared_with, ("load_factor",), kept=_kept(scenario))
+        return ComparisonRules(scenario.compared_with, ("load_factor",), kept=_kept(scenario))
 
     def axis(self, scenario: StagesScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""

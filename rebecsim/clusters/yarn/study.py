@@ -25,7 +25,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import LOAD_AXIS, Axis, Comparison, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -92,10 +92,10 @@ class YarnStudy(Study):
         telling = [name for name in known if name not in silent]
         return tuple(known[name] for name in scenario.metrics or telling)
 
-    def comparison(self, scenario: YarnScenario) -> Comparison:
+    def comparison(self, scenario: YarnScenario) -> ComparisonRules:
         """Compare with one scheduler; loads and errors are apart."""
         apart = ("load_factor", "error_percent")
-        return Comparison(scenario.compared_with, apart, kept=_kept(scenario))
+        return ComparisonRules(scenario.compared_with, apart, kept=_kept(scenario))
 
     def axis(self, scenario: YarnScenario) -> Axis | None:
         """Charts go by the load factor or by the errors, where there are several of them."""
