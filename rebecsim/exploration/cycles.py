@@ -165,30 +165,32 @@ _MOST_TRANSITIONS = 1_000_000
 """The most transitions that are looked at to find a shorter cycle."""
 
 
-class Verdict(NamedTuple):
+class ZenoVerdict(NamedTuple):
     """A path that goes round without time, and whether all that was expanded has been looked at."""
 
     found: Path | None
     is_decided: bool
 
 
-def find_standstill(search: Search) -> Verdict:
+def find_zeno_cycle(search: Search) -> ZenoVerdict:
     """Look for a cycle without time among the states that were expanded."""
     system = search.system
     if system.mode == "core" or not _has_cycle(search.sent_at_once()):
-        return Verdict(None, is_decided=True)
+        return ZenoVerdict(None, is_decided=True)
     edges = search.edges(still=True)
     if edges is None:
-        return Verdict(None, is_decided=False)
+        return ZenoVerdict(None, is_decided=False)
     graph = edges_on_cycles(edges)
     if not graph:
-        return Verdict(None, is_decided=True)
+        return ZenoVerdict(None, is_decided=True)
     cycle = _shortest_cycle(graph)
     begins = cycle[0][0]
     way = search.way_to(begins)
     ordinals = (*way, *(ordinal for _, ordinal in cycle))
     through = [*search.states_to(begins)[1:], *(state for state, _ in cycle[1:]), begins]
-    return Verdict(path_along(*search.followed(ordinals, through), loop=len(way)), is_decided=True)
+    return ZenoVerdict(
+        path_along(*search.followed(ordinals, through), loop=len(way)), is_decided=True
+    )
 
 
 def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
@@ -229,7 +231,7 @@ def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int
         for to, by in graph.get(at, ()):
             looks += 1
             if to == start:
-                return list(_back(came, start, (at, by))), looks
+                return list(_way_back(came, start, (at, by))), looks
             if to not in depth:
                 depth[to] = depth[at] + 1
                 came[to] = at, by
@@ -237,7 +239,7 @@ def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int
     return [], looks
 
 
-def _back(
+def _way_back(
     came: dict[int, tuple[int, int]], start: int, last: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     steps = [last]

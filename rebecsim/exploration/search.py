@@ -149,7 +149,7 @@ Edges = tuple["Integers", "Integers", "Integers"]
 """Transitions: from which states to which, and by which ordinals."""
 
 
-class EdgesAgain(Protocol):
+class RecomputedEdges(Protocol):
     """Works transitions out again when a search is over."""
 
     def __call__(self, *, still: bool) -> Edges | None:
@@ -238,7 +238,7 @@ class Search:
         self.first_end: int | None = None
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
-        self.edges: EdgesAgain = self._edges
+        self.edges: RecomputedEdges = self._edges
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
         """Gives the bytes that tables need when so many entries may come to each."""
@@ -257,7 +257,7 @@ class Search:
         return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
     def _edges(self, *, still: bool) -> Edges | None:
-        """Work transitions between states out again, see `EdgesAgain`."""
+        """Work transitions between states out again, see `RecomputedEdges`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
             if not number % _CHECK_EVERY and self.meter.is_over():
@@ -445,7 +445,7 @@ class Search:
         been running for longer than the limits say.
         """
         runner = self.system.runner
-        runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
+        runner.check_limits, runner.check_every = self.check_limits, _CHECK_EVERY
         dog = Watchdog(runner.system, patience=self.limits.patience, is_over=self.meter.is_over)
         try:
             with collecting_rarely(), dog:
@@ -459,7 +459,7 @@ class Search:
             assert self.meter.reached is not None
             self.cut(self.meter.reached)
         finally:
-            runner.look_every = 0
+            runner.check_every = 0
 
     def check_limits(self) -> None:
         """Report progress, and end the search if a limit is reached."""

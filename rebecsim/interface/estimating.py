@@ -17,8 +17,7 @@ from rebecsim.clusters.model.rare_chances import (
 )
 from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.quantities import quantities_of
-from rebecsim.exploration.orders.splitting import Levels, RandomWalks
+from rebecsim.exploration.orders import Levels, SplitRuns, quantities_of
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
@@ -200,7 +199,7 @@ def rare(
             each = repetitions(question, effort, executor)
     else:
         checked = loaded.checked
-        walks = RandomWalks(
+        walks = SplitRuns(
             loaded.model, quantity, levels, until, checked=checked, law=law, deadlines=deadlines
         )
         each = [walks.estimate(per_level, seed, place) for place in range(repeat)]

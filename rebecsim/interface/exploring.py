@@ -12,18 +12,18 @@ from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.exploration import (
     Checks,
+    Ends,
     Limits,
     Path,
     Question,
     Recorded,
+    Reduction,
     Result,
+    StopAt,
+    Strategy,
     explore as search,
     save_recorded,
 )
-from rebecsim.exploration.checks import Reduction
-from rebecsim.exploration.result import Ends
-from rebecsim.exploration.search import StopAt
-from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, grouped_parts
@@ -99,7 +99,7 @@ class Explored(Shown):
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
-        from rebecsim.exploration.state_graph import state_space
+        from rebecsim.exploration import state_space
         from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, space_svg
 
         try:

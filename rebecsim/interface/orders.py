@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rebecsim.actors import ChoiceLaw
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits, Path
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
-from rebecsim.exploration.orders.quantities import quantities_of
-from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, exact_orders, quantities_of
 from rebecsim.interface.exploring import MINUTE, warn_of_minute
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.state_graph import RebecState
+from rebecsim.exploration import RebecState
 from rebecsim.live import Stepper
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.models.stepping import bag_texts, busy_text

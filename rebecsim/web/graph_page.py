@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from rebecsim.exploration.state_graph import Ahead
+from rebecsim.exploration import Neighbourhood
 from rebecsim.live import Stepper
 from rebecsim.report.diagrams.graphs import states_svg
 from rebecsim.web.addresses import Place
@@ -41,7 +41,7 @@ def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
     return states_svg(space, marked=found)
 
 
-def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Ahead, frozenset[int]]:
+def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Neighbourhood, frozenset[int]]:
     end = time.monotonic() + _PATIENCE
     return stepper.ahead(_most(states), lambda: time.monotonic() > end, find)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.exploration.paths import Path
-from rebecsim.exploration.races import RaceGroup, Races
+from rebecsim.exploration import Path, RaceGroup, Races
 from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, end_notes, order_drawings
 from rebecsim.report.models.race_text import race_meaning, races_conclusion, unexplained_lines
 from rebecsim.web.addresses import LONGEST_RUN, Place

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration import Path
-from rebecsim.exploration.state_graph import RebecState
+from rebecsim.exploration import Path, RebecState
 from rebecsim.live import Alternative, Stepper, Turn
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.models.stepping import busy_text, effect_text

@@ -41,9 +41,7 @@ def draw(
 
 def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.exploration import Limits
-    from rebecsim.exploration.checks import pose
-    from rebecsim.exploration.state_graph import state_space
+    from rebecsim.exploration import Limits, pose, state_space
     from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, draw_space
 
     try:

@@ -30,7 +30,7 @@ from rebecsim.extras import require
 if TYPE_CHECKING:
     from rebecsim.clusters.model.chances import ChanceQuestion, Chances
     from rebecsim.clusters.model.rare_chances import Effort, RareChance, RareQuestion
-    from rebecsim.exploration.orders.quantities import Quantity
+    from rebecsim.exploration.orders import Quantity
     from rebecsim.studies.statistics.proportions import Looks
 
 
@@ -43,7 +43,7 @@ class EventOptions:
 
     def quantities(self) -> list[Quantity]:
         """Give what is asked for."""
-        from rebecsim.exploration.orders.quantities import quantities_of
+        from rebecsim.exploration.orders import quantities_of
 
         asked = quantities_of((), (), self.reach or (), self.goes_wrong)
         if not asked:
@@ -154,7 +154,7 @@ def estimate(
     from rebecsim.clusters.model.chances import ChanceQuestion, looks_of
     from rebecsim.clusters.model.rare_chances import RareQuestion
     from rebecsim.clusters.model.variants import ModelText
-    from rebecsim.exploration.orders.splitting import Levels
+    from rebecsim.exploration.orders import Levels
     from rebecsim.lang.reading.parser import read_source
 
     require("rebecsim estimate", "scipy")

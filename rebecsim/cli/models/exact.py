@@ -26,9 +26,7 @@ from rebecsim.files import write_json
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.orders.decision_process import Goal
-    from rebecsim.exploration.orders.quantities import Quantity
-    from rebecsim.exploration.orders.solving import ExactOrders
+    from rebecsim.exploration.orders import ExactOrders, Goal, Quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +45,7 @@ class QuantityOptions:
 
     def quantities(self) -> list[Quantity]:
         """Give what is asked for."""
-        from rebecsim.exploration.orders.quantities import quantities_of
+        from rebecsim.exploration.orders import quantities_of
 
         asked = quantities_of(
             self.reward or (), self.final or (), self.reach or (), self.goes_wrong
@@ -115,7 +113,7 @@ def exact(
     Exit code 0: found. 2: bad input. 3: a limit was reached; the figures are those of a shorter
     time, which is said.
     """
-    from rebecsim.exploration.orders.solving import exact_orders
+    from rebecsim.exploration.orders import exact_orders
     from rebecsim.report.models.exact_text import exact_parts
 
     quantities = asked.quantities()

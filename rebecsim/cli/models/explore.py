@@ -39,8 +39,7 @@ from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
-    from rebecsim.exploration import Limits, Question, Result, Strategy
-    from rebecsim.exploration.checks import Reduction
+    from rebecsim.exploration import Limits, Question, Reduction, Result, Strategy
     from rebecsim.lang import CheckedModel
 
 
@@ -300,7 +299,7 @@ def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.exploration.state_graph import state_space
+    from rebecsim.exploration import state_space
     from rebecsim.report.diagrams.state_spaces import write_state_space
 
     try:

@@ -14,8 +14,8 @@ from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.races import Races
-    from rebecsim.exploration.races.cures import Asked, Cures
+    from rebecsim.exploration import Races
+    from rebecsim.exploration.races.cures import Cures, RaceQuery
     from rebecsim.lang import CheckedModel
 
 
@@ -33,7 +33,7 @@ def curable(model: Path, checked: CheckedModel | None, save: Path | None) -> Che
     return checked
 
 
-def tried(checked: CheckedModel, found: Races, asked: Asked, only: str | None) -> Cures:
+def tried(checked: CheckedModel, found: Races, asked: RaceQuery, only: str | None) -> Cures:
     """Try the cures, until there is an interrupt."""
     from rebecsim.exploration.races.cures import try_cures
 

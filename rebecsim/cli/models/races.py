@@ -29,8 +29,7 @@ from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Question
-    from rebecsim.exploration.races import RaceGroup, Races
+    from rebecsim.exploration import Question, RaceGroup, Races
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +86,9 @@ def races(
     input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a
     variable left out decides something.
     """
-    from rebecsim.exploration.races import MOST_FOLLOWED, find_races
-    from rebecsim.exploration.races.cures import Asked
+    from rebecsim.exploration import find_races
+    from rebecsim.exploration.races import MOST_FOLLOWED
+    from rebecsim.exploration.races.cures import RaceQuery
     from rebecsim.report.models.race_text import race_lines, races_to_json
 
     built, checked = asked.open(model)
@@ -119,7 +119,7 @@ def races(
     if text is not None and not interrupted:
         if only is not None:
             _chosen(found, only)
-        same = Asked(
+        same = RaceQuery(
             mode=question.mode,
             checks=question.checks(),
             limits=limits,

@@ -13,7 +13,11 @@ import numpy as np
 
 from rebecsim.exploration.compiled.packed_states import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
-from rebecsim.exploration.compiled.transitions import NOTHING_WRITTEN, RecordingWriter, edges_again
+from rebecsim.exploration.compiled.transitions import (
+    NOTHING_WRITTEN,
+    RecordingWriter,
+    recomputed_edges,
+)
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
@@ -109,7 +113,7 @@ class CompiledSearch:
         self._collapsed = collapsed = Collapsed(system)
         search.growth = lambda coming: collapsed.growth_ahead(coming)
         search.sent_by_compiled_code = collapsed.sent_at_once
-        search.edges = lambda *, still: None if compact else edges_again(self, still)
+        search.edges = lambda *, still: None if compact else recomputed_edges(self, still)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {

@@ -18,7 +18,7 @@ from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Service
 from rebecsim.exploration.states.effects import Effect
 from rebecsim.exploration.states.memoized_runner import SentAtOnce
-from rebecsim.exploration.states.rebec_states import NOBODY_INDEX, Bag, Local, Waiting
+from rebecsim.exploration.states.rebec_states import NO_SENDER, Bag, Local, Waiting
 from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
@@ -222,7 +222,7 @@ class Collapsed:
             found = references_in(variables)
         else:
             owner, bag = self._bags[row]
-            found = references_in(bag) | {each.sender for each in bag} - {NOBODY_INDEX}
+            found = references_in(bag) | {each.sender for each in bag} - {NO_SENDER}
         members, alike, renamings = self._symmetries.around(asked, owner, found)
         if kind == AnswerKind.INNER_IMAGE:
             images = [

@@ -9,3 +9,7 @@ the largest expected value of a quantity are found, and the value where the orde
 
 M. L. Puterman, "Markov Decision Processes" (1994), chapter 4: values of a finite horizon, backward.
 """
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

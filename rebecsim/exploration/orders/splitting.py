@@ -71,7 +71,7 @@ class _Followers:
     up_to: tuple[float, ...]
 
 
-class RandomWalks:
+class SplitRuns:
     """Runs of a model up to a time, from any of its states, with orders and choices drawn.
 
     Raises UserError or RebecaError for what does not fit the model.

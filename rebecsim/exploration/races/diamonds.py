@@ -59,15 +59,15 @@ class Ways(NamedTuple):
 class Diamonds:
     """The pairs of different steps of one state that can be taken in both orders, which matters.
 
-    `left` and `right` are their steps, `there` and `back` the ways to take left before right and
-    right before left. `commuting` counts those that commute.
+    `left` and `right` are their steps, `left_first` and `right_first` the ways to take them in that
+    order. `commuting` counts the pairs that commute.
     """
 
     steps: Steps
     left: Integers
     right: Integers
-    there: Ways
-    back: Ways
+    left_first: Ways
+    right_first: Ways
     commuting: int
 
 
@@ -89,9 +89,11 @@ def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
         numbers = np.cumsum(~commutes[of]) - 1 + np.count_nonzero(~commutes[:low])
         for ways, found in zip(both, kept, strict=True):
             found.append(_only(ways, ~commutes[of], numbers))
-    there, back = (Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept)
+    left_first, right_first = (
+        Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept
+    )
     left, right = left[~commutes], right[~commutes]
-    return Diamonds(steps, left, right, there, back, int(behind.sum()) - len(left))
+    return Diamonds(steps, left, right, left_first, right_first, int(behind.sum()) - len(left))
 
 
 def _steps(arrays: Arrays) -> Steps:
@@ -176,12 +178,14 @@ def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> 
     return same
 
 
-def _commute(arrays: Arrays, there: Ways, back: Ways) -> Flags:
+def _commute(arrays: Arrays, left_first: Ways, right_first: Ways) -> Flags:
     """Say which pairs come to the same in both orders."""
-    commute = np.ones(int(there.pair[-1]) + 1, dtype=bool)
-    apart = np.setxor1d(_outcomes(arrays, there), _outcomes(arrays, back), assume_unique=True)
+    commute = np.ones(int(left_first.pair[-1]) + 1, dtype=bool)
+    apart = np.setxor1d(
+        _outcomes(arrays, left_first), _outcomes(arrays, right_first), assume_unique=True
+    )
     commute[apart // _width(arrays)] = False
-    for ways in (there, back):  # time passes in between: the later one is served later
+    for ways in (left_first, right_first):  # time passes in between: the later one is served later
         commute[ways.pair[(ways.two != NONE) & (arrays.duration[ways.one] > 0)]] = False
     return commute
 

@@ -47,7 +47,7 @@ class Owed(NamedTuple):
     when: int
 
 
-class TwoRuns(NamedTuple):
+class RunPair(NamedTuple):
     """Two runs: where they are, and how they differ beside that.
 
     `sides` are a state, or a breach behind the states, each. `ahead` is by how much the first is
@@ -75,20 +75,20 @@ class Arrival(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An edge for each side, NONE for a side that stays; `noted` if the two are not alike."""
+    """An edge for each side, NONE for a side that stays; `mismatched` if the services differ."""
 
     edges: tuple[int, int]
-    noted: bool
+    mismatched: bool
 
 
 class Start(NamedTuple):
-    """Where following begins for one way in each order: rows of there and back.
+    """Where following begins for one way in each order: rows of the first and the second order.
 
-    `noted` as of a move; `time` is what has passed in the first of them.
+    `mismatched` is that of a move; `time` has passed in the first of them.
     """
 
     arrival: Arrival
-    noted: bool
+    mismatched: bool
     rows: tuple[int, int]
     time: int
 
@@ -97,9 +97,9 @@ class Follower:
     """Follows pairs of orders; what was followed once is not followed again.
 
     For every node: its moves, and where each of them arrives. Nodes that are `joined` and those
-    that lie at the limits of the exploration, `cut`, have no moves. `meeting`, `differing` and
-    `noting` are the nodes with a move that is noted, or that arrives with a breach that only one
-    side meets, or where the two differ to those who observe.
+    that lie at the limits of the exploration, `cut`, have no moves. `mismatching` are the nodes
+    with a mismatched move, `breaching` those with a move by which only one side meets a breach,
+    `differing` those with a move by which an observer sees a difference.
     """
 
     def __init__(self, arrays: Arrays, futures: Futures, observed: Observed) -> None:
@@ -109,43 +109,51 @@ class Follower:
         self._futures = futures
         self._observed = observed
         self._edges = Edges(arrays)
-        self._numbers: dict[TwoRuns, int] = {}
-        self.nodes: list[TwoRuns] = []
+        self._numbers: dict[RunPair, int] = {}
+        self.nodes: list[RunPair] = []
         self.moves: list[list[Move]] = []
         self.arrivals: list[list[Arrival]] = []
         self.is_expanded: list[bool] = []
         self.expanded = 0
         self.joined: set[int] = set()
         self.cut: set[int] = set()
-        self.meeting: set[int] = set()
+        self.breaching: set[int] = set()
         self.differing: set[int] = set()
-        self.noting: set[int] = set()
+        self.mismatching: set[int] = set()
         self._deadlock = sum(
             1 << key for key, each in enumerate(arrays.keys) if each.verdict == "deadlock"
         )
 
     # --- from the two orders on ------------------------------------------------------------------
 
-    def starts(self, there: Ways, back: Ways, rows: tuple[slice, slice]) -> list[Start]:
+    def starts(self, left_first: Ways, right_first: Ways, rows: tuple[slice, slice]) -> list[Start]:
         """Give where following begins for a pair: for ways with the same choices in both orders."""
         ones = range(rows[0].start, rows[0].stop)
         others = range(rows[1].start, rows[1].stop)
-        fitting = [(i, j) for i in ones for j in others if self._same_choices(there, i, back, j)]
+        fitting = [
+            (i, j)
+            for i in ones
+            for j in others
+            if self._same_choices(left_first, i, right_first, j)
+        ]
         alone = set(ones) - {i for i, _ in fitting}
         fitting += [(i, j) for i in alone for j in others]
         alone = set(others) - {j for _, j in fitting}
         fitting += [(i, j) for j in alone for i in ones]
-        return [self._start(there, back, pair) for pair in fitting]
+        return [self._start(left_first, right_first, pair) for pair in fitting]
 
-    def _same_choices(self, there: Ways, one: int, back: Ways, other: int) -> bool:
+    def _same_choices(self, left_first: Ways, one: int, right_first: Ways, other: int) -> bool:
         choice = self._arrays.choice
-        pairs = ((there.one[one], back.two[other]), (there.two[one], back.one[other]))
+        pairs = (
+            (left_first.one[one], right_first.two[other]),
+            (left_first.two[one], right_first.one[other]),
+        )
         return all(NONE in pair or choice[pair[0]] == choice[pair[1]] for pair in pairs)
 
-    def _start(self, there: Ways, back: Ways, rows: tuple[int, int]) -> Start:
+    def _start(self, left_first: Ways, right_first: Ways, rows: tuple[int, int]) -> Start:
         edges = [
             [int(ways.one[row]), int(ways.two[row])]
-            for ways, row in zip((there, back), rows, strict=True)
+            for ways, row in zip((left_first, right_first), rows, strict=True)
         ]
         done = [[self._edges[edge] for edge in each if edge != NONE] for each in edges]
         times = [sum(edge.units for edge in each) for each in done]
@@ -166,13 +174,13 @@ class Follower:
                 leads, apart = self._observed.after(leads, side, at, edge.number)
                 differs |= apart
                 at = int(self._arrays.target[edge.number])
-        noted = any(len(each) == 2 and each[0].units for each in done)
-        node = TwoRuns((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
-        return Start(self._arrive(node, differs), noted, rows, times[0])
+        mismatched = any(len(each) == 2 and each[0].units for each in done)
+        node = RunPair((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
+        return Start(self._arrive(node, differs), mismatched, rows, times[0])
 
     # --- nodes -----------------------------------------------------------------------------------
 
-    def _arrive(self, node: TwoRuns, differs: bool) -> Arrival:
+    def _arrive(self, node: RunPair, differs: bool) -> Arrival:
         """Number a node; what only one side meets is settled before."""
         node, alone = self._settled(node)
         known = self._numbers.get(node)
@@ -190,7 +198,7 @@ class Follower:
             differs |= any(lead.shown for lead in node.leads)
         return Arrival(known, tuple(alone), differs)
 
-    def _has_joined(self, node: TwoRuns) -> bool:
+    def _has_joined(self, node: RunPair) -> bool:
         """Whether there is nothing left to compare."""
         one, other = node.sides
         if one == other:
@@ -200,15 +208,15 @@ class Follower:
             return False
         return all(over) or not self._owes(node, over.index(False))
 
-    def _is_over(self, node: TwoRuns, side: int) -> bool:
+    def _is_over(self, node: RunPair, side: int) -> bool:
         """Whether a run has met a breach; a deadlock is its end in any case."""
         return node.sides[side] >= self._states or bool(node.met[side] & ~self._deadlock)
 
     @staticmethod
-    def _owes(node: TwoRuns, side: int) -> bool:
+    def _owes(node: RunPair, side: int) -> bool:
         return any(each.side == side for each in node.owed)
 
-    def _settled(self, node: TwoRuns) -> tuple[TwoRuns, list[tuple[int, int]]]:
+    def _settled(self, node: RunPair) -> tuple[RunPair, list[tuple[int, int]]]:
         """Find the breaches that only one side meets, and count them as met by both from now on."""
         missing = node.met[0] ^ node.met[1]
         if not missing:
@@ -225,15 +233,15 @@ class Follower:
         met = (node.met[0] | both, node.met[1] | both)
         return node._replace(met=met), alone
 
-    def _is_alone(self, node: TwoRuns, side: int, key: int) -> bool:
+    def _is_alone(self, node: RunPair, side: int, key: int) -> bool:
         """Whether the other side does not meet what this one has met, doing the same."""
         other = node.sides[1 - side]
         if self._is_over(node, 1 - side):
             return True
         future = self._futures.of_key[key]
-        if future.must_come[other] or self._is_unknown(other):
+        if future.inevitable[other] or self._is_unknown(other):
             return False
-        return not future.may_come[other] or not self._owes(node, 1 - side)
+        return not future.maybe_possible[other] or not self._owes(node, 1 - side)
 
     def _is_unknown(self, side: int) -> bool:
         return side < self._states and bool(self._is_cut[side])
@@ -249,14 +257,14 @@ class Follower:
             return
         self.moves[number] = moves = self._moves(node)
         self.arrivals[number] = arrivals = [self._after(node, move) for move in moves]
-        if any(move.noted for move in moves):
-            self.noting.add(number)
+        if any(move.mismatched for move in moves):
+            self.mismatching.add(number)
         if any(after.alone for after in arrivals):
-            self.meeting.add(number)
+            self.breaching.add(number)
         if any(after.differs for after in arrivals):
             self.differing.add(number)
 
-    def _moves(self, node: TwoRuns) -> list[Move]:
+    def _moves(self, node: RunPair) -> list[Move]:
         edges = [self._edges.of(side) for side in node.sides]
         able = [bool(each) for each in edges]
         for side in (0, 1):
@@ -279,14 +287,14 @@ class Follower:
             return self._alone(node, side, edges[side])
         return list(_together(edges[0], edges[1]))
 
-    def _alone(self, node: TwoRuns, side: int, edges: Sequence[Edge]) -> list[Move]:
+    def _alone(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
         paid = self._paying(node, side, edges)
         return paid or [
             Move((edge.number, NONE) if side == 0 else (NONE, edge.number), edge.kind != TIME)
             for edge in edges
         ]
 
-    def _paying(self, node: TwoRuns, side: int, edges: Sequence[Edge]) -> list[Move]:
+    def _paying(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
         """Give the moves that do the service owed longest of those that can be done."""
         for owed in node.owed:
             if owed.side != side:
@@ -304,7 +312,7 @@ class Follower:
                 ]
         return []
 
-    def _after(self, node: TwoRuns, move: Move) -> Arrival:
+    def _after(self, node: RunPair, move: Move) -> Arrival:
         sides, met = list(node.sides), list(node.met)
         ahead, owed, leads = node.ahead, node.owed, node.leads
         differs = False
@@ -325,7 +333,7 @@ class Follower:
         if owed and max(sides) >= self._states:  # nobody goes on behind a breach
             owed = tuple([each for each in owed if sides[each.side] < self._states])
         return self._arrive(
-            TwoRuns((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
+            RunPair((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
         )
 
     def follow(
@@ -357,7 +365,7 @@ def _owed(side: int, edge: Edge, when: int) -> Owed:
     return Owed(side, edge.kind, edge.action, edge.choice, max(when, _LATE))
 
 
-def _accounted(node: TwoRuns, side: int, edge: Edge) -> tuple[Owed, ...]:
+def _accounted(node: RunPair, side: int, edge: Edge) -> tuple[Owed, ...]:
     """Pay with a service what this side owes, or let the other one owe it."""
     mine = [each for each in node.owed if each.side == side and each.kind == edge.kind]
     if not mine:

@@ -25,7 +25,7 @@ from rebecsim.native.arrays import Flags, Integers
 _Test = Callable[[Move, Arrival], bool]
 
 
-class Judged:
+class JoinAnalysis:
     """Judges all nodes of a follower as far as they have been followed."""
 
     def __init__(self, follower: Follower, arrays: Arrays) -> None:
@@ -42,8 +42,8 @@ class Judged:
         self.may_stay_apart = self.stays_apart
         if unknown.any():
             self.may_stay_apart = avoiding(self._graph, joined, unknown)
-        self._to_alone = distances(self._graph, _mask(nodes, follower.meeting))
-        self._to_noted = distances(self._graph, _mask(nodes, follower.noting))
+        self._to_alone = distances(self._graph, _mask(nodes, follower.breaching))
+        self._to_mismatch = distances(self._graph, _mask(nodes, follower.mismatching))
         self._to_differing = distances(self._graph, _mask(nodes, follower.differing))
         self._to_joined = distances(self._graph, joined)
         if any(node.leads for node in follower.nodes):
@@ -80,9 +80,9 @@ class Judged:
         """Whether the two can show different things."""
         return bool(self._to_differing[node] >= 0 or self._lags[node])
 
-    def is_noted(self, node: int) -> bool:
+    def is_mismatched(self, node: int) -> bool:
         """Whether the two can do different services, or at different times."""
-        return bool(self._to_noted[node] >= 0)
+        return bool(self._to_mismatch[node] >= 0)
 
     def keys_met_alone(self, node: int) -> set[tuple[int, int]]:
         """Give all breaches that one side can meet and the other one not, as (side, key)."""
@@ -103,8 +103,8 @@ class Judged:
             return self._walk(node, self._to_alone, lambda move, after: bool(after.alone))
         if self._to_differing[node] >= 0:
             return self._walk(node, self._to_differing, lambda move, after: after.differs)
-        if self._to_noted[node] >= 0:
-            return self._walk(node, self._to_noted, lambda move, after: move.noted)
+        if self._to_mismatch[node] >= 0:
+            return self._walk(node, self._to_mismatch, lambda move, after: move.mismatched)
         if self._to_joined[node] >= 0:
             joined = self._follower.joined
             return self._walk(node, self._to_joined, lambda move, after: after.node in joined)
@@ -173,8 +173,8 @@ class Group:
 
     def in_order(self, diamonds: Diamonds, pair: int) -> tuple[Ways, Ways]:
         """Give the ways of a diamond: the first contender first, then the second one first."""
-        there, back = diamonds.there, diamonds.back
-        return (back, there) if pair in self.swapped else (there, back)
+        left_first, right_first = diamonds.left_first, diamonds.right_first
+        return (right_first, left_first) if pair in self.swapped else (left_first, right_first)
 
     def rows(self, diamonds: Diamonds, pair: int) -> tuple[list[Row], list[Row]]:
         """Give the ways of one race in the same order, with their edges."""
@@ -200,7 +200,7 @@ def _rows(ways: Ways, pair: int) -> list[Row]:
     ]
 
 
-def grouped(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> list[Group]:
+def group_races(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> list[Group]:
     """Put the races together that are between the same message servers and senders."""
     runner = system.runner
     contenders = [
@@ -237,7 +237,7 @@ _FIRST_LOOK = 500  # pairs of states followed before it is looked what is known
 LOOK_EVERY = 256  # races between two looks at the limits
 
 
-class Pursuit:
+class GroupFollower:
     """Follows the orders of races until it is known what comes of each group.
 
     `worst` is the worst that following can find. `most` limits the pairs of states; every group
@@ -261,11 +261,11 @@ class Pursuit:
         self._worst = RACE_KINDS.index(worst)
         self._most = most
         self._reached = reached
-        self._judged: tuple[tuple[int, int], Judged] | None = None
+        self._analysis: tuple[tuple[int, int], JoinAnalysis] | None = None
         self.bounds: list[RaceBound] = []
         self.unfinished = 0
 
-    def pursue(self, groups: Sequence[Group], *, thorough: bool) -> None:
+    def follow_groups(self, groups: Sequence[Group], *, thorough: bool) -> None:
         """Follow groups until it is known what the worst of each comes to.
 
         `thorough`: until all that can go wrong after one order only is known.
@@ -300,12 +300,12 @@ class Pursuit:
             starts = self._starts(group, rest[first : first + LOOK_EVERY])
             self._judge(group, starts, finally_=True)
 
-    def judged(self) -> Judged:
+    def analysis(self) -> JoinAnalysis:
         """Judge all that has been followed."""
         size = len(self._follower.nodes), self._follower.expanded
-        if self._judged is None or self._judged[0] != size:
-            self._judged = size, Judged(self._follower, self._arrays)
-        return self._judged[1]
+        if self._analysis is None or self._analysis[0] != size:
+            self._analysis = size, JoinAnalysis(self._follower, self._arrays)
+        return self._analysis[1]
 
     def _is_known(self, group: Group, share: int, *, thorough: bool) -> bool:
         """Follow the races of a group, some at a time; false if there is no room for more."""
@@ -359,29 +359,29 @@ class Pursuit:
 
     def _judge(self, group: Group, starts: Sequence[tuple[int, Start]], *, finally_: bool) -> None:
         """Note what comes of races; what may change as more is followed, only `finally_`."""
-        judged = self.judged()
+        analysis = self.analysis()
         for pair, start in starts:
-            _note(group, pair, start, judged, finally_=finally_)
+            _note(group, pair, start, analysis, finally_=finally_)
 
 
-def _note(group: Group, pair: int, start: Start, judged: Judged, *, finally_: bool) -> None:
+def _note(group: Group, pair: int, start: Start, analysis: JoinAnalysis, *, finally_: bool) -> None:
     node, alone, differs = start.arrival
-    found = {*alone, *judged.keys_met_alone(node)}
+    found = {*alone, *analysis.keys_met_alone(node)}
     for side, key in found:
         group.keys[side].add(key)
     if found:
-        far = 0 if alone else len(judged.way(node))
+        far = 0 if alone else len(analysis.way(node))
         group.note("avoidable", 2 + far, pair, start)
-    elif differs or judged.shows_different(node):
+    elif differs or analysis.shows_different(node):
         group.note("observed", 0, pair, start)
-    elif judged.stays_apart[node]:
+    elif analysis.stays_apart[node]:
         group.note("results", 0, pair, start)
     elif not finally_:
         return
-    elif judged.may_stay_apart[node]:
+    elif analysis.may_stay_apart[node]:
         group.note("undecided", 0, pair, start)
-    elif start.noted or judged.is_noted(node):
-        steps, time = judged.until_joined(node)
+    elif start.mismatched or analysis.is_mismatched(node):
+        steps, time = analysis.until_joined(node)
         group.span = Distance(
             max(group.span.steps, 2 + steps), max(group.span.time, start.time + time)
         )

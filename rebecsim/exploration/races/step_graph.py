@@ -125,13 +125,6 @@ class Arrays(StateGraph):
         """How many states there are."""
         return len(self)
 
-    def ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """Give which transitions of their states some edges are."""
-        places = np.array(edges, dtype=np.int64)
-        sources = np.searchsorted(self.first[1:], places, side="right")
-        found: list[int] = (places - self.first[sources]).tolist()
-        return tuple(found)
-
     def is_stuck(self, state: int) -> bool:
         """Whether nothing can happen in a state any more."""
         return bool(self.first[state] == self.first[state + 1]) and not self.cut[state]

@@ -35,7 +35,7 @@ from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending,
 from rebecsim.exploration.states.rebec_states import (
     NEVER,
     NO_DEADLINE,
-    NOBODY_INDEX,
+    NO_SENDER,
     PLAIN,
     UnsuitableValueError,
     Values,
@@ -414,7 +414,7 @@ class Runner:
             arrival - time,
             priority,
             self._numbers[server],
-            NOBODY_INDEX if sender is None else sender._index,
+            NO_SENDER if sender is None else sender._index,
             NO_DEADLINE if deadline is None else deadline - time,
             order,
             arguments,
@@ -434,7 +434,7 @@ class Runner:
 
     def name_of(self, position: int) -> str:
         """Name a rebec, or nobody, by its position."""
-        return NOBODY if position == NOBODY_INDEX else str(self.rebecs[position])
+        return NOBODY if position == NO_SENDER else str(self.rebecs[position])
 
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
         deadline = message.deadline
@@ -443,7 +443,7 @@ class Runner:
             message.priority,
             sequence,
             self._servers[owner][message.number],
-            None if message.sender == NOBODY_INDEX else self.rebecs[message.sender],
+            None if message.sender == NO_SENDER else self.rebecs[message.sender],
             tuple(map(self.values.decode, message.arguments)),
             None if deadline == NO_DEADLINE else int(deadline) + time,
         )

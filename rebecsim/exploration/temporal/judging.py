@@ -346,13 +346,7 @@ class TemporalJudge:
         steps = [each for each in edges if each != STAYS]
         if loop is not None:
             loop = sum(each != STAYS for each in edges[:loop])
-        return path_along(self._system, self._ordinals(steps), breach, loop)
-
-    def _ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
-        places = np.array(edges, np.int64)
-        first = self._graph.first
-        sources = np.searchsorted(first[1:], places, side="right")
-        return tuple((places - first[sources]).tolist())
+        return path_along(self._system, self._graph.ordinals(steps), breach, loop)
 
     # --- TCTL ----------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from rebecsim.report.diagrams.state_spaces import (
 from rebecsim.report.diagrams.svg import document, element, shortened, text
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.state_graph import StateSpace
+    from rebecsim.exploration import StateSpace
 
 MOST_DRAWN_STATES = 60
 """States of a drawing of a state space."""

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from textwrap import wrap
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.paths import Path, PathStep
-from rebecsim.exploration.races.result import Witness, WitnessOrder
+from rebecsim.exploration import Path, PathStep
+from rebecsim.exploration.races import Witness, WitnessOrder
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.diagrams.svg import element, shortened
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from rich.table import Table
 
-from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.exploration.orders import Quantity
 from rebecsim.report.models.exact_text import written
 
 

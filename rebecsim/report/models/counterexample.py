@@ -7,9 +7,7 @@ from typing import Any
 
 from rebecsim.actors.written import change_texts
 from rebecsim.counted import counted
-from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.counterexamples import step_to_json
-from rebecsim.exploration.result import Ends, PropertyVerdict
+from rebecsim.exploration import Ends, Path, PathStep, PropertyVerdict, Result, step_to_json
 from rebecsim.report.models.message_table import MessageRow, MessageTable
 
 _MOST_NAMES = 5

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from rebecsim.counted import counted
-from rebecsim.exploration.orders.decision_process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import ExactOrders
+from rebecsim.exploration.orders import GOALS, ExactOrders, Quantity
 
 _WRITTEN = {
     "increase": "increase of {}",

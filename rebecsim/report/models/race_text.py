@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rebecsim.counted import counted
-from rebecsim.exploration.counterexamples import step_to_json
-from rebecsim.exploration.paths import Path
-from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
-from rebecsim.exploration.races.result import Distance, RaceBound, WitnessOrder
-from rebecsim.exploration.states.effects import Breach, BreachKey
+from rebecsim.exploration import Breach, BreachKey, Path, RaceGroup, RaceKind, Races, step_to_json
+from rebecsim.exploration.races import Distance, RaceBound, Unexplained, WitnessOrder
 from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, orders_as_text
 
 _MEANING: dict[RaceKind, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.state_graph import RebecState
+from rebecsim.exploration import RebecState
 from rebecsim.live import Alternative
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.exploration.races import Races, find_races
-from rebecsim.exploration.races.result import Witness
+from rebecsim.exploration import Races, find_races
+from rebecsim.exploration.races import Witness
 from rebecsim.generate.load import load_checked
 from rebecsim.report.diagrams.race_diagram import orders_as_text
 from rebecsim.report.models.race_text import race_lines

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted
 from rebecsim.counted import counted
-from rebecsim.exploration.orders.decision_process import Goal
+from rebecsim.exploration.orders import Goal
 from rebecsim.studies.cell import Cell, Condition, grouped
 
 _ROUNDING = 1e-9

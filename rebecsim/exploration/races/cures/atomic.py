@@ -36,7 +36,7 @@ from rebecsim.lang.types import RebecType
 _Host = syntax.MessageServer | syntax.Constructor
 
 
-def at_once(checked: CheckedModel, contender: Contender) -> Proposal:
+def inline_self_sends(checked: CheckedModel, contender: Contender) -> Proposal:
     """Propose to do a message that a rebec sends to itself where it sends it."""
     name = f"{contender.rebec}.{contender.server}"
     title = f"atomic: {name} done at once by what sends it"
@@ -202,7 +202,7 @@ class _Moving:
 _Pair = tuple[CheckedServer, CheckedServer]
 
 
-def together(checked: CheckedModel, one: Contender, two: Contender) -> Proposal:
+def merge_sends(checked: CheckedModel, one: Contender, two: Contender) -> Proposal:
     """Propose one message for two that the same rebec sends one behind the other."""
     rebec = one.rebec
     title = f"atomic: one message for {rebec}.{one.server} and {rebec}.{two.server}"

@@ -16,7 +16,7 @@ from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.cycles import components
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.paths import written_name
-from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.change import (
     OUTCOMES,
     Change,
@@ -46,7 +46,7 @@ from rebecsim.lang import CheckedModel, RebecaError, check_source, print_model
 
 
 @dataclass(frozen=True)
-class Asked:
+class RaceQuery:
     """The arguments of `find_races` for a model that was read from Rebeca.
 
     The limits hold for each model that is explored by itself.
@@ -202,7 +202,7 @@ Service = tuple[str, str]
 """A rebec and one of its message servers."""
 
 
-class Endings:
+class BottomComponents:
     """The sets of states that a model goes round in for ever."""
 
     def __init__(self, problem: Problem, graph: StateGraph) -> None:
@@ -314,14 +314,14 @@ class Cures:
 
 
 def try_cures(
-    checked: CheckedModel, races: Races, asked: Asked | None = None, only: str | None = None
+    checked: CheckedModel, races: Races, asked: RaceQuery | None = None, only: str | None = None
 ) -> Cures:
     """Try all simple cures for the races that matter, or for the `only` one of an id.
 
     `races` is what `find_races` has said of the model, and `asked` how it was asked. Of races that
     differ by an exchange of rebecs, the first is tried.
     """
-    trial = _Trial(checked, races, asked or Asked())
+    trial = _Trial(checked, races, asked or RaceQuery())
     shown = [races.groups[places[0]] for places in races.alike]
     if only is not None:
         shown = [each for each in races.groups if each.id == only]
@@ -331,11 +331,11 @@ def try_cures(
 class _Trial:
     """Tries cures, each changed text once."""
 
-    def __init__(self, checked: CheckedModel, before: Races, asked: Asked) -> None:
+    def __init__(self, checked: CheckedModel, before: Races, asked: RaceQuery) -> None:
         self._checked, self._before, self._asked = checked, before, asked
         self._checked_texts: dict[str, CheckedModel] = {}
         self._explored: dict[str, Races] = {}
-        self._ended: dict[str, Endings] = {}
+        self._bottoms: dict[str, BottomComponents] = {}
 
     def cures(self, groups: list[RaceGroup]) -> Cures:
         """Try all cures of some races."""
@@ -398,15 +398,17 @@ class _Trial:
             self._explored[source] = self._asked.races(self._read(source), self._before.model)
         return self._explored[source]
 
-    def _endings(self, source: str) -> Endings:
-        if source not in self._ended:
-            self._ended[source] = Endings(*self._asked.graph(self._read(source), "cured"))
-        return self._ended[source]
+    def _bottoms_of(self, source: str) -> BottomComponents:
+        if source not in self._bottoms:
+            self._bottoms[source] = BottomComponents(
+                *self._asked.graph(self._read(source), "cured")
+            )
+        return self._bottoms[source]
 
     def _without_waiting(self, judgement: Judgement, source: str, change: Change) -> Judgement:
         """Take a cure back that keeps messages waiting for ever."""
-        after = self._endings(source)
-        before = frozenset() if self._before.bounds else self._endings(self._source).waiting()
+        after = self._bottoms_of(source)
+        before = frozenset() if self._before.bounds else self._bottoms_of(self._source).waiting()
         reasons = [
             f"{rebec}.{server} may wait for ever"
             for rebec, server in sorted(after.waiting() - before)
@@ -416,7 +418,7 @@ class _Trial:
         return Judgement("worse", tuple(reasons)) if reasons else judgement
 
 
-def _refused(after: Endings, guarded: Guarded) -> Iterator[str]:
+def _refused(after: BottomComponents, guarded: Guarded) -> Iterator[str]:
     name = f"{guarded.rebec}.{guarded.server}"
     if not after.is_ever_done(guarded):
         yield f"{name} is never done any more"
@@ -436,8 +438,8 @@ def _proposals(checked: CheckedModel, race: RaceGroup) -> Iterable[Proposal]:
     for first, second in pairs:
         found.append(of_servers(checked, first, second))
         found.append(of_servers(checked, second, first))
-    found += [at_once(checked, one), at_once(checked, two)]
-    found += [together(checked, first, second) for first, second in pairs]
+    found += [inline_self_sends(checked, one), inline_self_sends(checked, two)]
+    found += [merge_sends(checked, first, second) for first, second in pairs]
     for first, second in pairs:
         found += guards(checked, first, second) + guards(checked, second, first)
     return {each.id: each for each in found}.values()
