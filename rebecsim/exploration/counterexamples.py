@@ -303,7 +303,7 @@ def _is_of_formula(recorded: Recorded, problem: Problem) -> bool:
 
 
 def _go_round(recorded: Recorded, problem: Problem) -> None:
-    """See that a run ends where it begins to go round. Raises ReplayError if it does not."""
+    """Check that a run ends where its loop begins. Raises ReplayError if it does not."""
     system, loop = problem.system, recorded.loop
     states = [system.initial]
     for ordinal in recorded.ordinals:

@@ -136,7 +136,7 @@ def _trimmed(edges: Edges) -> Edges:
 
 
 _MOST_LOOKED_AT = 500_000
-"""The most transitions that are worked out again to see whether every run ends."""
+"""The most transitions recomputed to decide whether every run ends."""
 
 
 def ends_of(search: Search) -> Ends | None:
@@ -150,7 +150,7 @@ def ends_of(search: Search) -> Ends | None:
 
 
 def _every_run_ends(search: Search) -> bool | None:
-    """Whether no run goes on for ever, which is one that goes round; None if not decided."""
+    """Whether no run is endless, which means no cycle; None if not decided."""
     if search.bounds or search.frontier or search.system.partial_order is not None:
         return None
     if search.transitions == len(search.states):
@@ -162,11 +162,11 @@ def _every_run_ends(search: Search) -> bool | None:
 
 
 _MOST_TRANSITIONS = 1_000_000
-"""The most transitions that are looked at to find a shorter cycle."""
+"""The most transitions searched for a shorter cycle."""
 
 
 class ZenoVerdict(NamedTuple):
-    """A path that goes round without time, and whether all that was expanded has been looked at."""
+    """A path that ends in a cycle without time, and whether all expanded states were searched."""
 
     found: Path | None
     is_decided: bool
@@ -249,7 +249,7 @@ def _way_back(
 
 
 _MOST_STATES = 1_000
-"""The most states of the way that are looked at."""
+"""The most states of the path that are compared."""
 
 _FEWEST = 50
 """The different values from which on something counts as growing."""

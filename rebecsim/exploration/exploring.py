@@ -276,7 +276,7 @@ def _why_absolute(system: TransitionSystem) -> str | None:
 def _without_states(
     model: Model, mode: Mode | None, meter: Meter, abstract: Sequence[str], outcome: Breach
 ) -> Result:
-    """Give what is said of a model of which not even the initial state is known."""
+    """Give the result for a model of which not even the initial state is known."""
     return Result(
         model=model.name,
         mode=mode or ("core" if model.core else "FTTS"),

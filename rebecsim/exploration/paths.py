@@ -24,7 +24,7 @@ from rebecsim.exploration.states.transitions import Cause, Mode, State, Transiti
 class Origins:
     """Follows the messages of a path from their sending to their serving.
 
-    Equal messages in one bag cannot be told apart; the one sent first counts as served first.
+    Equal messages in one bag are indistinguishable; the one sent first counts as served first.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
@@ -141,7 +141,7 @@ class Path:
 
     @property
     def goes_wrong_at_last(self) -> bool:
-        """Whether it is the last step that shows what is wrong, and not the run without end."""
+        """Whether the last step shows the breach, and not the endless run."""
         return self.breach is not None and self.loop is None
 
     @property

@@ -34,16 +34,16 @@ Kind = tuple[str, int]
 
 
 class PartialOrder:
-    """Says which rebec may go first."""
+    """Gives ample sets of one rebec: which may go first, alone."""
 
     def __init__(
         self, sent: Mapping[Service, int], alone: Mapping[Service, int], is_core: bool
     ) -> None:
-        """Take what is sent, as sets of rebecs.
+        """Take the receivers of services, as sets of rebecs.
 
-        `sent` is to whom a service, and all that may follow it, leads to sending what makes a
-        difference; `alone` to whom nobody else may, if it is to go first. What is in `sent` only
-        may not go first.
+        `sent` are those to which a service, and all that may follow it, leads to sending messages
+        that make a difference. `alone` are those to which no other rebec may, if the service is to
+        go first. Services in `sent` only may not go first.
         """
         self._sent = sent
         self._alone = alone
@@ -61,7 +61,7 @@ class PartialOrder:
         return None
 
     def is_kept(self, images: Sequence[int], place: Callable[[int, int], Service]) -> bool:
-        """Whether an exchange of rebecs and message servers takes what is said to the same."""
+        """Whether an exchange of rebecs and message servers maps these sets to themselves."""
 
         def image(sets: Mapping[Service, int]) -> dict[Service, int]:
             return {
@@ -76,8 +76,8 @@ class PartialOrder:
     def of_bag(self, owner: int, bag: Bag) -> tuple[int, int]:
         """Say what a rebec may do at this moment with what has arrived in its bag.
 
-        Gives the rebecs, as a set, to which it may lead to sending what makes a difference, and
-        those to which nobody else may, if it is to go first; none if it may not.
+        Gives the rebecs, as a set, to which it may lead to sending messages that make a difference,
+        and those to which no other rebec may, if it is to go first; none if it may not.
         """
         key = owner, bag
         if key not in self._known:
@@ -95,9 +95,9 @@ class PartialOrder:
 
 
 def _eventual_receivers(sends: SendGraph, overflows: bool) -> dict[Service, int]:
-    """Give the rebecs that get what makes a difference by a service and all that follows at once.
+    """Give the receivers of messages that make a difference, of a service and all that follows.
 
-    That is what arrives at once, and where queues have bounds everything.
+    These messages arrive without time passing; where queues are bounded, all messages count.
     """
     found = {
         service: _set_of(receivers if overflows else ())
@@ -105,7 +105,7 @@ def _eventual_receivers(sends: SendGraph, overflows: bool) -> dict[Service, int]
         for service, receivers in sends.targets.items()
     }
     grows = True
-    while grows:  # services may follow each other and round
+    while grows:  # services may follow each other in a cycle
         grows = False
         for service, following in sends.immediate.items():
             more = found[service]
@@ -126,10 +126,10 @@ def _set_of(rebecs: Iterable[int]) -> int:
 def _without_cycles(
     sends: SendGraph, classes: Sequence[CheckedClass], services: Set[Service]
 ) -> set[Service]:
-    """Leave out services so that those that are left cannot follow each other for ever.
+    """Leave out services so that the others cannot follow each other for ever.
 
     Those of all rebecs of a class are left out together, so that symmetries keep what is left.
-    From each round goes what sends to the most rebecs, which hardly ever could go first.
+    From each cycle the service with the most receivers goes, which could hardly ever go first.
     """
     left = set(services)
     while True:
@@ -161,7 +161,7 @@ def partial_order(
     left_out: Sequence[str],
     overflows: bool,
 ) -> PartialOrder:
-    """Read in a model who may go first; the rebecs `named` in properties may not.
+    """Find which rebecs of a model may go first; the rebecs `named` in properties may not.
 
     Raises UserError where that is not known to be sound: for the timed transition system, for
     rebecs written in Python, with variables left out of the state, for rebecs of different
@@ -209,7 +209,7 @@ def partial_order(
 def _obstacle(
     system: TransitionSystem, checked: CheckedModel | None, left_out: Sequence[str]
 ) -> str:
-    """Say what stands in the way, if anything does."""
+    """Say why the reduction does not apply, if so."""
     rebecs = system.runner.rebecs
     if system.mode == "TTS":
         return "does not work in the timed transition system"

@@ -150,13 +150,13 @@ Edges = tuple["Integers", "Integers", "Integers"]
 
 
 class RecomputedEdges(Protocol):
-    """Works transitions out again when a search is over."""
+    """Recomputes transitions when a search is over."""
 
     def __call__(self, *, still: bool) -> Edges | None:
         """Give all transitions, or those that take no time; None if a limit is reached before."""
 
 
-_CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
+_CHECK_EVERY = 256  # expanded states, or messages served, between two checks of clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
 _REPORT_EVERY = 0.5  # seconds between two reports of progress
 
@@ -241,7 +241,7 @@ class Search:
         self.edges: RecomputedEdges = self._edges
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
-        """Gives the bytes that tables need when so many entries may come to each."""
+        """Gives the bytes that tables need if each may get so many more entries."""
         self._stop_at = stop_at
         self._progress = progress
         self._reported = 0.0
@@ -257,7 +257,7 @@ class Search:
         return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
     def _edges(self, *, still: bool) -> Edges | None:
-        """Work transitions between states out again, see `RecomputedEdges`."""
+        """Recompute transitions between states, see `RecomputedEdges`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
             if not number % _CHECK_EVERY and self.meter.is_over():
@@ -377,7 +377,7 @@ class Search:
         return system.full, system.unfolded(ordinals, states)
 
     def restart(self) -> None:
-        """Forget all that was found; for who would choose other representatives of states."""
+        """Forget all that was found, before a search with other representatives of states."""
         initial = self.system.initial
         self._states, self._numbers = [initial], {initial: 0}
         self._parents, self._ordinals = array("L", [0]), array("L", [0])

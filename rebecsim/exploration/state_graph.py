@@ -151,7 +151,7 @@ class _GraphSearch(Search):
         return known
 
     def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
-        """Note what is wrong with a state; what goes wrong in a transition is written down."""
+        """Note a breach of a state; breaches of transitions are recorded with them."""
         if ordinal is None:
             self.wrong.setdefault(number, []).append(breach)
 
@@ -321,7 +321,7 @@ def state_space(
 
 
 def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
-    """Describe all edges. The graph does not know what is drawn in them: that is found again."""
+    """Describe all edges. The graph does not keep the choices drawn: they are recomputed."""
     system = graph.search.system
     expanded = np.flatnonzero(np.diff(graph.first)).tolist()
     causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))
@@ -388,7 +388,7 @@ class _NeighbourhoodSearch:
         self._cut = False
 
     def found(self, interrupted: Callable[[], bool]) -> Neighbourhood:
-        """Look at one state after another."""
+        """Expand one state after another."""
         for number, state in enumerate(self._states):  # grows meanwhile
             if interrupted():
                 self._cut = True

@@ -15,8 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any, NamedTuple
 
+from rebecsim.exploration.analysis.automorphisms import (
+    CodeAutomorphisms,
+    Named,
+    Names,
+    TooLongError,
+)
 from rebecsim.exploration.analysis.footprints import ANY_RECEIVER, SELF, AreDistinct
-from rebecsim.exploration.analysis.isomorphism import CodeAutomorphisms, Named, Names, TooLongError
 from rebecsim.exploration.states.rebec_states import (
     NO_SENDER,
     Bag,

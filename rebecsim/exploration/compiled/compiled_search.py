@@ -11,7 +11,7 @@ from typing import overload
 
 import numpy as np
 
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
 from rebecsim.exploration.compiled.transitions import (
     NOTHING_WRITTEN,
@@ -44,10 +44,10 @@ from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.parts import Parts
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
-"""Reasons to stop after which clock and memory are looked at."""
+"""Reasons to stop after which clock and memory are checked."""
 
 _MANY_GROUPS = 1 << 20
-"""Groups of states that are told apart by sorting, not in a table."""
+"""Groups of states from which on they are found by sorting, not in a table."""
 
 _ASKED = 256  # stops for other reasons between two looks
 
@@ -60,7 +60,7 @@ def load_compiled_code(threads: int) -> None:
 
 
 class PackedStates(Sequence[State]):
-    """The states of a compiled search, unpacked when they are looked at."""
+    """The states of a compiled search, unpacked on access."""
 
     def __init__(self, search: CompiledSearch) -> None:
         self._search = search
@@ -354,7 +354,7 @@ class CompiledSearch:
     # --- properties ----------------------------------------------------------------------------
 
     def _check(self, number: int) -> None:
-        """Look at the properties of a new state, and remember what was found."""
+        """Check the properties of a new state, and remember the answers."""
         state = self.state(number)
         store = self.store
         words = words_of(store.layout)

@@ -236,7 +236,7 @@ def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
 
 
 _AT_ONCE = 128
-"""Symmetries of which images are worked out together; of more, most are never asked for."""
+"""Symmetries of which images are computed together; of more, most are never needed."""
 
 
 class SymmetryArrays:

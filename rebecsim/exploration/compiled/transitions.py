@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.search import NO_SERVICE, Edges, Recording
 from rebecsim.exploration.states.effects import BreachKey
 from rebecsim.native import control as at

@@ -1,6 +1,6 @@
-"""Run the compiled search in two threads: one works out successors, the other stores them.
+"""Run the compiled search in two threads: one computes successors, the other stores them.
 
-What follows from the states that are known is worked out batch by batch. While this thread stores
+The successors of known states are computed batch by batch. While this thread stores
 a batch, the other one fills the next. Batches are stored in the order of the states they come from,
 so that the search finds the same states in the same order as in one thread.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
 
 BUDGET = 20_000
-"""The states to expand between two looks at clock, memory and interrupts."""
+"""The states to expand between two checks of clock, memory and interrupts."""
 
 _BATCH = 1 << 14  # successors
 

@@ -64,7 +64,7 @@ class Rewards:
     Attributes:
         gain: for each outcome.
         ending: for each state, where a run ends there.
-        settled: where the value is known before, whatever follows; NaN elsewhere.
+        settled: the value where it does not depend on what follows; NaN elsewhere.
     """
 
     gain: Numbers
@@ -75,7 +75,7 @@ class Rewards:
 def values_of(process: DecisionProcess, rewards: Rewards, goal: Goal) -> Numbers:
     """Give the value of each state, and 0 behind them for a run that has ended by a violation.
 
-    States of one depth are worked out together, the last ones first.
+    States of one depth are computed together, the last ones first.
     """
     values = np.zeros(process.states + 1)
     values[:-1] = rewards.ending
@@ -94,7 +94,7 @@ def values_of(process: DecisionProcess, rewards: Rewards, goal: Goal) -> Numbers
 def action_values(
     process: DecisionProcess, rewards: Rewards, values: Numbers, actions: Integers
 ) -> Numbers:
-    """Give what taking each of some actions comes to."""
+    """Give the value of each of some actions."""
     counts = process.first_outcome[actions + 1] - process.first_outcome[actions]
     outcomes = ranges(process.first_outcome[actions], counts)
     worth = rewards.gain[outcomes] + values[process.target[outcomes]]
@@ -142,14 +142,14 @@ def depths_of(states: int, source: Integers, target: Integers) -> Integers | Non
 
 
 _LOOK_EVERY = 512
-"""States that are expanded between two looks at the limits."""
+"""States expanded between two checks of the limits."""
 
 _BREACH = -1
 """In the place of the number of a state: something goes wrong."""
 
 
 class StandsStillError(Exception):
-    """Steps can go round without time, so that runs need not come to an end."""
+    """There is a cycle of steps without time, so runs need not end."""
 
 
 class WrapsError(Exception):

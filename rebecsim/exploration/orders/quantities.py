@@ -108,7 +108,7 @@ _GREATEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Counted:
-    """Which counters are left out of the states of a model, and what is made of them.
+    """The counters left out of the states of a model, and the sums made of them.
 
     Attributes:
         counters: those that are.
@@ -144,7 +144,7 @@ def counted_of(checked: CheckedModel | None, quantities: Sequence[Quantity]) -> 
 
 
 def none_counted(quantities: Sequence[Quantity]) -> Counted:
-    """Leave nothing out, whatever only counts."""
+    """Keep all variables in the state, counters too."""
     return Counted((), (None,) * len(quantities))
 
 
@@ -194,7 +194,7 @@ def _number(node: syntax.Expression) -> float | None:
 
 @dataclass(frozen=True)
 class _Split:
-    """The state of a rebec without its counters, and what these come to in each sum."""
+    """The state of a rebec without its counters, and their part of each sum."""
 
     local: Local
     worth: tuple[float, ...]
@@ -228,7 +228,7 @@ class Counting:
         self._first, self._most = self._most, 0
 
     def taken_out(self, state: State) -> tuple[State, tuple[float, ...]]:
-        """Give a state with counters at 0, and what they came to in each sum."""
+        """Give a state with counters at 0, and their part of each sum."""
         parts: list[object] | None = None
         worth = self.nothing
         for owner in self._places:

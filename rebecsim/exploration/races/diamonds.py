@@ -1,6 +1,6 @@
 """Find pairs of steps that can be taken in both orders, and whether they commute.
 
-Many pairs are looked at together: every row of an array is one way to take the first step, or both.
+Many pairs are compared at once: every row of an array is one way to take the first step, or both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rebecsim.native.rows import ranges
 
 NONE = -1
 
-_TOGETHER = 1 << 14  # pairs: what is worked out of so many stays near the processor
+_CHUNK = 1 << 14  # pairs: the arrays of so many stay in the cache of the processor
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class Diamonds:
 def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
     """Find all pairs of steps and compare their orders.
 
-    `compiled`: leave out what plainly commutes in compiled code, which comes to the same.
+    `compiled`: filter out pairs that plainly commute in compiled code, with the same result.
     """
     steps = _steps(arrays)
     behind = steps.of_state[steps.state + 1] - np.arange(len(steps)) - 1
     left, right = _doubtful(arrays, steps, int(behind.sum())) if compiled else _pairs(behind)
     commutes = np.empty(len(left), dtype=bool)
     kept: tuple[list[Ways], list[Ways]] = ([_no_ways()], [_no_ways()])
-    for low in range(0, len(left), _TOGETHER):
-        of = slice(low, low + _TOGETHER)
+    for low in range(0, len(left), _CHUNK):
+        of = slice(low, low + _CHUNK)
         orders = (left[of], right[of]), (right[of], left[of])
         both = [_ways(arrays, steps, one, two) for one, two in orders]
         commutes[of] = _commute(arrays, *both)
@@ -179,12 +179,12 @@ def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> 
 
 
 def _commute(arrays: Arrays, left_first: Ways, right_first: Ways) -> Flags:
-    """Say which pairs come to the same in both orders."""
+    """Say which pairs have the same outcomes in both orders."""
     commute = np.ones(int(left_first.pair[-1]) + 1, dtype=bool)
-    apart = np.setxor1d(
+    different = np.setxor1d(
         _outcomes(arrays, left_first), _outcomes(arrays, right_first), assume_unique=True
     )
-    commute[apart // _width(arrays)] = False
+    commute[different // _width(arrays)] = False
     for ways in (left_first, right_first):  # time passes in between: the later one is served later
         commute[ways.pair[(ways.two != NONE) & (arrays.duration[ways.one] > 0)]] = False
     return commute
@@ -195,7 +195,7 @@ def _width(arrays: Arrays) -> int:
 
 
 def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
-    """Give what each pair comes to in an order, pair and outcome in one number.
+    """Give the outcomes of each pair in an order, pair and outcome in one number.
 
     Outcomes are states and breaches at the end, and what is wrong with states on the way.
     """

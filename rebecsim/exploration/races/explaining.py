@@ -157,14 +157,14 @@ def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach
 
 
 def breach_of_state(key: BreachKey) -> Breach:
-    """Give what is wrong with a state from its key."""
+    """Give the breach of a state from its key."""
     return NO_MESSAGE_LEFT if key.verdict == "deadlock" else Breach(key.verdict, key.text)
 
 
 class Explainer:
-    """Makes what is said of groups from what is known of them.
+    """Describes groups of races, each with a witness.
 
-    `analysis` gives what is known of all that was followed.
+    `analysis` gives the analysis of all orders followed so far.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Explainer:
         )
 
     def _ways_to_breach(self, group: Group, pair: int) -> tuple[Way, Way]:
-        """Show the order after which something goes wrong until it does, beside the other one."""
+        """Show the order that leads to a breach up to it, beside the other one."""
         ways = group.rows(self._diamonds, pair)
         best = min(
             (
@@ -288,7 +288,7 @@ class Explainer:
         return Way(arrays.ordinals(edges), end if end < arrays.states else None, breach)
 
     def _breach_of(self, target: int, key: BreachKey) -> Breach | None:
-        """Give what is wrong with a state; a breach of the last transition is found on the way."""
+        """Give the breach of a state; one of the last transition is found by following the path."""
         return None if target >= self._arrays.states else breach_of_state(key)
 
 

@@ -47,9 +47,9 @@ def find_races(
 ) -> Races:
     """Find every race of a model; the arguments are those of `explore`.
 
-    `observe` names what somebody outside looks at: variables, as `rebec.variable`, or the messages
-    of a `rebec`. Then an order matters only if they are shown something else, or something is
-    violated. `most_followed` limits the pairs of states that are followed.
+    `observe` names what an observer sees: variables, as `rebec.variable`, or the messages of a
+    `rebec`. Then an order matters only if the observer sees a difference, or something is violated.
+    `most_followed` limits the pairs of states that are followed.
 
     Raises UserError or RebecaError for what does not fit the model.
     """
@@ -93,13 +93,13 @@ def find_races(
 
 
 def _to_explore(limits: Limits) -> Limits:
-    """Leave time for what is done with the states that are found."""
+    """Leave time for comparing orders in the states that are found."""
     seconds = None if limits.seconds is None else limits.seconds * _EXPLORING
     return replace(limits, seconds=seconds)
 
 
 class _Finder:
-    """Looks at all races of a graph."""
+    """Finds all races of a graph."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Finder:
         with search.meter.leaving_out():
             self._diamonds = find_diamonds(arrays, compiled=search.engine == "native")
         self._futures = futures_of(arrays)
-        # What comes whatever is done is decided by no race.
+        # No race decides a breach that is inevitable from the start.
         self._interesting = {
             key for key, future in enumerate(self._futures.of_key) if not future.inevitable[0]
         }
@@ -134,7 +134,7 @@ class _Finder:
         self._groups = group_races(problem.system, arrays, self._diamonds)
 
     def races(self) -> Races:
-        """Give what is to be said."""
+        """Give the result."""
         comparison = FutureComparison(self._arrays, self._diamonds, self._futures)
         for group in self._groups:
             for place, pair in enumerate(group.pairs):

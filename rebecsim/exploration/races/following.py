@@ -1,6 +1,6 @@
 """Follow two orders of a race, with the same steps after both, until they join again.
 
-What is followed is a pair of states and how far the two runs are out of step. At each point
+Pairs of states are followed, with how far the two runs are out of step. At each point
 
 * the run that is behind in time goes on alone;
 * at equal times, a run that owes the other one a service does it as soon as it can: the same
@@ -11,7 +11,7 @@ What is followed is a pair of states and how far the two runs are out of step. A
 
 Where one of them meets a breach, the other one does what it owes, and that is all. Otherwise they
 have come together in equal states at one time, or when both have ended in the same way. Runs that
-are more than `MOST_OWED` services out of step count as apart for good.
+are more than `MOST_OWED` services out of step count as never joining.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.step_graph import TIME, Arrays, Edge, Edges, Lead, Observed
 
 MOST_OWED = 8
-"""Services that one run may be behind the other before they count as apart for good."""
+"""Services that one run may be behind the other before they count as never joining."""
 
-_LOOK_EVERY = 100  # nodes between two looks at the limits of time and memory
+_LOOK_EVERY = 100  # nodes between two checks of the limits of time and memory
 _LATE = -1
 
 
@@ -94,7 +94,7 @@ class Start(NamedTuple):
 
 
 class Follower:
-    """Follows pairs of orders; what was followed once is not followed again.
+    """Follows pairs of orders, each once.
 
     For every node: its moves, and where each of them arrives. Nodes that are `joined` and those
     that lie at the limits of the exploration, `cut`, have no moves. `mismatching` are the nodes
@@ -171,8 +171,8 @@ class Follower:
             at = source
             for edge in done[side]:
                 met[side] |= edge.met
-                leads, apart = self._observed.after(leads, side, at, edge.number)
-                differs |= apart
+                leads, mismatch = self._observed.after(leads, side, at, edge.number)
+                differs |= mismatch
                 at = int(self._arrays.target[edge.number])
         mismatched = any(len(each) == 2 and each[0].units for each in done)
         node = RunPair((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
@@ -249,7 +249,7 @@ class Follower:
     # --- moves -----------------------------------------------------------------------------------
 
     def _expand(self, number: int) -> None:
-        """Work out the moves of a node."""
+        """Compute the moves of a node."""
         self.is_expanded[number] = True
         self.expanded += 1
         node = self.nodes[number]
@@ -282,7 +282,7 @@ class Follower:
             if paid:
                 return paid
         passes = [each[0].kind == TIME for each in edges]
-        if passes[0] != passes[1]:  # whoever has something to do at this time does it first
+        if passes[0] != passes[1]:  # the side that can act at this time does it first
             side = passes.index(False)
             return self._alone(node, side, edges[side])
         return list(_together(edges[0], edges[1]))
@@ -323,14 +323,14 @@ class Follower:
             if edge.kind != TIME and move.edges[1 - side] == NONE:
                 owed = _accounted(node, side, edge)
             if leads:
-                leads, apart = self._observed.after(leads, side, sides[side], edge.number)
-                differs |= apart
+                leads, mismatch = self._observed.after(leads, side, sides[side], edge.number)
+                differs |= mismatch
             sides[side] = edge.target
             met[side] |= edge.met
             if edge.units:
                 ahead += edge.units if side == 0 else -edge.units
                 owed = _seen_later(owed, side, edge.units)
-        if owed and max(sides) >= self._states:  # nobody goes on behind a breach
+        if owed and max(sides) >= self._states:  # no run goes on behind a breach
             owed = tuple([each for each in owed if sides[each.side] < self._states])
         return self._arrive(
             RunPair((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
@@ -342,7 +342,7 @@ class Follower:
         """Follow all that can come behind nodes; false if there are more nodes than the limit.
 
         It is also false once `is_over`, which is asked every now and then.
-        `widely`: what is near comes first, else one way is followed to its end before others.
+        `widely`: breadth first, else depth first.
         """
         pending = deque(roots)
         seen = set(roots)
@@ -376,7 +376,7 @@ def _accounted(node: RunPair, side: int, edge: Edge) -> tuple[Owed, ...]:
 
 
 def _seen_later(owed: tuple[Owed, ...], side: int, units: int) -> tuple[Owed, ...]:
-    """Give what is owed as it is seen when time has passed for a side."""
+    """Give the owed services as they are when time has passed for a side."""
     return tuple(
         [
             each._replace(when=max(each.when - units, _LATE)) if each.side == side else each

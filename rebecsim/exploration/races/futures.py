@@ -73,7 +73,7 @@ def avoiding(graph: Graph, goal: Flags, ends: Flags) -> Flags:
 
 
 def _without(graph: Graph, goal: Flags) -> Graph:
-    """Leave out what leaves the goal or comes to it."""
+    """Leave out the edges that leave the goal or lead to it."""
     source = graph.source
     return _filtered(graph, source, ~(goal[source] | goal[graph.target]))
 
@@ -90,7 +90,7 @@ def _filtered(graph: Graph, source: Integers, kept: Flags) -> Graph:
 
 
 def _all_owners(graph: Graph) -> Integers:
-    """Give who can act in each node."""
+    """Give the rebecs that can act in each node."""
     enabled = np.zeros(len(graph), dtype=np.int64)
     np.bitwise_or.at(enabled, graph.source, graph.owners)
     return enabled

@@ -1,4 +1,4 @@
-"""Group the races of the same two kinds of services, follow them, and judge what each comes to.
+"""Group the races of the same two kinds of services, follow them, and judge each group.
 
 Races are followed as far as the limits allow. The judgement says whether the orders join again, and
 what differs until then.
@@ -26,7 +26,7 @@ _Test = Callable[[Move, Arrival], bool]
 
 
 class JoinAnalysis:
-    """Judges all nodes of a follower as far as they have been followed."""
+    """Whether the two orders join again, for all nodes that were followed."""
 
     def __init__(self, follower: Follower, arrays: Arrays) -> None:
         self._follower = follower
@@ -37,11 +37,11 @@ class JoinAnalysis:
         unknown = _mask(nodes, follower.cut)
         unknown |= ~np.array(follower.is_expanded, dtype=bool) & ~joined
         nothing = np.zeros(nodes, dtype=bool)
-        self.stays_apart = avoiding(self._graph, joined | unknown, nothing)
+        self.never_joins = avoiding(self._graph, joined | unknown, nothing)
         """Some run never joins the other one."""
-        self.may_stay_apart = self.stays_apart
+        self.may_never_join = self.never_joins
         if unknown.any():
-            self.may_stay_apart = avoiding(self._graph, joined, unknown)
+            self.may_never_join = avoiding(self._graph, joined, unknown)
         self._to_alone = distances(self._graph, _mask(nodes, follower.breaching))
         self._to_mismatch = distances(self._graph, _mask(nodes, follower.mismatching))
         self._to_differing = distances(self._graph, _mask(nodes, follower.differing))
@@ -232,13 +232,13 @@ def group_races(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) ->
     return groups
 
 
-_BATCHES = (1, 8, 64, 512)  # races of a group that are followed before it is looked what came of it
-_FIRST_LOOK = 500  # pairs of states followed before it is looked what is known
-LOOK_EVERY = 256  # races between two looks at the limits
+_BATCHES = (1, 8, 64, 512)  # races of a group followed before each judgement
+_FIRST_LOOK = 500  # pairs of states followed before the first judgement
+LOOK_EVERY = 256  # races between two checks of the limits
 
 
 class GroupFollower:
-    """Follows the orders of races until it is known what comes of each group.
+    """Follows the orders of races until the outcome of each group is known.
 
     `worst` is the worst that following can find. `most` limits the pairs of states; every group
     gets a fair share of them, and what one does not need is there for the others. `reached` says
@@ -266,7 +266,7 @@ class GroupFollower:
         self.unfinished = 0
 
     def follow_groups(self, groups: Sequence[Group], *, thorough: bool) -> None:
-        """Follow groups until it is known what the worst of each comes to.
+        """Follow groups until the worst outcome of each is known.
 
         `thorough`: until all that can go wrong after one order only is known.
         """
@@ -290,7 +290,7 @@ class GroupFollower:
             self._leave(group)
 
     def _leave(self, group: Group) -> None:
-        """Note what is known of the races of a group that are not followed to their ends."""
+        """Judge the races of a group that are not followed to their ends."""
         rest = group.pairs[group.followed :]
         for first in range(0, len(rest), LOOK_EVERY):
             if self.is_over():
@@ -320,11 +320,11 @@ class GroupFollower:
         return True
 
     def _is_settled(self, group: Group) -> bool:
-        """Whether nothing worse can come of a group than what is known."""
+        """Whether a group can have no worse outcome than the known one."""
         return group.kind is not None and RACE_KINDS.index(group.kind) <= self._worst
 
     def _follow(self, group: Group, batch: list[int], share: int, *, thorough: bool) -> bool:
-        """Follow some races of a group, and look every now and then what is known."""
+        """Follow some races of a group, and judge them from time to time."""
         starts = self._starts(group, batch)
         roots = [start.arrival.node for _, start in starts]
         widely = self._worst <= RACE_KINDS.index("avoidable")
@@ -374,11 +374,11 @@ def _note(group: Group, pair: int, start: Start, analysis: JoinAnalysis, *, fina
         group.note("avoidable", 2 + far, pair, start)
     elif differs or analysis.shows_different(node):
         group.note("observed", 0, pair, start)
-    elif analysis.stays_apart[node]:
+    elif analysis.never_joins[node]:
         group.note("results", 0, pair, start)
     elif not finally_:
         return
-    elif analysis.may_stay_apart[node]:
+    elif analysis.may_never_join[node]:
         group.note("undecided", 0, pair, start)
     elif start.mismatched or analysis.is_mismatched(node):
         steps, time = analysis.until_joined(node)

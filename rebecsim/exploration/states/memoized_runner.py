@@ -36,7 +36,7 @@ _KEPT = 512
 
 
 _FEWEST = 128
-"""How many runs there are at the end at least: what is drawn at random may be the same again."""
+"""The fewest runs at the end: a random draw may give one value twice."""
 
 
 class DeterminismCheck:
@@ -77,7 +77,7 @@ class DeterminismCheck:
             self._kept[count // _EVERY % _KEPT] = start, effect
 
     def finish(self) -> None:
-        """Run what was kept once more, at the end of a search; little, more often.
+        """Run the kept message servers once more, at the end of a search; few ones more often.
 
         Raises as `consider`.
         """
@@ -146,7 +146,7 @@ A message server that waits without time passing, in a `delay(0)`, has sent itse
 
 
 class MemoizedRunner(Runner):
-    """Serves messages in states of rebecs and puts messages into their bags.
+    """Serves messages in states of rebecs, and puts messages into their bags.
 
     It `memoizes` what message servers do, which must be false if they can read the absolute
     time, and `repeats` some of them or all, to see that they always do the same. `store` is set
@@ -305,7 +305,7 @@ class MemoizedRunner(Runner):
 
 
 def _key(start: Situation) -> tuple[Any, ...]:
-    """Give what tells situations of a rebec with an empty bag apart."""
+    """Give the identity of a situation of a rebec with an empty bag."""
     suspended = start.suspended
     return start.variables, start.message, None if suspended is None else suspended.identity
 

@@ -1,7 +1,7 @@
 """The state of one rebec, interned: equal states of a rebec are one object.
 
 A state of the system is a tuple of these, so that comparing and hashing it costs no more than
-comparing and hashing as many pointers, and what a rebec does next is worked out once per state of
+comparing and hashing as many pointers, and the outcomes of a rebec are computed once per state of
 the rebec and not once per state of the system. That is sound because rebecs share nothing: what
 a message server does depends on the variables, clock and message of its own rebec alone.
 """
@@ -41,7 +41,7 @@ class Reference:
 
 
 class SpecialFloat(Enum):
-    """Floats that `==` does not tell apart as a program can, or does not find equal to themselves.
+    """Floats for which `==` is no identity: -0.0 equals 0.0, and NaN does not equal itself.
 
     Everything else of IEEE 754 is stored as the Python float it is.
     """
@@ -66,7 +66,7 @@ class Values:
     """Encodes and decodes the values of one system of rebecs.
 
     Timers are kept relative to the time of the state they are part of; `time` is that time, for
-    whatever is encoded or decoded next.
+    the values that are encoded or decoded next.
     """
 
     def __init__(self, rebecs: tuple[Rebec, ...]) -> None:

@@ -107,7 +107,7 @@ class Situation(NamedTuple):
 
 
 class _End(NamedTuple):
-    """What a message server has come to, at its end or at a delay."""
+    """The rebec and its messages at the end of a message server, or at a delay."""
 
     variables: tuple[Any, ...]
     clock: int
@@ -318,7 +318,7 @@ class Runner:
             or not may_wait_again(caller, serve.__code__)
         )
         if place is None:
-            place = recipe  # its whole history tells it apart, if nothing less can
+            place = recipe  # identified by its whole history, if nothing less will do
         elif owner in self._rules.start_matters:
             place = (place, elapsed)
         suspension = Suspension(rebec._now - time, message, place, recipe, timed=timed)
@@ -347,7 +347,7 @@ class Runner:
         self.values.time = time
 
     def _end(self, now: int, suspension: Suspension | None) -> _End:
-        """Read off what the rebec has come to."""
+        """Read off the variables and messages of the rebec."""
         owner, _, _, _, time, _ = self._start
         own: tuple[Waiting, ...] = ()
         sendings: tuple[Sending, ...] = ()
@@ -433,7 +433,7 @@ class Runner:
         return self.name_of(message.sender)
 
     def name_of(self, position: int) -> str:
-        """Name a rebec, or nobody, by its position."""
+        """Name a rebec by its position, or the sender of initial messages."""
         return NOBODY if position == NO_SENDER else str(self.rebecs[position])
 
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
@@ -450,7 +450,7 @@ class Runner:
 
 
 def _variable_names(rebec: Rebec) -> tuple[str, ...]:
-    """Name what a rebec remembers: declared variables first, then whatever else it was given."""
+    """Name the variables of a rebec: declared ones first, then other attributes."""
     declared = [variable.name for variable in type(rebec).__state_variables__]
     bound = {known.name for known in type(rebec).__known_rebecs__}
     others = [

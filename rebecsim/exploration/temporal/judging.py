@@ -37,7 +37,7 @@ from rebecsim.native.arrays import Flags, Integers
 
 
 class TimedUntil(NamedTuple):
-    """An until, and when it is met. `negated`: it stands for the opposite."""
+    """An until, and when it is met. `negated`: the formula is its negation."""
 
     left: Flags
     right: Flags
@@ -214,7 +214,7 @@ class Evaluation:
                 return ~holds if until.negated else holds
 
     def _cut(self, nodes: Integers, units: Integers) -> None:
-        """Cut stretches after some units, in what is known, too."""
+        """Cut stretches after some units, and the known values with them."""
         self._system, origin = self._system.cut(nodes, units)
         self._known = {each: flags[origin] for each, flags in self._known.items()}
         self._untils.clear()
@@ -243,7 +243,7 @@ class Evaluation:
     def shown(self, formula: Formula, value: bool) -> ShownRun | None:
         """Give a run from the start that shows that a formula has a value there, if one run can.
 
-        Where it has come to what an operator asks for, it goes on with what shows that.
+        Where it meets the operand of an operator, it goes on with a run that shows that operand.
         """
         run = self._run(formula, value, 0)
         return None if run is None else self._without_stretches(run)

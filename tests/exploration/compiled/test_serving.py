@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from rebecsim.exploration import Checks, Limits, Result, TransitionSystem, explore
 from rebecsim.exploration.compiled import serving
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.states import transitions
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source

@@ -319,8 +319,8 @@ def _with_server(checked: CheckedModel, tree: syntax.Model, name: str, pair: _Pa
     first, second = pair
     if any(isinstance(node, syntax.Return) for node in walk(first.tree)):
         raise DoesNotApplyError(f"{first.name} has a `return`")
-    one = _apart(checked, first.tree, identifiers(second.tree))
-    two = _apart(checked, second.tree, identifiers(one))
+    one = _with_fresh_names(checked, first.tree, identifiers(second.tree))
+    two = _with_fresh_names(checked, second.tree, identifiers(one))
     assert one.body is not None
     assert two.body is not None
     server = syntax.MessageServer(
@@ -337,7 +337,7 @@ def _with_server(checked: CheckedModel, tree: syntax.Model, name: str, pair: _Pa
     )
 
 
-def _apart(
+def _with_fresh_names(
     checked: CheckedModel, server: syntax.MessageServer, others: frozenset[str]
 ) -> syntax.MessageServer:
     """Give parameters and local variables names that the other message server does not use."""

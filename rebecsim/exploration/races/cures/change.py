@@ -17,7 +17,7 @@ CURE_KINDS: tuple[CureKind, ...] = get_args(CureKind)
 
 Outcome = Literal["removes", "lessens", "hides", "no help", "worse", "undecided", "n/a"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""What is said of a cure, the best first; see `rebecsim.exploration.races.cures`."""
+"""The outcomes of trying a cure, the best first; see `rebecsim.exploration.races.cures`."""
 
 
 class DoesNotApplyError(Exception):
@@ -25,7 +25,7 @@ class DoesNotApplyError(Exception):
 
 
 class Guarded(NamedTuple):
-    """A service that looks at a flag of its rebec before it is done."""
+    """A service that tests a flag of its rebec before it is done."""
 
     rebec: str
     server: str
@@ -34,7 +34,7 @@ class Guarded(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A changed model. Services of the message servers `merged` are not told apart any more."""
+    """A changed model. Services of the message servers `merged` count as one."""
 
     tree: syntax.Model
     merged: frozenset[str] = frozenset()

@@ -93,14 +93,14 @@ _Pair = frozenset[Contender]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of a cure, and the reasons."""
+    """The outcome of a cure, and the reasons."""
 
     outcome: Outcome
     found: tuple[str, ...]
 
 
 def violations(races: Races) -> tuple[BreachKey, ...]:
-    """Give all that can go wrong in a model, as far as it was looked at."""
+    """Give all breaches that are reachable in a model, as far as it was explored."""
     found = {key for group in races.groups for keys in group.breaches for key in keys}
     found |= {each.key for each in races.unexplained}
     if races.in_constructor is not None:
@@ -111,7 +111,7 @@ def violations(races: Races) -> tuple[BreachKey, ...]:
 def judge(before: Races, race: RaceGroup, after: Races, merged: Collection[str]) -> Judgement:
     """Compare the model with the one in which a race was to be cured.
 
-    Services of the message servers `merged` are not told apart.
+    Services of the message servers `merged` count as one.
     """
     return _Judge(before, race, after, frozenset(merged)).judgement()
 
@@ -161,7 +161,7 @@ class _Judge:
         return _say("removes", *self._rest())
 
     def _moved(self) -> Iterator[RaceGroup]:
-        """Give the races that have come to matter, or that do worse."""
+        """Give the races that matter now, or have a worse outcome."""
         for pair, group in self._matter.items():
             known = self._matter_before.get(pair)
             if known is None or RACE_KINDS.index(group.kind) < RACE_KINDS.index(known.kind):
@@ -203,7 +203,7 @@ Service = tuple[str, str]
 
 
 class BottomComponents:
-    """The sets of states that a model goes round in for ever."""
+    """The bottom components: sets of states that a run never leaves."""
 
     def __init__(self, problem: Problem, graph: StateGraph) -> None:
         self._runner = problem.system.runner
@@ -252,7 +252,7 @@ class BottomComponents:
         )
 
     def is_refused_for_ever(self, guarded: Guarded) -> bool:
-        """Whether some run comes to go round with the guarded service, never with the flag set."""
+        """Whether some bottom component has the guarded service, and never the flag set."""
         return any(
             self._is_served(guarded, component)
             and not any(self._is_set(state, guarded) for state in component)

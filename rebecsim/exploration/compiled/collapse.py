@@ -1,7 +1,7 @@
-"""Number the parts of states for the compiled search, and work out what follows from them.
+"""Number the parts of states for the compiled search, and compute their successors.
 
 Inner states of rebecs (everything but the bag), bags and messages are numbered when they are first
-met; what follows from them is worked out by the transition system, once, and entered into tables.
+met; the transition system computes what follows from them, once, and it is entered into tables.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Collapsed:
         self.values = np.empty(1024, np.int64)
         self._symmetries = SymmetryArrays(system) if isinstance(system, SymmetricSystem) else None
         self.served_in_python = 0
-        """How many times Python has worked out what comes of serving a message."""
+        """How many times Python has served a message."""
         self.serving: Serving | None = None
         self._inner_rows: dict[tuple[Any, ...], int] = {}
         self._bag_rows: list[dict[Bag, int]] = [{} for _ in range(rebecs)]
@@ -178,7 +178,7 @@ class Collapsed:
         self.bags.array[row, parts.BAG_COUNT] = len(served)
 
     def answer(self, kind: int, row: int, value: int) -> None:
-        """Work out what the compiled search asks for, and enter it."""
+        """Compute what the compiled search asks for, and enter it."""
         match kind:
             case AnswerKind.EFFECTS:
                 answer = self._effects_of(row, value)
@@ -298,7 +298,7 @@ class Collapsed:
                 return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
 
     def growth_ahead(self, coming: int) -> int:
-        """Give the bytes that tables need when so many rows may come to each of them."""
+        """Give the bytes that tables need if each may get so many more rows."""
         dictionaries: list[Sized] = [
             self._inner_rows,
             *self._bag_rows,

@@ -1,8 +1,8 @@
 """Find automorphisms of the code: renamings under which the code of all classes stays the same.
 
 Two pieces of code are walked side by side; where their names differ, the one becomes the other,
-everywhere. What cannot make a difference may differ: the order of statements that come to the same
-in either order, of operands that only give values, of branches of which at most one is taken, and
+everywhere. What cannot make a difference may differ: the order of independent statements, of
+operands that only give values, of branches of which at most one is taken, and
 the branches of a fair coin. There may be several ways, which are all tried.
 """
 
@@ -76,7 +76,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Body:
-    """The body that is looked at: its class, who owns its locals, what its parameters become."""
+    """A body to compare: its class, the owner of its locals, the images of its parameters."""
 
     own: CheckedClass
     scope: str
@@ -215,7 +215,7 @@ class CodeAutomorphisms:
             arguments = other.arguments
             if places is not None and places != tuple(range(len(places))):
                 if not all(self._is_pure(each) for each in (*one.arguments, *arguments)):
-                    continue  # they are worked out in another order
+                    continue  # they are evaluated in another order
                 arguments = tuple(arguments[place] for place in places)
             parts = _pairs(
                 (one.receiver, *one.arguments, one.after, one.deadline),
