@@ -21,7 +21,7 @@ from rebecsim.exploration.analysis.automorphisms import (
     Names,
     TooLongError,
 )
-from rebecsim.exploration.analysis.footprints import ANY_RECEIVER, SELF, AreDistinct
+from rebecsim.exploration.analysis.footprints import ANY_RECEIVER, SELF, AreDistinct, methods_called
 from rebecsim.exploration.states.rebec_states import (
     NO_SENDER,
     Bag,
@@ -160,7 +160,8 @@ def _reached(checked: CheckedModel, initial: Set[tuple[int, int]]) -> dict[str, 
         name, number = pending.pop()
         own = classes[name]
         server = next(each for each in own.servers if each.number == number)
-        for body in _with_methods(checked, own, server.tree.body):
+        called = methods_called(own, server.tree)
+        for body in filter(None, (server.tree.body, *(method.body for method in called))):
             bodies[name][id(body)] = body
             for send in walk(body):
                 if isinstance(send, syntax.Send):
@@ -174,25 +175,6 @@ def _reached(checked: CheckedModel, initial: Set[tuple[int, int]]) -> dict[str, 
         )
         for name, own in classes.items()
     }
-
-
-def _with_methods(
-    checked: CheckedModel, own: CheckedClass, body: syntax.Block | None
-) -> Iterable[syntax.Block]:
-    """Give a body and those of the methods that it calls, and so on."""
-    found: dict[int, syntax.Block] = {}
-    pending = [body]
-    while pending:
-        block = pending.pop()
-        if block is None or id(block) in found:
-            continue
-        found[id(block)] = block
-        pending += [
-            own.methods[node.method].body
-            for node in walk(block)
-            if isinstance(node, syntax.Call) and not checked.is_function(node)
-        ]
-    return found.values()
 
 
 def _receiving(

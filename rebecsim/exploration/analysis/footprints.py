@@ -259,6 +259,18 @@ def _takes_time(checked: CheckedModel, send: syntax.Send) -> bool:
     )
 
 
+def methods_called(owner: CheckedClass, body: syntax.Node) -> tuple[syntax.Method, ...]:
+    """Give the methods that a body calls, and those that they call."""
+    found: dict[str, syntax.Method] = {}
+    pending: list[syntax.Node] = [body]
+    while pending:
+        for node in walk(pending.pop()):
+            if isinstance(node, syntax.Call) and node.method in owner.methods.keys() - found.keys():
+                found[node.method] = owner.methods[node.method]
+                pending.append(found[node.method])
+    return tuple(found.values())
+
+
 def _is_positive(value: object) -> bool:
     return isinstance(value, int | float) and value > 0
 

@@ -126,15 +126,12 @@ def _able(first: Integers, act: NDArray[np.uint8]) -> Integers:
 Labels = NDArray[np.int64]
 """For each state, a bit for each proposition."""
 
-MOST_PROPOSITIONS = 62
 
+class Groups(NamedTuple):
+    """States grouped by parts of them: a state of each group, and the group of each state."""
 
-class Groups:
-    """States that do not differ in what some rebecs are: a state of each group, its own of each."""
-
-    def __init__(self, first: Sequence[int], of_state: NDArray[np.int64]) -> None:
-        self.first = first
-        self.of_state = of_state
+    first: Sequence[int]
+    of_state: Integers
 
 
 class Labelling:

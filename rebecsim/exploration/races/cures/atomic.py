@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from rebecsim.exploration.analysis.footprints import methods_called
 from rebecsim.exploration.races.cures.change import (
     OF_A_MESSAGE,
     Change,
@@ -23,7 +24,6 @@ from rebecsim.exploration.races.cures.change import (
     fresh,
     identifiers,
     locals_of,
-    methods_called,
     names_read,
     renamed,
     server_of,
