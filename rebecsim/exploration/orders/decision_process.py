@@ -199,7 +199,7 @@ class OrdersSearch(Search):
         self._counted = counted
         self._counting = Counting(problem.system, counted)
         self._rows = _Rows(len(counted.sums))
-        initial, _ = self._counting.taken_out(problem.system.initial)
+        initial, _ = self._counting.without_counters(problem.system.initial)
         self.states = self._states = [initial]
         self._numbers = {initial: 0}
         self._waiting: dict[int, list[int]] = {problem.system.initial[-1]: [0]}
@@ -237,16 +237,16 @@ class OrdersSearch(Search):
         if not self.expanded % _LOOK_EVERY:
             self.check_limits()
         found = self.system.expand(self._states[number])
-        self._rows.begin(number)
+        self._rows.add_state(number)
         for (cause, target), weight in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             if weight:
-                self._rows.act(weight)
+                self._rows.add_action(weight)
             place, added = _BREACH, self._counting.nothing
             if not isinstance(target, Breach):
-                after, added = self._counting.taken_out(target)
+                after, added = self._counting.without_counters(target)
                 place = self._number(after)
-            self._rows.come_to(probability_of(cause, self._law), place, added)
+            self._rows.add_outcome(probability_of(cause, self._law), place, added)
             self.transitions += 1
         self.expanded += 1
 
@@ -279,17 +279,17 @@ class _Rows:
         self._probability = array("d")
         self._target = array("q")
 
-    def begin(self, number: int) -> None:
+    def add_state(self, number: int) -> None:
         """Go on with the next state."""
         self.states.append(number)
         self._first_action.append(len(self._weight))
 
-    def act(self, weight: float) -> None:
+    def add_action(self, weight: float) -> None:
         """Add an action to the state."""
         self._weight.append(weight)
         self._first_outcome.append(len(self._target))
 
-    def come_to(self, probability: float, target: int, added: Sequence[float]) -> None:
+    def add_outcome(self, probability: float, target: int, added: Sequence[float]) -> None:
         """Add an outcome to the action, with what it adds to each sum."""
         self._probability.append(probability)
         self._target.append(target)

@@ -224,10 +224,10 @@ class Counting:
             self._places.setdefault(owner, {})[place] = variable
         self._known: dict[Local, _Split] = {}
         self.nothing = (0.0,) * len(self._sums)
-        self.initial = self.taken_out(system.initial)[1]
+        self.initial = self.without_counters(system.initial)[1]
         self._first, self._most = self._most, 0
 
-    def taken_out(self, state: State) -> tuple[State, tuple[float, ...]]:
+    def without_counters(self, state: State) -> tuple[State, tuple[float, ...]]:
         """Give a state with counters at 0, and their part of each sum."""
         parts: list[object] | None = None
         worth = self.nothing

@@ -106,7 +106,7 @@ class SplitRuns:
         probability = 1.0
         for level in range(1, len(self._levels.thresholds) + 2):
             first = [begin[each] for each in draw.integers(len(begin), size=runs).tolist()]
-            come = [self._come_to(level, each, draw) for each in first]
+            come = [self._reach(level, each, draw) for each in first]
             begin = [each for each in come if each is not None]
             probability *= len(begin) / runs
             if not begin:
@@ -122,7 +122,7 @@ class SplitRuns:
             return top
         return bisect.bisect_right(self._levels.thresholds, self._near(state))
 
-    def _come_to(self, level: int, state: State, draw: np.random.Generator) -> State | None:
+    def _reach(self, level: int, state: State, draw: np.random.Generator) -> State | None:
         """Give the first state of a run on that level or above; None if it reaches none."""
         since = self.steps
         while self._level(state) < level:

@@ -88,7 +88,7 @@ def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
         commutes[of] = _commute(arrays, *both)
         numbers = np.cumsum(~commutes[of]) - 1 + np.count_nonzero(~commutes[:low])
         for ways, found in zip(both, kept, strict=True):
-            found.append(_only(ways, ~commutes[of], numbers))
+            found.append(_of_pairs(ways, ~commutes[of], numbers))
     left_first, right_first = (
         Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept
     )
@@ -156,7 +156,7 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     step = ranges(steps.of_state[at], tried)
     wanted = np.repeat(steps.message[two[pair]], tried)
     units = np.repeat(arrays.duration[edge], tried)
-    fits = _are(arrays, steps.message[step], wanted, units)
+    fits = _same_messages(arrays, steps.message[step], wanted, units)
     row, step = row[fits], step[fits]
     found = steps.first[step + 1] - steps.first[step]
     both_row = np.repeat(row, found)
@@ -170,7 +170,7 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     return Ways(pair[rows][order], edge[rows][order], second[order], end[order])
 
 
-def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> Flags:
+def _same_messages(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> Flags:
     """Whether messages are the same, seen so much later."""
     same: Flags = (later == sooner) & (sooner != NO_MESSAGE)
     late = np.flatnonzero(units)
@@ -209,7 +209,7 @@ def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
     return distinct(np.concatenate(found))
 
 
-def _only(ways: Ways, wanted: Flags, numbers: Integers) -> Ways:
+def _of_pairs(ways: Ways, wanted: Flags, numbers: Integers) -> Ways:
     """Give the ways of some pairs, with other numbers."""
     kept = wanted[ways.pair]
     return Ways(numbers[ways.pair[kept]], ways.one[kept], ways.two[kept], ways.end[kept])

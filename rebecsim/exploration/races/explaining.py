@@ -129,7 +129,7 @@ def unexplained(
         into = np.flatnonzero(~inevitable[source] & inevitable[arrays.target])
         for edge in into[:1].tolist():
             decision = _decision(search, arrays, int(source[edge]), edge, inevitable)
-        breach = _shown(search, arrays, futures, key)
+        breach = _shortest_breach(search, arrays, futures, key)
         found.append(Unexplained(arrays.keys[key], breach, decision))
     return tuple(found)
 
@@ -149,7 +149,7 @@ def _decision(
     return Decision(taken, avoided, by_order=bool(other))
 
 
-def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
+def _shortest_breach(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
     """Give the breach as a shortest run shows it."""
     edges = futures.of_key[key].nearest(arrays, 0)
     path = path_along(search.system, arrays.ordinals(edges))
@@ -226,10 +226,10 @@ class Explainer:
         )
         edges = self._comparison.to_breach(wrong, key)
         bad = self._way(edges, key)
-        good = self._way(self._catching_up(list(other.edges), edges, key), None)
+        good = self._way(self._caught_up(list(other.edges), edges, key), None)
         return (bad, good) if side == 0 else (good, bad)
 
-    def _catching_up(self, edges: list[int], others: list[int], key: int) -> list[int]:
+    def _caught_up(self, edges: list[int], others: list[int], key: int) -> list[int]:
         """Let an order go on until it has served what the other one has, as far as it can."""
         arrays = self._arrays
         missing = [int(action) for action in arrays.action[others] if action != NO_ACTION]

@@ -159,7 +159,7 @@ class Follower:
         times = [sum(edge.units for edge in each) for each in done]
         sides = tuple(each[-1].target for each in done)
         owed = tuple(
-            _owed(side, self._edges[edges[1 - side][0]], -times[side])
+            _owed_service(side, self._edges[edges[1 - side][0]], -times[side])
             for side in (0, 1)
             if len(done[side]) == 1 and sides[side] < self._states
         )
@@ -182,7 +182,7 @@ class Follower:
 
     def _arrive(self, node: RunPair, differs: bool) -> Arrival:
         """Number a node; what only one side meets is settled before."""
-        node, alone = self._settled(node)
+        node, alone = self._mark_one_sided(node)
         known = self._numbers.get(node)
         if known is None:
             known = self._numbers[node] = len(self.nodes)
@@ -216,7 +216,7 @@ class Follower:
     def _owes(node: RunPair, side: int) -> bool:
         return any(each.side == side for each in node.owed)
 
-    def _settled(self, node: RunPair) -> tuple[RunPair, list[tuple[int, int]]]:
+    def _mark_one_sided(self, node: RunPair) -> tuple[RunPair, list[tuple[int, int]]]:
         """Find the breaches that only one side meets, and count them as met by both from now on."""
         missing = node.met[0] ^ node.met[1]
         if not missing:
@@ -273,28 +273,28 @@ class Follower:
             return []
         if not all(able):
             side = able.index(True)
-            return self._alone(node, side, edges[side])
+            return self._solo_moves(node, side, edges[side])
         if node.ahead:
             side = 1 if node.ahead > 0 else 0
-            return self._alone(node, side, edges[side])
+            return self._solo_moves(node, side, edges[side])
         for side in (0, 1):
-            paid = self._paying(node, side, edges[side])
+            paid = self._owed_moves(node, side, edges[side])
             if paid:
                 return paid
         passes = [each[0].kind == TIME for each in edges]
         if passes[0] != passes[1]:  # the side that can act at this time does it first
             side = passes.index(False)
-            return self._alone(node, side, edges[side])
-        return list(_together(edges[0], edges[1]))
+            return self._solo_moves(node, side, edges[side])
+        return list(_joint_moves(edges[0], edges[1]))
 
-    def _alone(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
-        paid = self._paying(node, side, edges)
+    def _solo_moves(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
+        paid = self._owed_moves(node, side, edges)
         return paid or [
             Move((edge.number, NONE) if side == 0 else (NONE, edge.number), edge.kind != TIME)
             for edge in edges
         ]
 
-    def _paying(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
+    def _owed_moves(self, node: RunPair, side: int, edges: Sequence[Edge]) -> list[Move]:
         """Give the moves that do the service owed longest of those that can be done."""
         for owed in node.owed:
             if owed.side != side:
@@ -321,7 +321,7 @@ class Follower:
                 continue
             edge = self._edges[move.edges[side]]
             if edge.kind != TIME and move.edges[1 - side] == NONE:
-                owed = _accounted(node, side, edge)
+                owed = _settle_owed(node, side, edge)
             if leads:
                 leads, mismatch = self._observed.after(leads, side, sides[side], edge.number)
                 differs |= mismatch
@@ -361,15 +361,15 @@ class Follower:
         return True
 
 
-def _owed(side: int, edge: Edge, when: int) -> Owed:
+def _owed_service(side: int, edge: Edge, when: int) -> Owed:
     return Owed(side, edge.kind, edge.action, edge.choice, max(when, _LATE))
 
 
-def _accounted(node: RunPair, side: int, edge: Edge) -> tuple[Owed, ...]:
+def _settle_owed(node: RunPair, side: int, edge: Edge) -> tuple[Owed, ...]:
     """Pay with a service what this side owes, or let the other one owe it."""
     mine = [each for each in node.owed if each.side == side and each.kind == edge.kind]
     if not mine:
-        return *node.owed, _owed(1 - side, edge, node.ahead if side == 0 else -node.ahead)
+        return *node.owed, _owed_service(1 - side, edge, node.ahead if side == 0 else -node.ahead)
     paid = ([each for each in mine if each.action == edge.action] or mine)[0]
     place = node.owed.index(paid)
     return node.owed[:place] + node.owed[place + 1 :]
@@ -385,7 +385,7 @@ def _seen_later(owed: tuple[Owed, ...], side: int, units: int) -> tuple[Owed, ..
     )
 
 
-def _together(one: Sequence[Edge], other: Sequence[Edge]) -> Iterator[Move]:
+def _joint_moves(one: Sequence[Edge], other: Sequence[Edge]) -> Iterator[Move]:
     """Give the moves of two sides at one time, none of which owes anything that it could do."""
     kinds = dict.fromkeys(edge.kind for edge in (*one, *other))
     for kind in kinds:

@@ -282,14 +282,14 @@ class GroupFollower:
             for place, group in enumerate(pending):
                 left = self._most - len(self._follower.nodes)
                 share = len(self._follower.nodes) + left // (len(pending) - place)
-                if not self._is_known(group, share, thorough=thorough):
+                if not self._follow_group(group, share, thorough=thorough):
                     unfinished.append(group)
             pending = unfinished
         self.unfinished = len(pending)
         for group in pending:
-            self._leave(group)
+            self._judge_unfinished(group)
 
-    def _leave(self, group: Group) -> None:
+    def _judge_unfinished(self, group: Group) -> None:
         """Judge the races of a group that are not followed to their ends."""
         rest = group.pairs[group.followed :]
         for first in range(0, len(rest), LOOK_EVERY):
@@ -307,7 +307,7 @@ class GroupFollower:
             self._analysis = size, JoinAnalysis(self._follower, self._arrays)
         return self._analysis[1]
 
-    def _is_known(self, group: Group, share: int, *, thorough: bool) -> bool:
+    def _follow_group(self, group: Group, share: int, *, thorough: bool) -> bool:
         """Follow the races of a group, some at a time; false if there is no room for more."""
         for size in (*_BATCHES, len(group.pairs)):
             if self._is_settled(group) and not thorough:

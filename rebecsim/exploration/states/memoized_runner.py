@@ -62,7 +62,7 @@ class DeterminismCheck:
             if difference:
                 raise NotRepeatableError.of(rebec, "__init__", difference)
 
-    def consider(self, start: Situation, effect: Effect) -> None:
+    def check(self, start: Situation, effect: Effect) -> None:
         """Perhaps run again what has just had this effect.
 
         Raises NotRepeatableError if it has another one now.
@@ -79,7 +79,7 @@ class DeterminismCheck:
     def finish(self) -> None:
         """Run the kept message servers once more, at the end of a search; few ones more often.
 
-        Raises as `consider`.
+        Raises as `check`.
         """
         for _ in range(max(1, _FEWEST // max(len(self._kept), 1))):
             for start, effect in self._kept:
@@ -198,13 +198,15 @@ class MemoizedRunner(Runner):
         """
         suspension, bag = local.suspension, local.bag
         if suspension is not None:
-            return self._of_message(local, suspension.message, bag, time)
+            return self._message_outcomes(local, suspension.message, bag, time)
         if len(bag) == 1:
-            return self._of_message(local, bag[0], (), time)
+            return self._message_outcomes(local, bag[0], (), time)
         return tuple(
             outcome
             for place, message in enumerate(self.store.first_of(bag))
-            for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
+            for outcome in self._message_outcomes(
+                local, message, bag[:place] + bag[place + 1 :], time
+            )
         )
 
     def rerun(self, local: Local, effect: Effect, time: int) -> Effect:
@@ -226,7 +228,7 @@ class MemoizedRunner(Runner):
         local.add_received(sending, after)
         return after
 
-    def _of_message(
+    def _message_outcomes(
         self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
     ) -> tuple[Outcome, ...]:
         owner = local.owner
@@ -289,7 +291,7 @@ class MemoizedRunner(Runner):
             if self.check_every and not self.runs % self.check_every:
                 self.check_limits()
             if self._determinism is not None:
-                self._determinism.consider(start, effect)
+                self._determinism.check(start, effect)
             found.append(effect)
             if len(found) > self._most_ways:
                 raise self._too_many_ways(start)

@@ -204,7 +204,7 @@ class Runner:
         values: list[Any] = []
         self._taken, self._values = taken, values
         self._prefix, self._delays, self._stopped = prefix, 0, None
-        self._enter(start)
+        self._restore(start)
         began = time if suspended is None else suspended.began
         served = self._decode(owner, message, 0, began)
         breach, refused = None, ""
@@ -221,7 +221,7 @@ class Runner:
         if end is not None:  # also if a `finally` of the model raised something after it
             breach = None
         else:
-            end = self._end(rebec._now, None)
+            end = self._captured(rebec._now, None)
         rebec.__class__ = self._hidden[owner]
         self._sent.clear()
         return Effect(
@@ -271,14 +271,14 @@ class Runner:
             self._delays += 1
             suspended = self._start.suspended
             if suspended is not None and self._delays <= suspended.recipe.delays:
-                self._pass(rebec, suspended.recipe)
+                self._skip_delay(rebec, suspended.recipe)
                 return
-            self._stop(rebec, sys._getframe(1))
+            self._suspend(rebec, sys._getframe(1))
             raise Suspended
 
         return delay
 
-    def _pass(self, rebec: Rebec, recipe: Recipe) -> None:
+    def _skip_delay(self, rebec: Rebec, recipe: Recipe) -> None:
         """Go on behind a delay that is over.
 
         The next part is run at the time at which it was run before, or now if it is the one to be
@@ -302,7 +302,7 @@ class Runner:
             outbox = self._outboxes[self._start.owner]
             outbox.tried, outbox.capacity = 0, self._start.room
 
-    def _stop(self, rebec: Rebec, caller: FrameType) -> None:
+    def _suspend(self, rebec: Rebec, caller: FrameType) -> None:
         """Note the rebec as it is now, before `finally` clauses of the model can change it."""
         owner, variables, message, suspended, time, _ = self._start
         held = [rebec.__dict__[name] for name in self.names[owner]]
@@ -322,11 +322,11 @@ class Runner:
         elif owner in self._rules.start_matters:
             place = (place, elapsed)
         suspension = Suspension(rebec._now - time, message, place, recipe, timed=timed)
-        self._stopped = self._end(time, suspension)
+        self._stopped = self._captured(time, suspension)
 
     # --- states of rebecs in and out -----------------------------------------------------------
 
-    def _enter(self, start: Situation) -> None:
+    def _restore(self, start: Situation) -> None:
         """Make a rebec be at the start of a message server, and able to see its variables."""
         owner, variables, _, suspended, time, room = start
         rebec = self.rebecs[owner]
@@ -346,7 +346,7 @@ class Runner:
             attributes[name] = value if type(value) in PLAIN else decode(value)
         self.values.time = time
 
-    def _end(self, now: int, suspension: Suspension | None) -> _End:
+    def _captured(self, now: int, suspension: Suspension | None) -> _End:
         """Read off the variables and messages of the rebec."""
         owner, _, _, _, time, _ = self._start
         own: tuple[Waiting, ...] = ()

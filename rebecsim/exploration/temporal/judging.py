@@ -82,7 +82,7 @@ class UntilWalk:
         self._system = system
         self._until = until
 
-    def meeting(self, start: int) -> HopRun:
+    def satisfying_run(self, start: int) -> HopRun:
         """Give a run on which it holds, of a bound from above the soonest. There must be one.
 
         Wherever it holds with what is left of the bound, some way on is a right one. So it goes
@@ -129,19 +129,19 @@ class UntilWalk:
         lasts = until.left[node] and left < int(self._system.length[node])
         return until.comparison == "<=" or left == 0 or bool(lasts)
 
-    def avoiding(self, start: int) -> HopRun:
+    def refuting_run(self, start: int) -> HopRun:
         """Give a run on which it does not hold: up to where that is decided, or round for ever.
 
         There must be one. Of a bound from above it goes on until the time is over, if that is soon.
         """
         times = self._until.times
         nearest = times.nearest(start, holds=False)
-        soon = self._avoiding((start, times.limit), _SOON) if nearest > times.limit else None
-        run = soon or self._avoiding((start, nearest), None)
+        soon = self._refuting_run((start, times.limit), _SOON) if nearest > times.limit else None
+        run = soon or self._refuting_run((start, nearest), None)
         assert run is not None, "nothing keeps it from going on"
         return run
 
-    def _avoiding(self, here: _Place, most: int | None) -> HopRun | None:
+    def _refuting_run(self, here: _Place, most: int | None) -> HopRun | None:
         """Give such a run of no more than so many hops."""
         hops: list[Hop] = []
         seen: dict[_Place, int] = {}
@@ -263,8 +263,8 @@ class Evaluation:
                     return None
                 walk = UntilWalk(self._system, until)
                 if until.universal:
-                    return walk.avoiding(start)
-                way = walk.meeting(start)
+                    return walk.refuting_run(start)
+                way = walk.satisfying_run(start)
                 end = way.hops[-1].target if way.hops else start
                 more = self._run(formula.operands[-1], not until.negated, end)
                 return way if more is None else way.followed_by(more)

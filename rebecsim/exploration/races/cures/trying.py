@@ -129,38 +129,38 @@ class _Judge:
     def judgement(self) -> Judgement:
         added = self._reachable - self._reachable_before
         if self._after.in_constructor is not None or (added and not self._before.bounds):
-            return _say("worse", *map(str, sorted(added)))
+            return _judgement("worse", *map(str, sorted(added)))
         mine = {self._key(key) for keys in self._race.breaches for key in keys}
         left = sorted(map(str, mine & self._reachable))
         here = self._matter.get(self._pair(self._race))
         if left and here is not None:
-            return _say("no help", *left)
+            return _judgement("no help", *left)
         if left:
-            return _say("hides", *(f"still reachable: {each}" for each in left))
+            return _judgement("hides", *(f"still reachable: {each}" for each in left))
         if added:
-            return _say("undecided", "the model itself was not explored completely")
+            return _judgement("undecided", "the model itself was not explored completely")
         if not self._after.is_decided:
-            return _say("undecided", "a limit was reached; nothing wrong so far")
+            return _judgement("undecided", "a limit was reached; nothing wrong so far")
         return self._without_its_violations(here)
 
     def _without_its_violations(self, here: RaceGroup | None) -> Judgement:
         gone = "its violation cannot be reached any more"
         if here is not None:
             if self._race.is_harmful:
-                return _say("lessens", f"{gone}, but {here.id}: results differ")
-            return _say("no help", "results still differ")
-        moved = [each.id for each in self._moved()]
+                return _judgement("lessens", f"{gone}, but {here.id}: results differ")
+            return _judgement("no help", "results still differ")
+        moved = [each.id for each in self._newly_mattering()]
         if moved:
             what = f"the order matters now: {', '.join(moved)}"
             if self._race.is_harmful:
-                return _say("lessens", gone, what)
-            return _say("hides", what)
+                return _judgement("lessens", gone, what)
+            return _judgement("hides", what)
         swapping = [each.id for each in self._swapping()]
         if swapping and not self._race.is_harmful:
-            return _say("hides", f"its order is still decided by {', '.join(swapping)}")
-        return _say("removes", *self._rest())
+            return _judgement("hides", f"its order is still decided by {', '.join(swapping)}")
+        return _judgement("removes", *self._remarks())
 
-    def _moved(self) -> Iterator[RaceGroup]:
+    def _newly_mattering(self) -> Iterator[RaceGroup]:
         """Give the races that matter now, or have a worse outcome."""
         for pair, group in self._matter.items():
             known = self._matter_before.get(pair)
@@ -173,7 +173,7 @@ class _Judge:
             if any(self._same(pair) == self._pair(self._race) for pair in swapped(group)):
                 yield group
 
-    def _rest(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[str]:
         yield "; ".join(map(str, sorted(self._reachable))) if self._reachable else "satisfied"
         if self._matter:
             kinds = counted(len(self._matter), "kind")
@@ -194,7 +194,7 @@ class _Judge:
         )
 
 
-def _say(outcome: Outcome, *found: str) -> Judgement:
+def _judgement(outcome: Outcome, *found: str) -> Judgement:
     return Judgement(outcome, found)
 
 
@@ -341,12 +341,12 @@ class _Trial:
         """Try all cures of some races."""
         found = []
         for group in groups:
-            tried = [self._tried(group, each) for each in _proposals(self._checked, group)]
+            tried = [self._try(group, each) for each in _proposals(self._checked, group)]
             tried.sort(key=lambda each: OUTCOMES.index(each.outcome))
             found.append(RaceCures(group, tuple(tried)))
         return Cures(self._source, tuple(found), self._asked.limits.is_interrupted())
 
-    def _tried(self, race: RaceGroup, proposal: Proposal) -> Tried:
+    def _try(self, race: RaceGroup, proposal: Proposal) -> Tried:
         made = Tried(proposal.kind, proposal.id, proposal.title, "n/a", ())
         try:
             change = proposal.make()
