@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.scenarios import load
-from rebecsim.report.charts.figures import new_figure, plain_axes, write_figure
-from rebecsim.report.charts.styles import COLOURS
+from rebecsim.report.figures import COLOURS, new_figure, plain_axes, write_figure
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.dask_executor import LOCAL, Luggage, dask_executor
 from rebecsim.studies.running.executors import Executor, ThisProcess

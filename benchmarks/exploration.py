@@ -30,7 +30,7 @@ SMALL = 1_000  # states
 def explore_once(file: Path, mode: Mode, limits: Limits | None = None) -> dict[str, Any]:
     """Explore a model in this process by the Python engine, without the time to load it."""
     from rebecsim.exploration import Checks, explore
-    from rebecsim.generate.load import load_checked
+    from rebecsim.generate.module import load_checked
 
     model, checked = load_checked(file, "core" if mode == "core" else "timed")
     found = explore(

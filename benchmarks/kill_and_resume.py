@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.cli import main as main_of_program
-from rebecsim.report.charts.figures import DRAWING_MODULES
+from rebecsim.report.figures import DRAWING_MODULES
 from rebecsim.studies.running.executors import simulation_modules
 
 if TYPE_CHECKING:  # Windows has none

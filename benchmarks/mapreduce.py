@@ -15,11 +15,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from rebecsim.clusters.common import queued
+from rebecsim.clusters.kit import queued
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.records import FinishedRun
-from rebecsim.clusters.mapreduce.reproduction.scenarios import experiment_scenarios
+from rebecsim.clusters.scenarios import load_scenario
 
 PACKAGE = Path(queued.__file__).parents[2]
 
@@ -30,8 +30,7 @@ def main() -> None:
     parser.add_argument("--experiment", type=int, default=1)
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
-    (scenario,) = experiment_scenarios(1, [options.experiment])
-    setup = RunSetup(scenario, Path(), scenario.variants[0].name)
+    setup = setup_of(options.experiment)
     run(setup)
     began = time.process_time()
     finished = run(setup)
@@ -47,6 +46,16 @@ def main() -> None:
         print(f"  {number:9,}  {name}")
     if options.profile:
         profiled(setup)
+
+
+def setup_of(number: int) -> RunSetup:
+    """Find an experiment among the variants of the built-in scenarios."""
+    variant = f"experiment_{number}"
+    for name in ("capacity_separated", "capacity_interleaved", "capacity_apart"):
+        scenario = load_scenario(name)
+        if variant in {each.name for each in scenario.variants}:
+            return RunSetup(scenario.replace(replications=1), Path(), variant)
+    raise SystemExit(f"there is no experiment {number}; they are 1 to 32")
 
 
 def run(setup: RunSetup) -> FinishedRun:

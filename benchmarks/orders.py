@@ -13,8 +13,8 @@ import time
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.orders.solving import exact_cluster
-from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 from rebecsim.clusters.scenarios import load
+from rebecsim.studies.study import MOST_STATES
 
 
 def main() -> None:

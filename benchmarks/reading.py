@@ -201,7 +201,7 @@ def _readers() -> dict[str, Reader]:
     from rebecsim.clusters.stages.workloads.files import read_workflow
     from rebecsim.clusters.yarn.queue_files.reading import read_queues
     from rebecsim.lang import check_file
-    from rebecsim.simulation.saved import load_run
+    from rebecsim.simulation.simulator import load_run
     from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
     from rebecsim.workloads.containers.rumen import read_history
     from rebecsim.workloads.logs import read_log

@@ -1,4 +1,4 @@
-"""What the numbers in `rebecsim/native/thresholds.py` are made of.
+"""What the numbers in `rebecsim/native/engines.py` are made of.
 
 For the search, for message servers in it and for simulating: how much the Python engine does in a
 second (states, messages, time units), and how much it would have done in the processor time that

@@ -281,7 +281,7 @@ def _alone(jobs: int, nodes: int) -> list[float]:
 
 def draw(rows: Sequence[Sequence[float]], path: Path) -> None:
     """Draw seconds and memory over tasks and over nodes."""
-    from rebecsim.report.charts.figures import BLUE, new_figure, plain_axes, write_figure
+    from rebecsim.report.figures import BLUE, new_figure, plain_axes, write_figure
 
     def made() -> Any:
         figure = new_figure(9, 5.5)

@@ -14,7 +14,7 @@ from hypothesis import settings
 from rebecsim.cli import sizes
 from rebecsim.clusters import loading
 from rebecsim.lang.checking import checker
-from rebecsim.simulation import task
+from rebecsim.simulation import montecarlo
 from tests.examples import QUICK, register_profiles
 from tests.program import Ended, fresh_consoles, in_this_process, undrawn
 
@@ -50,7 +50,7 @@ def remembered_models() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(loading, "entry_points", lru_cache(loading.entry_points))
         patched.setattr(checker, "parse_model", lru_cache(300)(checker.parse_model))
-        patched.setattr(task, "_model", lru_cache(200)(task._model.__wrapped__))
+        patched.setattr(montecarlo, "_model", lru_cache(200)(montecarlo._model.__wrapped__))
         yield
 
 

@@ -30,10 +30,10 @@ from rebecsim.limits import (
     read_json,
     require_small_json,
 )
-from rebecsim.simulation.saved import load_run
+from rebecsim.simulation.simulator import load_run
 from rebecsim.studies.scenarios.scenario_files import read_scenario_text, scenario_text
 from rebecsim.studies.size import RunSize, Size
-from rebecsim.web.studies.scenario_texts import values_of
+from rebecsim.web.studies.scenarios import values_of
 from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
 from rebecsim.workloads.containers.topology import AlikeNodes, racks_of
 from rebecsim.workloads.logs import read_log

@@ -1,36 +1,4 @@
 from .agenda import Agenda as Agenda, agenda_for as agenda_for
-from .choice import Choice as Choice, ReplayError as ReplayError, Run as Run
-from .failures import ModelCodeError as ModelCodeError
-from .kinds import (
-    Array as Array,
-    Boolean as Boolean,
-    Byte as Byte,
-    Double as Double,
-    Float as Float,
-    Int as Int,
-    Kind as Kind,
-    Reference as Reference,
-    Short as Short,
-    double_quotient as double_quotient,
-    float32 as float32,
-    float_quotient as float_quotient,
-    int8 as int8,
-    int16 as int16,
-    int32 as int32,
-    power as power,
-    quotient as quotient,
-    remainder as remainder,
-    square_root as square_root,
-    truncate as truncate,
-)
-from .message import Bag as Bag, Message as Message, PlainMessage as PlainMessage
-from .operations import (
-    assign as assign,
-    element as element,
-    refer as refer,
-    require as require,
-    store as store,
-)
 from .randomness import (
     CHOICE_LAWS as CHOICE_LAWS,
     ChoiceLaw as ChoiceLaw,
@@ -38,25 +6,38 @@ from .randomness import (
     Streams as Streams,
 )
 from .rebec import (
+    Bag as Bag,
     Interface as Interface,
+    Message as Message,
     MessageServer as MessageServer,
+    PlainMessage as PlainMessage,
+    QueueOverflowError as QueueOverflowError,
     Rebec as Rebec,
     StateVariable as StateVariable,
+    assign as assign,
+    element as element,
     known_rebec as known_rebec,
     message_server as message_server,
+    refer as refer,
+    require as require,
     state_variable as state_variable,
+    store as store,
 )
 from .schedulers import (
+    Choice as Choice,
     FifoScheduler as FifoScheduler,
     FirstValues as FirstValues,
     RandomScheduler as RandomScheduler,
     RandomValues as RandomValues,
     RankedScheduler as RankedScheduler,
     Recorder as Recorder,
+    ReplayError as ReplayError,
     ReplayScheduler as ReplayScheduler,
+    Run as Run,
     Scheduler as Scheduler,
 )
 from .semantics import (
+    DeadlineMissedError as DeadlineMissedError,
     Step as Step,
     alternatives as alternatives,
     enabled as enabled,
@@ -73,10 +54,34 @@ from .system import (
     RebecNamed as RebecNamed,
     System as System,
 )
-from .timers import STOPPED as STOPPED, Since as Since, Timer as Timer, durations as durations
+from .values import (
+    STOPPED as STOPPED,
+    Array as Array,
+    Boolean as Boolean,
+    Byte as Byte,
+    Double as Double,
+    Float as Float,
+    Int as Int,
+    Kind as Kind,
+    Reference as Reference,
+    Short as Short,
+    Since as Since,
+    Timer as Timer,
+    double_quotient as double_quotient,
+    durations as durations,
+    float32 as float32,
+    float_quotient as float_quotient,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    power as power,
+    quotient as quotient,
+    remainder as remainder,
+    square_root as square_root,
+    truncate as truncate,
+)
 from .violations import (
     AssertionFailedError as AssertionFailedError,
-    DeadlineMissedError as DeadlineMissedError,
-    QueueOverflowError as QueueOverflowError,
+    ModelCodeError as ModelCodeError,
     Violation as Violation,
 )

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
-from rebecsim.actors.message import PlainMessage
-from rebecsim.actors.rebec import MessageServer, Rebec
+from rebecsim.actors.rebec import MessageServer, PlainMessage, Rebec
 from rebecsim.actors.schedulers import FifoScheduler, Pick, RandomScheduler, Scheduler
 from rebecsim.actors.semantics import count_alternatives, deciding_server
 from rebecsim.actors.system import System

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rebecsim.actors.failures import failure_of
-from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.rebec import MessageServer, Rebec
-from rebecsim.actors.system import System
-from rebecsim.actors.violations import DeadlineMissedError, Violation
+from rebecsim.actors.rebec import Message, MessageServer, PlainMessage, Rebec
+from rebecsim.actors.system import System, failure_of
+from rebecsim.actors.violations import Verdict, Violation
 from rebecsim.errors import UserError
 
 MOST_AT_ONE_TIME = 1_000_000
 """The messages that a run serves at one time before it is taken for one that goes no further."""
+
+
+class DeadlineMissedError(Violation):
+    """A message is about to be served after its deadline."""
+
+    verdict: Verdict = "deadline missed"
+
+    def __init__(self, message: Message, time: int) -> None:
+        super().__init__(f"{message} with deadline {message.deadline} is served at time {time}")
 
 
 class Step(NamedTuple):

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import CodeType
+from typing import Any, NoReturn
 
-from rebecsim.actors.failures import failure_of
-from rebecsim.actors.message import Bag, Message, PlainMessage
-from rebecsim.actors.rebec import LOWEST_PRIORITY, MessageServer, Rebec
-from rebecsim.actors.violations import NegativeTimeError, Violation
+from rebecsim.actors.rebec import LOWEST_PRIORITY, Bag, Message, MessageServer, PlainMessage, Rebec
+from rebecsim.actors.violations import (
+    AssertionFailedError,
+    IndexOutOfBoundsError,
+    ModelCodeError,
+    NegativeTimeError,
+    Violation,
+    raised,
+)
 from rebecsim.actors.watchdog import watching_constructors
 from rebecsim.errors import UserError
 
@@ -245,3 +251,46 @@ class System:
         )
         put = self.put
         put(receiver, message, self.serving and receiver is sender)
+
+
+def failure_of(error: Exception, rebec: Rebec, message: Message, code: CodeType) -> Exception:
+    """Say what it means that this code, serving a message, raised an exception."""
+    method = f'method "{rebec}.{message.server.name}"'
+    if isinstance(error, IndexOutOfBoundsError):
+        return AssertionFailedError(
+            f"Array index out of bound: {error.index}, {method} line {error.line}"
+        )
+    if isinstance(error, ArithmeticError | NegativeTimeError | RecursionError):
+        return AssertionFailedError(f"{error}, {method}")
+    if isinstance(error, AttributeError) and error.obj is None:
+        return AssertionFailedError(f"message to null, {method}")
+    constructing = message.server.number < 0
+    doing = "in its constructor" if constructing else f"serving {message}"
+    reason = raised(error, code)
+    return ModelCodeError(f"{rebec}, {doing}: {reason}", code.co_filename, reason)
+
+
+class Attributes:
+    """The attributes of one rebec, as its constructor has left them."""
+
+    def __init__(self, rebec: Rebec) -> None:
+        self._rebec = rebec
+        self._names = frozenset(vars(rebec))
+        self._known = [getattr(rebec, each.name) for each in type(rebec).__known_rebecs__]
+
+    def check(self) -> None:
+        """Raise ModelError if there are others now, or other known rebecs."""
+        rebec = self._rebec
+        known = [getattr(rebec, each.name, None) for each in type(rebec).__known_rebecs__]
+        if vars(rebec).keys() != self._names or known != self._known:
+            refuse_attributes(rebec, self._known)
+
+
+def refuse_attributes(rebec: Rebec, bound: Sequence[Rebec]) -> NoReturn:
+    """Raise ModelError: the attributes are others than before; `bound` were the known rebecs."""
+    for known, before in zip(type(rebec).__known_rebecs__, bound, strict=True):
+        if vars(rebec).get(known.name, before) is not before:
+            raise ModelError(f"{rebec}: a message server changes the known rebec `{known.name}`")
+    raise ModelError(
+        f"{rebec}: a message server makes or deletes an attribute; declare it as a state variable"
+    )

@@ -1,13 +1,16 @@
-"""Violations: what can go wrong in a run, as opposed to an error in the model's text."""
+"""What can go wrong in a run, as opposed to an error in the model's text.
+
+Rebeca defines some exceptions of message servers and constructors: arithmetic without a result, an
+index outside its array, a message to null. They are failed assertions. Any other exception comes
+from the own code of a model in Python.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from types import CodeType
+from typing import Literal
 
 from rebecsim.errors import UserError
-
-if TYPE_CHECKING:
-    from rebecsim.actors.message import Message
 
 Verdict = Literal["assertion failed", "deadline missed", "queue overflow"]
 
@@ -22,25 +25,6 @@ class AssertionFailedError(Violation):
     """An `assertion` is false, an index is out of bounds, or arithmetic has no result."""
 
     verdict: Verdict = "assertion failed"
-
-
-class QueueOverflowError(Violation):
-    """A message was sent to a rebec whose queue is full."""
-
-    verdict: Verdict = "queue overflow"
-
-    def __init__(self, message: Message, capacity: int) -> None:
-        super().__init__(f"no place for {message} in a queue of {capacity}")
-        self.message = message
-
-
-class DeadlineMissedError(Violation):
-    """A message is about to be served after its deadline."""
-
-    verdict: Verdict = "deadline missed"
-
-    def __init__(self, message: Message, time: int) -> None:
-        super().__init__(f"{message} with deadline {message.deadline} is served at time {time}")
 
 
 class IndexOutOfBoundsError(IndexError):
@@ -58,3 +42,36 @@ class NotWholeTimeError(UserError):
 
 class NegativeTimeError(ValueError):
     """A message that would arrive before it is sent, or a delay that would turn time back."""
+
+
+class ModelCodeError(UserError):
+    """A model's own code raised an exception, which is the cause of this one.
+
+    The text names rebec, message, exception, file and line; `file` is where the message server
+    stands, and `reason` the part of the text about the exception.
+    """
+
+    def __init__(self, text: str, file: str, reason: str) -> None:
+        super().__init__(text, file, reason)
+        self.file = file
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def raised(error: BaseException, code: CodeType | None = None) -> str:
+    """Say what was raised, and where: the innermost place, in the file of this code if given."""
+    if isinstance(error, ModelCodeError):
+        return error.reason
+    places = []
+    place = error.__traceback__
+    while place is not None:
+        places.append((place.tb_frame.f_code.co_filename, place.tb_lineno))
+        place = place.tb_next
+    if code is not None:
+        own = [each for each in places if each[0] == code.co_filename]
+        places = own or [(code.co_filename, code.co_firstlineno)]
+    at = f" ({places[-1][0]}:{places[-1][1]})" if places else ""
+    text = f": {error}" if str(error) else ""
+    return f"{type(error).__name__}{text}{at}"

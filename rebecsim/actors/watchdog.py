@@ -1,12 +1,13 @@
 """Stop message servers and constructors that do not end, and name them.
 
-Nobody can tell in general whether a message server will end, so one that has been running for
+Whether a message server ends is undecidable, so one that has been running for
 longer than a patience is taken for one that does not. The same goes for constructors.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -14,20 +15,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
-from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.places import SOURCE, line_of_rebeca
+from rebecsim.actors.rebec import Message, PlainMessage, Rebec
 from rebecsim.errors import UserError
 
-if TYPE_CHECKING:
-    from rebecsim.actors.system import System
+SOURCE = "__rebecsim_source__"
+"""The global of a module written from Rebeca that holds its text, whose comments name lines."""
+
+_LINE = re.compile(r"# (?:.*, )?line (\d+)$")
+
+
+def line_of_rebeca(source: str, line: int) -> int | str:
+    """Give the line of Rebeca that a line of a generated module was written from."""
+    lines = source.splitlines()[:line]
+    noted = (_LINE.search(each) for each in reversed(lines))
+    return next((int(each[1]) for each in noted if each is not None), "?")
+
 
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
 
 _LOOK_EVERY = 0.1  # seconds
-_MOST_LOOKS_AT_NONE = 10
+_MOST_IDLE_POLLS = 10
 
 
 class EndlessError(UserError):
@@ -36,6 +46,15 @@ class EndlessError(UserError):
 
 class ServerStopped(BaseException):
     """Raised in a message server to stop it; not an Exception, which a model could catch."""
+
+
+class WatchedSystem(Protocol):
+    """What a watchdog looks at: who is at work, and on what."""
+
+    actor: Rebec
+    message: PlainMessage
+    serving: bool
+    constructing: bool
 
 
 class Watchdog:
@@ -49,7 +68,7 @@ class Watchdog:
 
     def __init__(
         self,
-        system: System | None = None,
+        system: WatchedSystem | None = None,
         *,
         patience: float = PATIENCE,
         is_over: Callable[[], bool] = lambda: False,
@@ -70,7 +89,7 @@ class Watchdog:
         self._looking = threading.Lock()
 
     def __enter__(self) -> Self:
-        _round.add(self)
+        _poller.add(self)
         self._outer, _active.watchdog = _active.watchdog, self
         return self
 
@@ -84,9 +103,9 @@ class Watchdog:
         with self._raising:
             self._left = True
             if self._raised:
-                _let_come_what_comes_late(self._watched)
+                _drain_pending_exception(self._watched)
         with self._looking:  # until a look that has begun is over
-            _round.remove(self)
+            _poller.remove(self)
         if isinstance(error, ServerStopped) and self.endless is not None:
             raise self.endless from None
 
@@ -105,7 +124,7 @@ class Watchdog:
             if patience_is_over or self._is_over():
                 self._stop(system, message, patience_is_over)
 
-    def _stop(self, system: System, message: PlainMessage, endless: bool) -> None:
+    def _stop(self, system: WatchedSystem, message: PlainMessage, endless: bool) -> None:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
@@ -121,7 +140,7 @@ class Watchdog:
             raise_in(self._watched, ServerStopped)
 
 
-class _Round:
+class _Poller:
     """The thread that looks at all watchdogs in turn.
 
     It goes on for a while when there is none: to begin a thread takes longer than many systems
@@ -147,34 +166,34 @@ class _Round:
             self._watchdogs.discard(watchdog)  # in a process that was forked, it is gone already
 
     def _go(self) -> None:
-        looks_at_none = 0
+        idle_polls = 0
         try:
-            while looks_at_none < _MOST_LOOKS_AT_NONE:
+            while idle_polls < _MOST_IDLE_POLLS:
                 time.sleep(_LOOK_EVERY)
                 with self._changing:
                     watchdogs = tuple(self._watchdogs)
-                    looks_at_none = 0 if watchdogs else looks_at_none + 1
-                    self._is_going = looks_at_none < _MOST_LOOKS_AT_NONE
+                    idle_polls = 0 if watchdogs else idle_polls + 1
+                    self._is_going = idle_polls < _MOST_IDLE_POLLS
                 for each in watchdogs:
                     each.look()
         finally:
             self._is_going = False  # also when one could not be asked whether it was over
 
 
-_round = _Round()
+_poller = _Poller()
 
 
-def _go_round_anew() -> None:
+def _restart_poller() -> None:
     """Do without the thread of the process that this one was forked from; it does not go on."""
-    global _round
-    _round = _Round()
+    global _poller
+    _poller = _Poller()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_go_round_anew)
+    os.register_at_fork(after_in_child=_restart_poller)
 
 
-def _at_work(system: System | None) -> PlainMessage | None:
+def _at_work(system: WatchedSystem | None) -> PlainMessage | None:
     """Give the message that is served, or that stands for a constructor that runs."""
     if system is None or not (system.serving or system.constructing):
         return None
@@ -182,14 +201,14 @@ def _at_work(system: System | None) -> PlainMessage | None:
 
 
 @contextmanager
-def watched(system: System, patience: float = PATIENCE) -> Iterator[None]:
+def watched(system: WatchedSystem, patience: float = PATIENCE) -> Iterator[None]:
     """Watch the message servers of a system. Raises EndlessError for one that does not end."""
     with Watchdog(system, patience=patience):
         yield
 
 
 @contextmanager
-def watching_constructors(system: System) -> Iterator[None]:
+def watching_constructors(system: WatchedSystem) -> Iterator[None]:
     """Watch the constructors of a system by the watchdog at work in this thread, or one of its own.
 
     Raises EndlessError for one that does not end, now or when that watchdog is left.
@@ -224,7 +243,7 @@ def raise_in(thread: int, exception: type[BaseException]) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(exception))
 
 
-def _let_come_what_comes_late(this_thread: int) -> None:
+def _drain_pending_exception(this_thread: int) -> None:
     """Raise here what this thread was to raise and has not, if anything, and forget it.
 
     CPython can also be told to raise nothing, but then looks for it ever after, at each call and
@@ -239,7 +258,7 @@ def _let_come_what_comes_late(this_thread: int) -> None:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _doing(system: System, message: PlainMessage) -> str:
+def _doing(system: WatchedSystem, message: PlainMessage) -> str:
     if not system.constructing:
         return f"{system.actor}, serving {Message(*message)}"
     return f"{system.actor}, in the constructor of {type(system.actor).__name__}"

@@ -93,7 +93,7 @@ def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedMo
 
     Raises as `load_checked` does.
     """
-    from rebecsim.generate.load import load_checked
+    from rebecsim.generate.module import load_checked
 
     built, checked = load_checked(file, dialect)
     for warning in () if checked is None else checked.warnings:
@@ -103,7 +103,7 @@ def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedMo
 
 def hint_at_core(checked: CheckedModel | None) -> None:
     """Say on standard error if a model that is explored as timed has no use for time."""
-    from rebecsim.lang.dialects import needs_time
+    from rebecsim.lang.checked import needs_time
 
     if checked is not None and checked.dialect == "timed" and not needs_time(checked):
         complain(

@@ -1,16 +1,23 @@
-"""The table of commands; only the one that is asked for is imported."""
+"""The table of commands; only the one that is asked for is imported.
+
+A name that is not in the table is looked for among the commands of installed plug-ins.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from itertools import groupby
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rebecsim.cli.inputs import keep_inputs
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.commands import Command
 
 WRITE = "Write and run a model"
 VERIFY = "Verify a model"
@@ -22,204 +29,189 @@ PROGRAM = "The program itself"
 class Listed(NamedTuple):
     """A command before it is imported: the module that registers it, and what its help says.
 
-    `panel` is the part of the list that shows it; `example` stands first in its own help.
+    `panel` is the part of the list that shows it, and `place` its order there; `example` stands
+    first in its own help.
     """
 
     module: str
     help: str
     panel: str
     example: str
+    place: int = 0
+
+    def load(self) -> None:
+        """Import its module, which registers it."""
+        import_module(self.module)
 
 
 COMMANDS = {
     "check": Listed(
-        "models.check",
+        "rebecsim.cli.models.check",
         "Check models: syntax, names and types.",
         WRITE,
         "check models/ticket_service.rebeca",
     ),
     "new": Listed(
-        "models.check",
+        "rebecsim.cli.models.check",
         "Write a small model to start from, with properties and a test.",
         WRITE,
         "new kiosk",
     ),
     "format": Listed(
-        "models.format",
+        "rebecsim.cli.models.format",
         "Lay out models as the editor does; comments stay.",
         WRITE,
         "format models/ticket_service.rebeca --check",
     ),
     "generate": Listed(
-        "models.simulate",
+        "rebecsim.cli.models.simulate",
         "Generate one model for each configuration of a scenario.",
         WRITE,
         "generate for_edf --out generated",
     ),
     "simulate": Listed(
-        "models.simulate",
+        "rebecsim.cli.models.simulate",
         "Run a model and show each message; --runs: many runs.",
         WRITE,
         "simulate models/ticket_service.rebeca --until 12",
     ),
     "step": Listed(
-        "models.step",
+        "rebecsim.cli.models.step",
         "Choose each message of a run yourself, and take it back.",
         WRITE,
         "step models/ticket_service.rebeca",
     ),
     "live": Listed(
-        "models.live",
+        "rebecsim.cli.models.live",
         "Run a model in real time: each rebec is an actor.",
         WRITE,
         "live models/ticket_service.rebeca --speed 0 --until 20",
     ),
     "draw": Listed(
-        "models.draw",
+        "rebecsim.cli.models.draw",
         "Draw who knows whom in a model, or its state space.",
         WRITE,
         "draw models/ticket_service.rebeca --out topology.svg",
     ),
     "web": Listed(
-        "web",
+        "rebecsim.cli.web",
         "Explore models and run studies in a browser, on this machine.",
         WRITE,
         "web models/",
     ),
     "explore": Listed(
-        "models.explore",
+        "rebecsim.cli.models.explore",
         "Try all message orders and choices; look for violations.",
         VERIFY,
         "explore models/ticket_service.rebeca",
     ),
     "races": Listed(
-        "models.races",
+        "rebecsim.cli.models.races",
         "Find the message orders that matter, and what they change.",
         VERIFY,
         "races models/ticket_service.rebeca",
     ),
     "exact": Listed(
-        "models.exact",
+        "rebecsim.cli.models.exact",
         "Compute best case, worst case and mean over all orders.",
         VERIFY,
         "exact models/ticket_service.rebeca --until 12 --reward office.left",
     ),
     "estimate": Listed(
-        "models.estimate",
+        "rebecsim.cli.models.estimate",
         "Estimate probabilities from random runs, to within an error.",
         VERIFY,
         "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
     ),
     "replay": Listed(
-        "models.explore",
+        "rebecsim.cli.models.explore",
         "Replay a saved counterexample and check that it fits.",
         VERIFY,
         "replay found.json models/ticket_service.rebeca",
     ),
     "conformance": Listed(
-        "models.conformance",
+        "rebecsim.cli.models.conformance",
         "Compare verdicts and state counts with those of a suite.",
         VERIFY,
         "conformance conformance/",
     ),
     "compare": Listed(
-        "studies.compare",
+        "rebecsim.cli.studies.compare",
         "Compare policies: tables, charts, data and a report.",
         COMPARE,
         "compare for_edf --replications 100 --out results",
     ),
     "scenarios": Listed(
-        "studies.compare",
+        "rebecsim.cli.studies.compare",
         "List the built-in scenarios and policies.",
         COMPARE,
         "scenarios",
     ),
     "report": Listed(
-        "studies.store",
+        "rebecsim.cli.studies.store",
         "Draw the report of a stored run again; nothing is simulated.",
         COMPARE,
         "report results",
     ),
     "diff": Listed(
-        "studies.store",
+        "rebecsim.cli.studies.store",
         "Compare two stored runs: settings and figures.",
         COMPARE,
         "diff results/before results/after",
     ),
     "runs": Listed(
-        "studies.store",
+        "rebecsim.cli.studies.store",
         "List all runs in a directory.",
         COMPARE,
         "runs results",
     ),
     "query": Listed(
-        "studies.store",
+        "rebecsim.cli.studies.store",
         "Query stored runs with SQL.",
         COMPARE,
         'query "from cells" results',
     ),
     "reproduce": Listed(
-        "studies.reproduce",
+        "rebecsim.cli.studies.reproduce",
         "Run published experiments; compare with the printed figures.",
         COMPARE,
         "reproduce against_mdf",
     ),
-    "yarn": Listed(
-        "workloads.yarn",
-        "Run container traces on a YARN cluster; compare queue files.",
-        WORKLOADS,
-        "yarn jobs.json --nodes 8:memory=16000,cores=16 --scheduler REGULAR",
-    ),
-    "mapreduce": Listed(
-        "workloads.mapreduce",
-        "Run jobs on the map and reduce slots of Hadoop 1.",
-        WORKLOADS,
-        "mapreduce --jobs small:count=3,maps=2 --scheduler FAIR",
-    ),
-    "batch": Listed(
-        "workloads.batch",
-        "Run a job log through a batch scheduler, or several.",
-        WORKLOADS,
-        "batch log.swf --policy EASY --out easy.swf",
-    ),
-    "validate": Listed(
-        "workloads.batch",
-        "Check that a machine could have run a schedule.",
-        WORKLOADS,
-        "validate easy.swf --easy",
-    ),
     "workload": Listed(
-        "workloads.workload",
+        "rebecsim.cli.workloads.workload",
         "Describe, generate, cut and convert workloads.",
         WORKLOADS,
         "workload info log.swf",
-    ),
-    "workflow": Listed(
-        "workloads.workflow",
-        "Describe, draw and run a workflow that has a deadline.",
-        WORKLOADS,
-        "workflow montage.dax --draw montage.svg --manager EDF --multiplier 2",
-    ),
-    "dss": Listed(
-        "workloads.dss",
-        "Run a trace as the simulator DSS does, byte for byte.",
-        WORKLOADS,
-        "dss jobs.json racks.json 16000 16 1000 1000 1000 1",
+        place=5,
     ),
     "cache": Listed(
-        "cache",
+        "rebecsim.cli.cache",
         "Show or clear what is kept between runs.",
         PROGRAM,
         "cache",
     ),
     "lsp": Listed(
-        "language_server",
+        "rebecsim.cli.language_server",
         "Serve an editor over the Language Server Protocol.",
         PROGRAM,
         "lsp",
     ),
 }
-"""All commands, in the order of the help."""
+"""The commands of the program itself; those of kinds of clusters come from their folders."""
+
+
+@cache
+def all_commands() -> Mapping[str, Listed]:
+    """Give all commands, in the order of the help."""
+    from rebecsim.clusters.kinds import commands_of_kinds
+
+    found = COMMANDS | {
+        name: Listed(module=module, panel=WORKLOADS, **said)
+        for module, name, said in commands_of_kinds()
+    }
+    panels = list(dict.fromkeys(listed.panel for listed in COMMANDS.values()))
+    order = sorted(found, key=lambda name: (panels.index(found[name].panel), found[name].place))
+    return {name: found[name] for name in order}
 
 
 class _Commands(TyperGroup):
@@ -228,27 +220,39 @@ class _Commands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.imported = dict(self.commands)  # what modules that are imported have registered
-        for name, listed in COMMANDS.items():
+        self._list(COMMANDS)
+
+    def _list(self, commands: Mapping[str, Listed]) -> None:
+        for name, listed in commands.items():
             self.commands[name] = TyperCommand(name, help=listed.help, rich_help_panel=listed.panel)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(all_commands())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:  # then the files of the kinds are read
+            self._list(all_commands())
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        width = max(map(len, COMMANDS))
-        for panel, listed in groupby(COMMANDS.items(), lambda item: item[1].panel):
+        width = max(map(len, all_commands()))
+        for panel, listed in groupby(all_commands().items(), lambda item: item[1].panel):
             with formatter.section(panel):
                 formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in COMMANDS and args[0] not in all_commands():
+            self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest
 
 
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -286,14 +290,35 @@ def program() -> Any:
 @cache
 def _imported(name: str) -> Any:
     """Import the module of a command, which registers it, and give the command."""
-    import_module(f"rebecsim.cli.{COMMANDS[name].module}")
-    group = typer.main.get_command(app)
-    assert isinstance(group, _Commands)
-    command = group.imported[name]
+    listed = COMMANDS.get(name) or all_commands().get(name)
+    if listed is None:
+        brought = _of_plugins()[name]
+        command, example = _alone(brought), brought.example
+    else:
+        listed.load()
+        group = typer.main.get_command(app)
+        assert isinstance(group, _Commands)
+        command, example = group.imported[name], listed.example
     _unfold(command)
-    command.help = f"Example: rebecsim {COMMANDS[name].example}\n\n{command.help}"
+    command.help = f"Example: rebecsim {example}\n\n{command.help}"
     keep_inputs(command)
     return command
+
+
+def _alone(brought: Command) -> Any:
+    """Give a command that a plug-in brings, with the settings of all commands."""
+    own = typer.Typer(add_completion=False, context_settings=_SETTINGS, rich_markup_mode=None)
+    own.command(brought.name)(brought.run)
+    return typer.main.get_command(own)
+
+
+def _of_plugins() -> Mapping[str, Command]:
+    """Load the plug-ins of installed packages, and give their commands by name."""
+    from rebecsim.clusters.commands import commands
+    from rebecsim.clusters.loading import load_installed_plugins
+
+    load_installed_plugins()
+    return commands.entries
 
 
 def _unfold(command: Any) -> None:

@@ -11,7 +11,7 @@ import traceback
 from importlib import metadata
 from pathlib import Path
 
-from rebecsim.actors.failures import raised
+from rebecsim.actors.violations import raised
 from rebecsim.cache_directory import cache_directory
 from rebecsim.extras import EXTRAS
 from rebecsim.printable import clipped

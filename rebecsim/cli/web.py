@@ -61,7 +61,7 @@ def _say_class(server: Server, host: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from rebecsim.web.classroom import is_loopback, qr_lines
+    from rebecsim.web.visitors import is_loopback, qr_lines
 
     console = Console(highlight=False, soft_wrap=True)
     if is_loopback(host):
@@ -74,9 +74,12 @@ def _say_class(server: Server, host: str) -> None:
         console.print()
         for line in qr_lines(server.addresses[0]):
             console.print(Text(line, "bright_white on black"))
+        if len(server.addresses) > 1:
+            say("The code is that of the first address.")
     else:
         complain("this machine is in no network: connect it to the pupils' one, then start again")
-    complain(f"the teacher, who sees the answers and opens them: {server.address}")
+    complain("Only you open this one: it shows the answers and opens them for pupils.")
+    complain(f"\n    {server.address}\n")
 
 
 def show_run(model: Path, run: Sequence[int]) -> None:

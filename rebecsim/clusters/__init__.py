@@ -1,9 +1,10 @@
 """The kinds of clusters, and the parts of plug-ins.
 
-Plug-ins: a `Plugin` brings policies, patterns, template fragments and kinds; `load_plugin` loads
-one from a file, `load_plugins` several, `load_installed_plugins` those of installed packages.
-`loaded_plugins` gives the record of each, `unload_plugin` takes one out; `PluginError` says
-what is wrong with one. `UnknownNameError` is about names under which nothing is registered.
+Plug-ins: a `Plugin` brings policies, patterns, template fragments, kinds, and each `Command` of
+the program; `load_plugin` loads one from a file, `load_plugins` several, `load_installed_plugins`
+those of installed packages. `loaded_plugins` gives the record of each that runs may depend on,
+`unload_plugin` takes one out; `PluginError` says what is wrong with one. `UnknownNameError` is
+about names under which nothing is registered.
 
 Policies: a `DispatchPolicy` chooses among the waiting jobs, an `EvictionPolicy` the running job to
 be put aside; `DISPATCH_POLICIES` and `EVICTION_POLICIES` have them by name, as have the functions

@@ -1,5 +1,4 @@
-from .common.plugin_errors import PluginError as PluginError
-from .common.registry import UnknownNameError as UnknownNameError
+from .commands import Command as Command
 from .dispatch.configuration import (
     ClusterConfiguration as ClusterConfiguration,
     Configuration as Configuration,
@@ -47,6 +46,8 @@ from .dispatch.source import (
     rebeca_source as rebeca_source,
 )
 from .dispatch.utilisation import utilisation as utilisation, windows as windows
+from .kit.plugin_errors import PluginError as PluginError
+from .kit.registry import UnknownNameError as UnknownNameError
 from .loading import (
     load_installed_plugins as load_installed_plugins,
     load_plugin as load_plugin,

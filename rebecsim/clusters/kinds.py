@@ -1,18 +1,24 @@
 """The kinds of clusters by name: those of this package, and those of plug-ins.
 
 A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
+What plug-ins may bring to it is in its module `plugin_parts`, and its commands are in `command`.
+The file `commands.toml` says what the list of commands shows of them, and the module of those that
+are in another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.kit.registry import Registry
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.kit.plugin_parts import PluginPart
     from rebecsim.studies.study import Study
 
 _FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
@@ -36,6 +42,29 @@ for _folder in _FOLDERS:
 def kind_names() -> tuple[str, ...]:
     """Return the names of the kinds."""
     return tuple(kinds.entries)
+
+
+def commands_of_kinds() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Give the commands of the kinds, none of which is imported: module, name, and what is said.
+
+    That is `help`, `example` and `place`.
+    """
+    import tomllib  # only where the kinds are asked
+
+    for folder in _FOLDERS:
+        file = Path(__file__).parent / folder / "commands.toml"
+        if file.is_file():
+            for name, said in tomllib.loads(file.read_text("utf-8")).items():
+                module = said.pop("module", "command")
+                yield f"rebecsim.clusters.{folder}.{module}", name, said
+
+
+def parts_of_kinds() -> Iterator[PluginPart]:
+    """Give what plug-ins may bring to the kinds of this package; those are imported."""
+    for folder in _FOLDERS:
+        name = f"rebecsim.clusters.{folder}.plugin_parts"
+        if find_spec(name) is not None:
+            yield from import_module(name).PLUGIN_PARTS
 
 
 def find_kind(name: str) -> Study:

@@ -1,4 +1,4 @@
-"""Loading plug-ins: from files that the user names, and from installed packages.
+"""Loading plug-ins: from files that the user names, from installed packages, and from folders.
 
 A plug-in is a program of the user's own, and is executed. What it brings is tried before it is
 accepted, so that its errors are reported when it is loaded as far as possible. Plug-ins may be of
@@ -12,12 +12,13 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rebecsim.carried_files import carried
-from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugin_errors import PluginSource
 from rebecsim.studies.plugin_record import PluginRecord
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 ENTRY_POINT_GROUP = "rebecsim.plugins"
 """Where packages announce their plug-ins."""
+
+_NO_PLUGIN = "has no global `plugin` of type rebecsim.clusters.Plugin"
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,17 @@ _loaded: list[_Loaded] = []
 
 
 def loaded_plugins() -> tuple[PluginRecord, ...]:
-    """Return the plug-ins that are loaded, in the order of loading."""
-    return tuple(loaded.record for loaded in _loaded)
+    """Return the plug-ins on which runs may depend, in the order of loading."""
+    return tuple(loaded.record for loaded in _loaded if loaded.plugin.is_for_runs)
 
 
 def loaded_plugin_files() -> tuple[str, ...]:
-    """Return the files of plug-ins that are loaded and came from files of their own."""
-    return tuple(each.source.path for each in _loaded if ": " not in each.record.name)
+    """Return the files of those plug-ins that came from files of their own."""
+    return tuple(
+        each.source.path
+        for each in _loaded
+        if each.plugin.is_for_runs and ": " not in each.record.name
+    )
 
 
 def load_plugins(files: Iterable[Path]) -> tuple[PluginRecord, ...]:
@@ -77,8 +84,31 @@ def load_plugin(path: str | Path) -> PluginRecord:
     source = PluginSource(shown, place, text)
     module = _executed(source, content, digest)
     plugin = getattr(module, "plugin", None)
-    wrong = "has no global `plugin` of type rebecsim.clusters.Plugin"
-    return _accept(plugin, source, PluginRecord(Path(path).name, digest), wrong)
+    return _accept(plugin, source, PluginRecord(Path(path).name, digest), _NO_PLUGIN)
+
+
+def load_plugin_folder(folder: Path) -> PluginRecord:
+    """Load a plug-in that is a package in a folder: its `__init__` has the global `plugin`.
+
+    The package is imported under the name of the folder. Raises PluginError as `load_plugin`.
+    """
+    file = folder / "__init__.py"
+    content = file.read_bytes()
+    source = PluginSource(str(file), str(file), content.decode("utf-8", errors="replace"))
+    record = PluginRecord(f"{folder.name}: plugin", hashlib.sha256(content).hexdigest())
+    if any(loaded.record == record for loaded in _loaded):
+        return record
+    if folder.name not in sys.modules:
+        spec = spec_from_file_location(folder.name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[folder.name] = module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            del sys.modules[folder.name]
+            raise source.error(f"{type(error).__name__}: {error}") from error
+    return _accept(getattr(sys.modules[folder.name], "plugin", None), source, record, _NO_PLUGIN)
 
 
 def load_installed_plugins() -> tuple[PluginRecord, ...]:
@@ -139,8 +169,7 @@ def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
 
 def _accept(plugin: object, source: PluginSource, record: PluginRecord, wrong: str) -> PluginRecord:
     """Take a plug-in in. Raises PluginError, saying what is `wrong` if it is none."""
-    from rebecsim.clusters.accepting import accept
-    from rebecsim.clusters.plugin import Plugin
+    from rebecsim.clusters.plugin import Plugin, accept
 
     if not isinstance(plugin, Plugin):
         raise source.error(wrong)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind, kind_names
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan, plan_study
@@ -102,7 +102,8 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
     require_plain(directory)
     record = Results(directory).record()
     if record["format"] < FORMAT:
-        record |= {"kind": "dispatch"} | described(_earlier_plan(directory, record))
+        plan = _earlier_plan(directory, record)
+        record |= {"kind": plan.study.kind} | described(plan)
     return stored_run(directory, record, name)
 
 
@@ -135,14 +136,21 @@ def _planned(path: Path, scenario: StudyScenario) -> Plan:
 
 
 def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
-    """Plan a run of a format that did not say what its results are: a dispatch scenario."""
+    """Plan a run of a format that did not say of which kind its scenario is."""
     path = directory / RECORD
     if isinstance(record["scenario"].get("workload"), dict):
         raise ResultsError(
             f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
             "the comparison again"
         )
-    return _planned(path, recorded_scenario(path, record, find_kind("dispatch").scenario))
+    return _planned(path, recorded_scenario(path, record, _like(record["scenario"]).scenario))
+
+
+def _like(values: Mapping[str, Any]) -> Study:
+    """Find the kind that a scenario without a name of a kind looks like; without one, the first."""
+    names = kind_names()
+    like = (each for each in map(find_kind, names) if each.is_of(values))
+    return next(like, None) or find_kind(names[0])
 
 
 def kind_of(text: ScenarioText) -> Study:
@@ -158,7 +166,7 @@ def kind_of(text: ScenarioText) -> Study:
     if name is not None:
         what = f"must be one of {', '.join(names)}, in quotes"
     else:
-        like = next((each for each in names if find_kind(each).is_of(text.values)), names[0])
+        like = _like(text.values).kind
         what = f'is missing (the kind of cluster: {", ".join(names)}); add kind = "{like}"'
     raise ScenarioError(
         text.origin, [ScenarioProblem(what, "kind", line_of(("kind",), text.lines))]

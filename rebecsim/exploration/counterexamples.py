@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 from typing import Any, get_args
 
 from rebecsim.actors import Model, ReplayError, Run
-from rebecsim.actors.choice import read_record
-from rebecsim.actors.written import plain
+from rebecsim.actors.schedulers import read_record
+from rebecsim.actors.values import plain
 from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.paths import Path, PathStep, path_along, step_of
 from rebecsim.exploration.states.effects import Breach, Verdict

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
-from rebecsim.actors.timers import duration
-from rebecsim.actors.written import call_text, drawn_text, value_text
+from rebecsim.actors.values import call_text, drawn_text, duration, value_text
 from rebecsim.exploration.states.effects import Breach, Effect, Outcome
 from rebecsim.exploration.states.rebec_states import (
     NO_DEADLINE,

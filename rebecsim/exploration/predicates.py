@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
-from rebecsim.actors.kinds import int8, int16
+from rebecsim.arithmetic import int8, int16
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.rebec_states import SpecialFloat
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedProperties, Symbol, syntax
-from rebecsim.lang.properties.syntax import (
+from rebecsim.lang.properties import (
     Bound,
     Connective,
     Formula,

@@ -26,7 +26,7 @@ from types import FunctionType
 
 from rebecsim import actors
 from rebecsim.actors import Array, Model, Rebec
-from rebecsim.actors.places import SOURCE, line_of_rebeca
+from rebecsim.actors.watchdog import SOURCE, line_of_rebeca
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.absolute_time import (
@@ -56,8 +56,12 @@ from rebecsim.lang import (
     PropertyFile,
     check_property,
 )
-from rebecsim.lang.properties.asked import check_condition, check_number
-from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
+from rebecsim.lang.properties import (
+    AssertionProperty,
+    TemporalProperty,
+    check_condition,
+    check_number,
+)
 
 Predicate = Callable[[State], bool]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors.written import call_text
+from rebecsim.actors.values import call_text
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.limits import Limits, Meter
 from rebecsim.exploration.paths import shown_value, shown_variables, written_name

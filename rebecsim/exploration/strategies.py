@@ -16,9 +16,8 @@ from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.transitions import can_be_served
 from rebecsim.lang.checked import CheckedModel
-from rebecsim.native import thresholds
-from rebecsim.native.engines import Engine, usable
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native import engines
+from rebecsim.native.engines import Engine, TimeTooLargeError, usable
 
 _WALK_STREAM = 0
 
@@ -213,21 +212,21 @@ def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
     breadth_first = BreadthFirst()
     system = search.system
     slower = len(system.group) if isinstance(system, SymmetricSystem) else 1
-    number = breadth_first.run_to(search, thresholds.SEARCH_LOADS // slower)
+    number = breadth_first.run_to(search, engines.SEARCH_LOADS // slower)
     if checked is None or not can_be_served(system, checked):
         number = _while_serving(search, number)
     if number == len(search.states):
         return number
-    if search.meter.would_exceed(thresholds.BYTES_TO_COMPILE):
+    if search.meter.would_exceed(engines.BYTES_TO_COMPILE):
         breadth_first.run_from(search, number)
         return len(search.states)
     with search.meter.leaving_out():  # the compiler's memory says nothing about states
         compiled = _is_compiled()
     if not compiled:
-        number = breadth_first.run_to(search, thresholds.SEARCH_COMPILES // slower, number)
+        number = breadth_first.run_to(search, engines.SEARCH_COMPILES // slower, number)
         if (
-            search.meter.would_exceed(thresholds.BYTES_TO_COMPILE)
-            or search.meter.seconds_left < thresholds.SECONDS_TO_COMPILE
+            search.meter.would_exceed(engines.BYTES_TO_COMPILE)
+            or search.meter.seconds_left < engines.SECONDS_TO_COMPILE
         ):
             breadth_first.run_from(search, number)
             return len(search.states)
@@ -243,10 +242,10 @@ def _while_serving(search: Search, number: int) -> int:
     served, states = 0, 0
     while number < len(search.states):
         serving = (runner.runs - served) / (len(search.states) - states)
-        if serving <= thresholds.SERVED_PER_STATE:
+        if serving <= engines.SERVED_PER_STATE:
             break
         served, states = runner.runs, len(search.states)
-        number = breadth_first.run_to(search, states + thresholds.SEARCH_LOADS, number)
+        number = breadth_first.run_to(search, states + engines.SEARCH_LOADS, number)
     return number
 
 

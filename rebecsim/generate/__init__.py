@@ -4,7 +4,7 @@
 that can be run from it, `template_environment` is where all templates are rendered.
 """
 
-from rebecsim.generate.environment import template_environment
 from rebecsim.generate.module import build_model, python_source
+from rebecsim.generate.templates import template_environment
 
 __all__ = ["build_model", "python_source", "template_environment"]

@@ -23,14 +23,16 @@ from rebecsim.generate.code import (
     SUM,
     TERNARY,
     Code,
+    LocalNames,
+    ModelNames,
     Range,
+    constructor_name,
     fitting,
     hull,
     infix,
     integer,
     real_arithmetic,
 )
-from rebecsim.generate.names import LocalNames, ModelNames, constructor_name
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk

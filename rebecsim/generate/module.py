@@ -1,17 +1,22 @@
-"""Generate an importable Python module of Rebec classes from a checked model."""
+"""Generate a Python module of Rebec classes from a checked model, and load models from files.
+
+A model in Python is executed: see `rebecsim.trust` for one that another file names.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
+from importlib.abc import ExecutionLoader
+from pathlib import Path, PurePath
 
 from rebecsim.actors import Model
-from rebecsim.actors.places import SOURCE
-from rebecsim.generate.environment import template_environment
-from rebecsim.generate.expressions import ExpressionWriter
-from rebecsim.generate.names import (
+from rebecsim.actors.watchdog import SOURCE
+from rebecsim.errors import UserError
+from rebecsim.generate.code import (
     HELPERS,
     LocalNames,
     ModelNames,
@@ -19,8 +24,10 @@ from rebecsim.generate.names import (
     shown_name,
     words_in,
 )
+from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.statements import BodyWriter
-from rebecsim.lang import syntax
+from rebecsim.generate.templates import template_environment
+from rebecsim.lang import Dialect, check_file, syntax
 from rebecsim.lang.checked import (
     CheckedClass,
     CheckedInstance,
@@ -31,6 +38,7 @@ from rebecsim.lang.checked import (
     Symbol,
     Value,
 )
+from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.types import (
     FLOAT,
     ArrayType,
@@ -38,6 +46,7 @@ from rebecsim.lang.types import (
     RebecType,
     Type,
 )
+from rebecsim.trust import is_program
 
 _KINDS = {
     "int": "Int",
@@ -368,3 +377,75 @@ def _argument(value: Value | str, kind: Type) -> str:
         return f'RebecNamed("{value}")'
     assert not isinstance(value, str)
     return _literal(value, kind)
+
+
+class LoadError(UserError):
+    """A file that holds no model; the text names it and says what is missing."""
+
+
+def load_model(path: Path, dialect: Dialect = "timed") -> Model:
+    """Load a model.
+
+    A `.rebeca` file is parsed and checked; none of its text is executed. A `.py` file is a program
+    of the user's own: it is imported, and its global `model` is the model. Raises RebecaError for
+    errors in a `.rebeca` file, LoadError otherwise.
+    """
+    return load_checked(path, dialect)[0]
+
+
+def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
+    """Load a model, and for a `.rebeca` file also what the checker knows about its names.
+
+    Raises as `load_model` does.
+    """
+    if is_program(path):
+        return _from_python(path), None
+    if path.suffix != ".rebeca":
+        raise LoadError(f"{path}: is not a model: the file name must end in .rebeca or .py")
+    checked = check_file(path, dialect)
+    return build_model(checked, path.name), checked
+
+
+def _from_python(path: Path) -> Model:
+    if not path.is_file():
+        raise LoadError(f"{path}: there is no such file")
+    return python_model(read_source(path), path)
+
+
+class _Text(ExecutionLoader):
+    """Loads a module from its text."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def get_filename(self, fullname: str) -> str:
+        return str(self._path)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+
+def python_model(text: str, path: Path) -> Model:
+    """Load the model of a module with this text, a program of the user's own, which is executed.
+
+    `path` is where it comes from. Raises LoadError.
+    """
+    name = f"rebecsim_model_{path.stem}"
+    spec = importlib.util.spec_from_loader(name, _Text(path, text), origin=str(path))
+    assert spec is not None
+    assert spec.loader is not None
+    spec.has_location = True
+    module = importlib.util.module_from_spec(spec)
+    writes_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # reading a model leaves nothing beside it
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's program raises
+        raise LoadError(f"{path}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
+    model = getattr(module, "model", None)
+    if not isinstance(model, Model):
+        raise LoadError(f"{path}: has no global `model` of type rebecsim.actors.Model")
+    return model

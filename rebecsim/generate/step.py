@@ -13,17 +13,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rebecsim.errors import UserError
-from rebecsim.generate.cells import ClassCells, class_cells
-from rebecsim.generate.environment import template_environment
-from rebecsim.generate.names import StepNames, shown_name, words_in
+from rebecsim.generate.cells import ClassCells, FunctionNumbers, StepTables, class_cells
+from rebecsim.generate.code import StepNames, shown_name, words_in
 from rebecsim.generate.step_expressions import (
     StepExpressions,
     StepMethod,
     Surroundings,
     decoded,
 )
-from rebecsim.generate.step_numbers import FunctionNumbers, StepTables
 from rebecsim.generate.step_statements import StepBodyWriter, returned
+from rebecsim.generate.templates import template_environment
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, REAL, VOID, Type
@@ -41,7 +40,7 @@ SURROUNDINGS = {
 }
 """What a step works on: the first cell of the rebec at work and the variables of all rebecs, the
 message that is served, where messages to send are put, the queues of all rebecs, the slots of
-`rebecsim.native.columns`, the random streams, the choices drawn, the numbers of the model."""
+`rebecsim.native.codes`, the random streams, the choices drawn, the numbers of the model."""
 
 STEP_SIGNATURE = f"void(int64, {', '.join(SURROUNDINGS.values())})"
 """The type of every `step`; its first argument is the number of the message server."""

@@ -1,7 +1,7 @@
 """Rebeca expressions over flat cells, for compiled code.
 
 A rebec's variables are integers in the array `cells`; what each of them stands for is said in
-`rebecsim.native.columns`. As in `rebecsim.generate.expressions` a piece of code carries the range
+`rebecsim.native.codes`. As in `rebecsim.generate.expressions` a piece of code carries the range
 of its value, and an integer may be right modulo 2**32 only; but products and shifts are wrapped at
 once, so that no intermediate result leaves 64 bits. A value that does not fit the declared width
 of its variable cannot arise: assignments wrap as Rebeca wraps.
@@ -12,11 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebecsim.generate.cells import ClassCells, element_type, flat_length
-from rebecsim.generate.code import ATOM, COMPARISON, PRODUCT, RANGES, SUM, Code, Range, hull
+from rebecsim.generate.cells import (
+    ClassCells,
+    FunctionNumbers,
+    StatementRun,
+    constant_cells,
+    element_type,
+    flat_length,
+)
+from rebecsim.generate.code import (
+    ATOM,
+    COMPARISON,
+    PRODUCT,
+    RANGES,
+    SUM,
+    Code,
+    Range,
+    StepNames,
+    hull,
+)
 from rebecsim.generate.expressions import ExpressionWriter, has_effect
-from rebecsim.generate.names import StepNames
-from rebecsim.generate.step_numbers import FunctionNumbers, StatementRun, constant_cells
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
-from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
 from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
@@ -30,7 +29,7 @@ from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import How
+from rebecsim.studies.study import MOST_STATES, How
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Comparison(Shown, Tabular):
 
         Raises KeyError, with the names of all charts, for one that there is not.
         """
-        from rebecsim.report.write import report_pictures
+        from rebecsim.report.page import report_pictures
 
         pictures = {picture.name: picture for picture in report_pictures(self.report)}
         name = measure or next(iter(pictures), "")
@@ -98,7 +97,7 @@ class Comparison(Shown, Tabular):
 
         Raises OSError.
         """
-        from rebecsim.report.write import write_report
+        from rebecsim.report.page import write_report
 
         return write_report(self.report, Path(directory)).html
 
@@ -285,7 +284,7 @@ def _loaded(scenario: AnyScenario, sweep: Mapping[str, object], trust: bool) -> 
 def _bar(runs: Sequence[PlannedRun], is_wanted: bool) -> Iterator[Bar]:
     from rich import get_console
 
-    from rebecsim.report.progress import progress_bar
+    from rebecsim.report.comparison import progress_bar
 
     with progress_bar(runs, get_console(), is_wanted) as bar:
         yield bar

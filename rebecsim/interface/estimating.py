@@ -64,7 +64,7 @@ class Estimated(Shown, Tabular):
     def __rich__(self) -> Group:
         """Give the report of `rebecsim estimate`."""
 
-        from rebecsim.report.models.chance_text import chance_parts
+        from rebecsim.report.verdicts import chance_parts
 
         found = self.chances
         return grouped_parts(chance_parts(found.heading, found.rows, found.level))
@@ -142,7 +142,7 @@ class EstimatedRare(Shown):
     def __rich__(self) -> Group:
         """Give the report of `rebecsim estimate --split`."""
 
-        from rebecsim.report.models.chance_text import chance_parts
+        from rebecsim.report.verdicts import chance_parts
 
         found = self.chance
         return grouped_parts(chance_parts(found.heading, [(found.quantity, found)], found.level))

@@ -87,20 +87,20 @@ class Explored(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Give verdict, figures and counterexamples as plain values."""
-        from rebecsim.report.models.counterexample import result_to_json
+        from rebecsim.report.verdicts import result_to_json
 
         return result_to_json(self.result)
 
     def draw(self) -> Drawing:
         """Draw the counterexample as a sequence diagram. Raises UserError if there is none."""
-        from rebecsim.report.diagrams.sequence import sequence_diagram
+        from rebecsim.report.sequence_diagram import sequence_diagram
 
         return Drawing(sequence_diagram(self._counterexample()))
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
         from rebecsim.exploration import state_space
-        from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, space_svg
+        from rebecsim.report.graphs import MOST_DRAWN_STATES, space_svg
 
         try:
             problem = self.question.problem(self.model.model, self.model.checked)
@@ -124,7 +124,7 @@ class Explored(Shown):
     def __rich__(self) -> Group:
         """Give the verdict, the figures and the counterexamples."""
 
-        from rebecsim.report.models.counterexample import result_parts
+        from rebecsim.report.verdicts import result_parts
 
         return grouped_parts(result_parts(self.result, verbose=True))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate import build_model
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.shown import Shown
 from rebecsim.lang import CheckedModel, check_source
@@ -69,7 +69,7 @@ class LoadedModel(Shown):
 
     def draw(self) -> Drawing:
         """Draw the rebecs and whom they know."""
-        from rebecsim.report.diagrams.graphs import topology_svg
+        from rebecsim.report.graphs import topology_svg
 
         return Drawing(topology_svg(self.model))
 

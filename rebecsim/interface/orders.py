@@ -61,7 +61,7 @@ class Exact(Shown, Tabular):
     def __rich__(self) -> Group:
         """Give the report of `rebecsim exact`."""
 
-        from rebecsim.report.models.exact_text import exact_parts
+        from rebecsim.report.verdicts import exact_parts
 
         return grouped_parts(exact_parts(self.orders))
 

@@ -49,7 +49,7 @@ class FoundRaces(Shown, Tabular):
 
         Raises UserError if there is no such race.
         """
-        from rebecsim.report.diagrams.race_diagram import orders_as_svg
+        from rebecsim.report.races import orders_as_svg
 
         for group in self.groups:
             if id in (None, group.id):
@@ -59,7 +59,7 @@ class FoundRaces(Shown, Tabular):
 
     def to_json(self) -> dict[str, Any]:
         """Give all that was found as plain values."""
-        from rebecsim.report.models.race_text import races_to_json
+        from rebecsim.report.races import races_to_json
 
         return races_to_json(self.races)
 
@@ -90,7 +90,7 @@ class FoundRaces(Shown, Tabular):
         """Give the report of `rebecsim races`."""
         from rich.text import Text
 
-        from rebecsim.report.models.race_text import race_lines
+        from rebecsim.report.races import race_lines
 
         return Text("\n".join(race_lines(self.races)))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.model.scenario import Swept
-from rebecsim.clusters.short import short_scenario
+from rebecsim.clusters.model.short import short_scenario
 from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.native.engines import Engine

@@ -10,10 +10,15 @@ from rebecsim.actors import ChoiceLaw, Run, Step
 from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.interface.loading import AnyModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
-from rebecsim.simulation.saved import make_scheduler, save_run
-from rebecsim.simulation.simulator import Outcome, RunResult
+from rebecsim.simulation.simulator import (
+    REPEATED,
+    Outcome,
+    RunResult,
+    make_scheduler,
+    save_run,
+    simulate_traced,
+)
 from rebecsim.simulation.trace import Event, Tracer, state_of
-from rebecsim.simulation.traced import REPEATED, simulate_traced
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +95,7 @@ class Simulated(Shown, Tabular):
 
         Raises KeyError for a variable that there is not.
         """
-        from rebecsim.report.charts.variables import variables_figure
+        from rebecsim.report.figures import variables_figure
 
         chosen = variables or tuple(self._changing())
         curves = {variable: self.values(variable) for variable in chosen}
@@ -104,7 +109,7 @@ class Simulated(Shown, Tabular):
         """Give the messages in a table, and how the run ended."""
         from rich.console import Group
 
-        from rebecsim.report.models.runs import event_table, run_summary
+        from rebecsim.report.messages import event_table, run_summary
 
         return Group(event_table(self.events), run_summary(self.result))
 

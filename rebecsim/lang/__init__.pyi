@@ -22,13 +22,13 @@ from .errors import (
 )
 from .formatting import format_source as format_source
 from .printer import print_expression as print_expression, print_model as print_model
-from .properties.files import (
+from .properties import (
     CheckedProperties as CheckedProperties,
+    PropertyFile as PropertyFile,
     check_property as check_property,
     parse_property as parse_property,
     parse_property_file as parse_property_file,
 )
-from .properties.syntax import PropertyFile as PropertyFile
 from .reading.parser import (
     parse_expression as parse_expression,
     parse_model as parse_model,

@@ -6,12 +6,14 @@ of a type checker's side tables. Code generators read the tree and ask here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
-from rebecsim.lang.types import RebecType, Type
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import TIMER, RebecType, Type
 
 Dialect = Literal["timed", "core"]
 SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]
@@ -213,3 +215,38 @@ def find_server(
     elif name in interfaces:
         places = [interfaces[name]]
     return next((each for place in places for each in place.servers if each.name == server), None)
+
+
+_COMMENTS = re.compile(r"(\s|//[^\n]*|/\*.*?\*/)*", re.S)
+_MARK = re.compile(r"^[\s/*]*rebeca:[ \t]*core\b[\s.*/]*$", re.M | re.I)
+
+
+def declared_dialect(text: str) -> Dialect | None:
+    """Give the dialect that the comments before the first declaration name, by `// rebeca: core`.
+
+    None if they say nothing: the model is in the dialect that it is read as.
+    """
+    found = _COMMENTS.match(text)
+    return "core" if found is not None and _MARK.search(found.group()) else None
+
+
+def needs_time(model: CheckedModel) -> bool:
+    """Whether anything in a model has a meaning in time only."""
+    return any(_is_timed(model, node) for node in walk(model.tree))
+
+
+def _is_timed(model: CheckedModel, node: syntax.Node) -> bool:
+    match node:
+        case syntax.Delay():
+            return True
+        case syntax.Annotation(name=name):
+            return name in ("priority", "globalPriority")
+        case syntax.Send(after=after, deadline=deadline):
+            return after is not None or deadline is not None
+        case syntax.Name():
+            symbol = model.symbols.get(id(node))
+            builtin = symbol is not None and symbol.kind == "builtin"
+            return builtin and node.identifier not in ("self", "sender")
+        case syntax.TypeName(name=name):
+            return name == TIMER.name and model.declared_types.get(id(node)) == TIMER
+    return False

@@ -28,7 +28,7 @@ class _Token:
 
 
 @dataclass(frozen=True)
-class _Remark:
+class _Comment:
     """A comment: as lines, which token follows it, and how it stands in the text.
 
     `alone` on lines of its own, or else at a `column` behind this `code`.
@@ -50,11 +50,11 @@ def format_source(text: str, file: str = "<string>") -> str:
     """
     tree = parse_model(text, file)
     printed = print_model(tree)
-    tokens, remarks = _read(text)
+    tokens, comments = _read(text)
     laid_out, _ = _read(printed)
     partners = _partners(tokens, laid_out)
     spelled = _spelled(printed, tokens, laid_out, partners)
-    found = _with_remarks(spelled, remarks, laid_out, partners, len(tokens))
+    found = _with_comments(spelled, comments, laid_out, partners, len(tokens))
     if parse_model(found, file) != tree or _said(found) != _said(text):
         raise UserError(
             f"{file}: cannot be formatted, because a comment would lose its place; "
@@ -63,28 +63,28 @@ def format_source(text: str, file: str = "<string>") -> str:
     return found
 
 
-def _read(text: str) -> tuple[list[_Token], list[_Remark]]:
+def _read(text: str) -> tuple[list[_Token], list[_Comment]]:
     """Cut a text into tokens, without parentheses, and comments."""
     tokens: list[_Token] = []
-    remarks: list[_Remark] = []
+    comments: list[_Comment] = []
     line = 0
     for start, kind, value in RebecaLexer().get_tokens_unprocessed(text):
         if kind in Comment:
-            remarks.append(_remark(text, start, value, len(tokens)))
+            comments.append(_comment_at(text, start, value, len(tokens)))
         elif kind not in Text and value not in "()":
             tokens.append(_Token(value, start, line))
         line += value.count("\n")
-    return tokens, remarks
+    return tokens, comments
 
 
-def _remark(text: str, start: int, value: str, before: int) -> _Remark:
+def _comment_at(text: str, start: int, value: str, before: int) -> _Comment:
     begin = text.rfind("\n", 0, start) + 1
     end = start + len(value)
     rest = text[end:].partition("\n")[0] if "\n" in text[end:] else text[end:]
     lines = text[begin:end].split("\n")
     indent = len(lines[0]) - len(lines[0].lstrip())
     shown = (value.split("\n")[0], *(_outdented(each, indent) for each in lines[1:]))
-    return _Remark(
+    return _Comment(
         tuple(each.rstrip() for each in shown),
         before,
         not text[begin:start].strip() and not rest.strip(),
@@ -131,17 +131,17 @@ def _spelled(
     return "".join([*parts, printed[end:]]).removesuffix("\n").split("\n")
 
 
-def _with_remarks(
+def _with_comments(
     lines: list[str],
-    remarks: list[_Remark],
+    comments: list[_Comment],
     others: list[_Token],
     partners: list[tuple[int, int]],
     count: int,
 ) -> str:
-    above: dict[int, list[_Remark]] = defaultdict(list)
-    behind: dict[int, list[_Remark]] = defaultdict(list)
+    above: dict[int, list[_Comment]] = defaultdict(list)
+    behind: dict[int, list[_Comment]] = defaultdict(list)
     starts = [mine for mine, _ in partners]
-    for each in remarks:
+    for each in comments:
         following = bisect_left(starts, each.before)
         if not each.alone and following and starts[following - 1] == each.before - 1:
             behind[others[partners[following - 1][1]].line].append(each)
@@ -165,19 +165,19 @@ def _with_remarks(
     return "\n".join(written).rstrip("\n") + "\n"
 
 
-def _write_above(written: list[str], remark: _Remark, line: str) -> None:
+def _write_above(written: list[str], comment: _Comment, line: str) -> None:
     indent = " " * (len(line) - len(line.lstrip()) + (4 if line.lstrip().startswith("}") else 0))
     opened = not written or not written[-1] or written[-1].endswith("{")
-    if remark.gap_before and not opened:
+    if comment.gap_before and not opened:
         written.append("")
-    written += [indent + each if each else "" for each in remark.lines]
-    if remark.gap_behind and not line.lstrip().startswith("}"):
+    written += [indent + each if each else "" for each in comment.lines]
+    if comment.gap_behind and not line.lstrip().startswith("}"):
         written.append("")
 
 
-def _write_behind(written: list[str], remark: _Remark) -> None:
+def _write_behind(written: list[str], comment: _Comment) -> None:
     """Put a comment behind a line; columns of them stay where the lines do."""
-    same = written[-1] == remark.code
-    width = remark.column if same else len(written[-1]) + 2
-    written[-1] = written[-1].ljust(width) + remark.lines[0]
-    written += remark.lines[1:]
+    same = written[-1] == comment.code
+    width = comment.column if same else len(written[-1]) + 2
+    written[-1] = written[-1].ljust(width) + comment.lines[0]
+    written += comment.lines[1:]

@@ -9,14 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from rebecsim.lang import syntax
-from rebecsim.lang.literals import float_text, integer_text, text_text
-from rebecsim.lang.operators import (
+from rebecsim.lang.notation import (
     ASSIGNMENT,
     BINARY_PRECEDENCE,
     CONDITIONAL,
     INSTANCE_OF,
     POSTFIX,
     UNARY,
+    float_text,
+    integer_text,
+    text_text,
 )
 from rebecsim.lang.syntax import Expression
 from rebecsim.lang.types import PRIMITIVES

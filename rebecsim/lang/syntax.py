@@ -174,7 +174,7 @@ class Choice(Node):
 class Call(Node):
     """`name(arguments) after(a) deadline(d)`: a method of the same rebec, or a message to itself.
 
-    The text does not say which; `rebecsim.lang.checking.own_sends` does.
+    The text does not say which; `rebecsim.lang.checking.checker` does.
     """
 
     method: str

@@ -5,13 +5,14 @@ from .check import (
     check_log as check_log,
 )
 from .conductor import LiveLimits as LiveLimits
-from .lateness import Lateness as Lateness, lateness as lateness
 from .log import (
     ENDINGS as ENDINGS,
     Ending as Ending,
+    Lateness as Lateness,
     Log as Log,
     Sent as Sent,
     Served as Served,
+    lateness as lateness,
     load_log as load_log,
     save_log as save_log,
 )

@@ -21,8 +21,8 @@ from rebecsim.actors import (
     next_time,
     ready,
 )
-from rebecsim.actors.failures import raised
-from rebecsim.actors.written import plain
+from rebecsim.actors.values import plain
+from rebecsim.actors.violations import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served
 from rebecsim.simulation import Event, state_of

@@ -1,5 +1,8 @@
 """Gives rebecs their turns and takes over what they did, one lock around all of it.
 
+Whose turn it is in model time follows the rules of `rebecsim.actors.semantics`; `Turns` knows of
+neither threads nor real time.
+
 The threads of rebecs run message servers at the same time. What one did takes effect when it has
 ended, all at once: its messages are put into the bags and it is noted in the log. The order of the
 log is therefore one in which the semantics could have served the messages one after the other;
@@ -12,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from rebecsim.actors import (
     Message,
@@ -22,17 +26,104 @@ from rebecsim.actors import (
     System,
     Violation,
     alternatives,
+    next_time,
+    ready,
 )
-from rebecsim.actors.failures import raised
+from rebecsim.actors.rebec import LOWEST_PRIORITY
+from rebecsim.actors.violations import raised
 from rebecsim.live.log import Ending
-from rebecsim.live.records import Record
-from rebecsim.live.turns import OneByOne, Turns, has_priorities
-from rebecsim.live.view import Outgoing, View
+from rebecsim.live.view import Outgoing, Record, View
+
+
+class Turns:
+    """Rebecs that are due at the same time serve at the same time.
+
+    That is a run of the semantics, in the order in which they end: rebecs share nothing, whatever
+    is sent arrives at the time of the others or later, and so takes the turn from nobody. Without
+    priorities, that is; see `SequentialTurns`.
+    """
+
+    def __init__(self, system: System, stream: Stream) -> None:
+        self.time = -1
+        self._system = system
+        self._stream = stream
+        self._heap: list[tuple[int, int]] = []
+        self._noted: list[int | None] = [None] * len(system.rebecs)
+
+    def is_due(self, rebec: Rebec) -> bool:
+        """Look again at a rebec that is free and has messages: can it serve at this time?
+
+        If not, it is noted for later.
+        """
+        time = next_time(rebec)
+        if time <= self.time:
+            return True
+        if self._noted[rebec._index] != time:
+            self._noted[rebec._index] = time
+            heappush(self._heap, (time, rebec._index))
+        return False
+
+    def upcoming(self) -> int | None:
+        """Give the time to move on to, now that nobody is serving; None without any message."""
+        heap = self._heap
+        while heap and self._noted[heap[0][1]] != heap[0][0]:
+            heappop(heap)  # its rebec has had an earlier turn since
+        return heap[0][0] if heap else None
+
+    def move_to(self, time: int) -> list[Rebec]:
+        """Move on to the next time and give the rebecs due at it, in random order."""
+        self.time = time
+        due = []
+        while self._heap and self._heap[0][0] == time:
+            _, index = heappop(self._heap)
+            if self._noted[index] == time:
+                self._noted[index] = None
+                due.append(self._system.rebecs[index])
+        return self._shuffled(due)
+
+    def _shuffled(self, rebecs: list[Rebec]) -> list[Rebec]:
+        for place in range(len(rebecs) - 1, 0, -1):
+            other = self._stream.below(place + 1)
+            rebecs[place], rebecs[other] = rebecs[other], rebecs[place]
+        return rebecs
+
+
+class SequentialTurns(Turns):
+    """One rebec serves at a time, for models with priorities.
+
+    While a message server runs, another one could send a more urgent message, which should then
+    have gone first.
+    """
+
+    def is_due(self, rebec: Rebec) -> bool:
+        """Give no turn: who is next is looked up when nobody is serving."""
+        return False
+
+    def upcoming(self) -> int | None:
+        """Give the time of the next message; None without any."""
+        time, rebecs = ready(self._system)
+        return time if rebecs else None
+
+    def move_to(self, time: int) -> list[Rebec]:
+        """Move on to the next time and give one of the rebecs that may act, drawn at random."""
+        self.time = time
+        rebecs = ready(self._system)[1]
+        return [rebecs[self._stream.below(len(rebecs))]]
+
+
+def has_priorities(system: System) -> bool:
+    """Whether rebecs or message servers of a system have priorities that differ."""
+    servers = {
+        server.priority for rebec in system.rebecs for server in type(rebec).__servers__.values()
+    }
+    rebecs = {rebec._priority for rebec in system.rebecs}
+    return system.uses_global_priority or len(rebecs) > 1 or not servers <= {LOWEST_PRIORITY}
+
 
 MOST_AT_ONE_TIME = 100_000
 """The messages that are served at one time before a run is taken for one that goes no further."""
 
-_HESITATES = 16
+_YIELDS_ONE_IN = 16
 """One rebec in so many lets others go first, although it is due.
 
 Else few orders would ever be seen: a short message server would always end before a long one.
@@ -89,8 +180,8 @@ class Conductor:
         self._waiting: dict[int, Rebec] = {}  # due, but not given their turns yet
         self._sequence = system.sequence
         self._origin = time.monotonic()
-        self._winding_up: Ending | None = None
-        self._turns = (OneByOne if has_priorities(system) else Turns)(system, stream)
+        self._finishing: Ending | None = None
+        self._turns = (SequentialTurns if has_priorities(system) else Turns)(system, stream)
         for rebec in system.rebecs:
             if rebec._bag.messages:
                 self._turns.is_due(rebec)
@@ -101,12 +192,12 @@ class Conductor:
         """Start the time and give the first turns."""
         with self._lock:
             self._origin = time.monotonic()
-            self._move_on()
+            self._advance()
 
-    def wind_up(self, ending: Ending) -> None:
+    def finish(self, ending: Ending) -> None:
         """Give no more turns; the run ends when those who serve now have ended."""
         with self._lock:
-            self._winding_up = ending
+            self._finishing = ending
             if not self._serving:
                 self._end(ending)
 
@@ -120,7 +211,7 @@ class Conductor:
         with self._lock:
             return list(self._serving.values())
 
-    def while_serving(self, view: View, action: Callable[[], None]) -> None:
+    def if_serving(self, view: View, action: Callable[[], None]) -> None:
         """Do something if the rebec is in a message server, and while it cannot have left it."""
         with self._lock:
             if view.serving and view.owner._index in self._serving:
@@ -146,7 +237,7 @@ class Conductor:
         """Give by how many seconds of real time a rebec is late with a message, if `paced`."""
         return max(time.monotonic() - self._due(max(rebec._now, message.arrival)), 0.0)
 
-    def take_over(
+    def commit(
         self, view: View, message: Message, late: float, failure: Exception | None
     ) -> Message | None:
         """Let what a message server did take effect; it ended with this failure, if any.
@@ -162,15 +253,15 @@ class Conductor:
                 self.error = _raised_by_model(failure)
                 self._end(Ending("failed", raised(failure), str(rebec), str(message)))
             else:
-                overflow = self._admit(view)
+                overflow = self._deliver(view)
                 self._note(view, message, late, overflow)
                 violation = failure if overflow is None else overflow[0]
                 if violation is not None:
                     self._end(Ending(violation.verdict, str(violation)))
             del self._serving[rebec._index]
-            return self._go_on(rebec, view.kept) if self.ending is None else None
+            return self._turns_after(rebec, view.kept) if self.ending is None else None
 
-    def _admit(self, view: View) -> _Overflow | None:
+    def _deliver(self, view: View) -> _Overflow | None:
         """Put what a message server has sent into the bags, up to a message without a place.
 
         A message that is being served still takes its place.
@@ -200,14 +291,14 @@ class Conductor:
 
     # --- turns, under the lock -----------------------------------------------------------------
 
-    def _go_on(self, rebec: Rebec, sent: Sequence[Outgoing]) -> Message | None:
+    def _turns_after(self, rebec: Rebec, sent: Sequence[Outgoing]) -> Message | None:
         """Give the turns that the end of a message server has made possible.
 
         Gives the message that the rebec itself may serve next, if any.
         """
         serving, waiting, turns = self._serving, self._waiting, self._turns
         following = None
-        if self._winding_up is None:
+        if self._finishing is None:
             for outgoing in sent:
                 other = outgoing[0].owner
                 index = other._index
@@ -218,7 +309,7 @@ class Conductor:
             if waiting:
                 following = self._draw_turns(rebec)
         if not serving:
-            self._move_on()
+            self._advance()
         return following
 
     def _draw_turns(self, current: Rebec | None) -> Message | None:
@@ -227,7 +318,7 @@ class Conductor:
         Gives the message for the current rebec, which needs not be told by its mailbox.
         """
         waiting, below = self._waiting, self._stream.below
-        chosen = [rebec for rebec in waiting.values() if below(_HESITATES)]
+        chosen = [rebec for rebec in waiting.values() if below(_YIELDS_ONE_IN)]
         if not (chosen or self._serving):
             chosen = [list(waiting.values())[below(len(waiting))]]
         following = None
@@ -257,10 +348,10 @@ class Conductor:
         """Whether very many messages have been served at the time that it is."""
         return self._timed and self._granted - self._granted_before >= MOST_AT_ONE_TIME
 
-    def _move_on(self) -> None:
+    def _advance(self) -> None:
         """Go to the next model time, at once or when it has come."""
-        if self._winding_up is not None:
-            self._end(self._winding_up)
+        if self._finishing is not None:
+            self._end(self._finishing)
             return
         if self._granted == self._limits.steps:
             self._end(Ending("step limit"))

@@ -1,4 +1,7 @@
-"""The log of a live run: every message served, what it sent, and how the run ended."""
+"""The log of a live run: every message served, what it sent, how the run ended, how late it was.
+
+Scheduling jitter is reported, not hidden.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rebecsim.actors import Message, Rebec, ReplayError
-from rebecsim.actors.choice import read_record
-from rebecsim.actors.written import plain
+from rebecsim.actors.schedulers import read_record
+from rebecsim.actors.values import plain
 from rebecsim.files import write_json
 from rebecsim.simulation import OUTCOMES, Event, Outcome as SimulatedOutcome
 
@@ -226,3 +229,34 @@ def save_log(path: Path, log: Log, choices: Mapping[str, Any]) -> None:
 def load_log(path: Path) -> Log:
     """Read a run. Raises ReplayError, naming the file, when it is none."""
     return read_record(path, Log.from_json)
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """The messages of a run that were served late in real time; their order is that of model time.
+
+    `worst` is in seconds. `late` are those beyond the tolerance. `missed` are those that met their
+    deadline in model time, but were served so late that it had passed in real time.
+    """
+
+    tolerance: float
+    worst: float
+    late: tuple[Served, ...]
+    missed: tuple[Served, ...]
+
+
+def lateness(log: Log, tolerance: float) -> Lateness | None:
+    """Judge a run by a tolerance in seconds of real time; None for one in virtual time."""
+    if not log.speed:
+        return None
+    return Lateness(
+        tolerance,
+        max((each.late for each in log.served), default=0.0),
+        tuple(each for each in log.served if each.late > tolerance),
+        tuple(each for each in log.served if _misses(each, log.speed)),
+    )
+
+
+def _misses(served: Served, speed: float) -> bool:
+    deadline = served.event.deadline
+    return deadline is not None and served.event.time + served.late * speed > deadline

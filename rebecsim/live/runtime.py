@@ -1,25 +1,87 @@
-"""Run a model live from start to end: start its threads, watch them and stop them."""
+"""Run a model live from start to end: start its threads, watch them and stop them.
+
+Every rebec is a pykka actor, in a thread of its own.
+"""
 
 from __future__ import annotations
 
 import math
+import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pykka
 
-from rebecsim.actors import Model, RandomValues, Streams, Violation
+from rebecsim.actors import Message, Model, RandomValues, Streams, Violation, serve
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
-from rebecsim.actors.watchdog import Watchdog
+from rebecsim.actors.watchdog import ServerStopped, Watchdog, raise_in
 from rebecsim.errors import UserError
 from rebecsim.interrupts import noting_interrupts
-from rebecsim.live.actor import RebecActor
 from rebecsim.live.conductor import Conductor, LiveLimits
 from rebecsim.live.log import Ending, Log, Served
-from rebecsim.live.records import served
-from rebecsim.live.view import SharedBag, View
+from rebecsim.live.view import SharedBag, View, served
+
+
+class RebecActor(pykka.ThreadingActor):
+    """Serves the messages that the conductor gives it, one after the other.
+
+    The thread is a daemon: a message server that waits for something outside of Python cannot be
+    stopped, and must not keep the program from ending.
+    """
+
+    use_daemon_thread = True
+
+    def __init__(self, view: View, conductor: Conductor) -> None:
+        super().__init__()
+        self.thread: threading.Thread | None = None
+        self.view = view
+        self._conductor = conductor
+
+    @staticmethod
+    def _create_actor_inbox() -> queue.SimpleQueue[Any]:
+        """Give the mailbox; called by pykka. It never holds more than one message and the end."""
+        return queue.SimpleQueue()
+
+    def on_start(self) -> None:
+        """Remember the thread; called by pykka in it."""
+        self.thread = threading.current_thread()
+        self.thread.name = f"rebec {self.view.owner}"
+        self.view.use_in_this_thread()
+
+    def on_receive(self, message: Message) -> None:
+        """Serve a message; called by pykka in the thread of the actor."""
+        with suppress(ServerStopped):  # the run has ended
+            self._serve(message)
+
+    def _serve(self, message: Message) -> None:
+        """Serve a message, and those after it for which the rebec keeps its turn."""
+        view, conductor = self.view, self._conductor
+        rebec = view.owner
+        following: Message | None = message
+        while following is not None:
+            message = following
+            late = conductor.late(rebec, message) if conductor.paced else 0.0
+            failure = None
+            view.prepare()
+            try:
+                serve(view, rebec, message)
+                view.attributes.check()
+            except Exception as error:  # a violation, or whatever a model in Python raises
+                failure = error
+            following = conductor.commit(view, message, late, failure)
+
+    def stop_server(self) -> None:
+        """Make the message server end, at the next instruction of Python that its thread executes.
+
+        It must be running: the thread has to be in `on_receive` when this comes.
+        """
+        assert self.thread is not None
+        raise_in(self.thread.ident or 0, ServerStopped)
+
 
 _LOOK_EVERY = 0.02  # seconds between two looks at what has happened
 _LOOK_UNWATCHED = 0.1  # the same when nobody watches, which leaves the threads more time
@@ -91,7 +153,7 @@ def run_live(
                     watcher.look()
                 actors.look_for_endless(patience)
                 if interrupt.seen:
-                    conductor.wind_up(_INTERRUPTED)
+                    conductor.finish(_INTERRUPTED)
                     conductor.ended.wait(_GRACE)
                     break
     finally:
@@ -177,7 +239,7 @@ class _Actors:
             actor.stop()
         alive = self._wait(self._actors)
         for actor in alive:
-            self._conductor.while_serving(actor.view, actor.stop_server)
+            self._conductor.if_serving(actor.view, actor.stop_server)
         alive = self._wait(alive)
         if self._timekeeper is not None:
             self._timekeeper.join()

@@ -1,4 +1,4 @@
-"""The arrays that compiled functions take, and what Numba makes of annotations.
+"""The arrays that compiled functions take, arrays that grow, and states packed into words.
 
 Arrays are contiguous; those of one kind differ in what they hold and in their dimensions. Arrays
 that belong together are the fields of a named tuple.
@@ -6,7 +6,7 @@ that belong together are the fields of a named tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
@@ -69,3 +69,147 @@ def _numba_type(hint: Any) -> Any:
         ((element, dimensions),) = noted
         return types.Array(from_dtype(np.dtype(element)), dimensions, "C")
     return from_dtype(np.dtype(kind))
+
+
+def ranges(first: Integers, count: Integers) -> Integers:
+    """Give the numbers of the rows first, first + 1, ... of each range, one after the other."""
+    before = np.cumsum(count) - count
+    return np.repeat(first - before, count) + np.arange(int(count.sum()), dtype=np.int64)
+
+
+class IntegerRows:
+    """Rows of integers, appended one by one. `array` has more rows than are in use.
+
+    How many are is in `counts`, at this `place`, where compiled code can count on.
+    """
+
+    def __init__(self, width: int, counts: Integers, place: int) -> None:
+        self.array: Integers = np.empty((64, width), np.int64)
+        self._counts = counts
+        self._place = place
+
+    def __len__(self) -> int:
+        return int(self._counts[self._place])
+
+    def append(self, *values: int) -> int:
+        """Add a row and give its number."""
+        number = len(self)
+        if number == len(self.array):
+            self.grow()
+        self.array[number] = values
+        self._counts[self._place] = number + 1
+        return number
+
+    def grows(self, coming: int) -> bool:
+        """Whether there is no room for so many more."""
+        return len(self) + coming > len(self.array)
+
+    def grow(self) -> None:
+        """Make room for twice as many rows."""
+        larger = np.empty((2 * len(self.array), self.array.shape[1]), np.int64)
+        larger[: len(self)] = self.array[: len(self)]
+        self.array = larger
+
+
+class NumberedRows(IntegerRows):
+    """Rows that belong to rebecs, those of each of them numbered from 1 on, in the last column.
+
+    Attributes:
+        numbers: how many rows each rebec has; shape (rebecs,).
+        at: the row of each number; shape (rebecs, more than the largest number).
+    """
+
+    def __init__(self, rebecs: int, width: int, counts: Integers, place: int) -> None:
+        super().__init__(width, counts, place)
+        self.numbers = np.zeros(rebecs, np.int64)
+        self.at = np.zeros((rebecs, 64), np.int32)
+
+    def append_to(self, owner: int, *values: int) -> int:
+        """Add a row of a rebec, without its number, and give where it is."""
+        number = int(self.numbers[owner]) + 1
+        if number == self.at.shape[1]:
+            self.grow_numbers()
+        row = self.append(*values, number)
+        self.numbers[owner] = number
+        self.at[owner, number] = row
+        return row
+
+    def grows_numbers(self, coming: int) -> bool:
+        """Whether a rebec may get a number that there is no room for, when so many come."""
+        return bool(self.numbers.max() + coming >= self.at.shape[1])
+
+    def grow_numbers(self) -> None:
+        """Make room for larger numbers."""
+        self.at = np.concatenate([self.at, np.zeros_like(self.at)], axis=1)
+
+    def number_of(self, row: int) -> int:
+        """Give the number of a row."""
+        return int(self.array[row, -1])
+
+    def row_at(self, owner: int, number: int) -> int:
+        """Give the row of a number of a rebec."""
+        return int(self.at[owner, number])
+
+
+WIDEST = 62
+"""The most bits of one part; more would not leave room for a sign."""
+
+_WORD = 63
+
+
+def layout_for(largest: Sequence[int]) -> NDArray[np.int64]:
+    """Lay out parts of a state that take values from 0 to `largest`, at least.
+
+    Gives an array of shape (parts, 3): word, shift and mask of each. The bits that are left in
+    the last word go to the parts that may soon need them, those with the largest values first.
+    Raises OverflowError for a value of more than 62 bits.
+    """
+    widths = [max(int(value).bit_length(), 1) for value in largest]
+    if max(widths) > WIDEST:
+        raise OverflowError(f"a part of a state needs {max(widths)} bits")
+    words = _pack(widths)[-1][0]
+    by_size = sorted(range(len(widths)), key=lambda part: -widths[part])
+    for part in (*by_size, *by_size):
+        widths[part] += 1
+        if widths[part] > WIDEST or _pack(widths)[-1][0] > words:
+            widths[part] -= 1
+    return np.array(
+        [
+            (word, shift, (1 << width) - 1)
+            for (word, shift), width in zip(_pack(widths), widths, strict=True)
+        ],
+        dtype=np.int64,
+    )
+
+
+def _pack(widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Give word and shift of each part: in order, none across two words."""
+    places: list[tuple[int, int]] = []
+    word = shift = 0
+    for width in widths:
+        if shift + width > _WORD:
+            word, shift = word + 1, 0
+        places.append((word, shift))
+        shift += width
+    return places
+
+
+def packed(parts: NDArray[np.int64], layout: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pack states, an array of shape (states, parts), into words: shape (states, words)."""
+    words = np.zeros((len(parts), words_of(layout)), dtype=np.int64)
+    for part, (word, shift, _) in enumerate(layout.tolist()):
+        words[:, word] |= parts[:, part] << shift
+    return words
+
+
+def relaid(
+    states: NDArray[np.int64], old: NDArray[np.int64], layout: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Pack states of one layout, shape (states, words), into another."""
+    parts = [(states[:, word] >> shift) & mask for word, shift, mask in old.tolist()]
+    return packed(np.stack(parts, axis=1), layout)
+
+
+def words_of(layout: NDArray[np.int64]) -> int:
+    """Give how many words a state takes."""
+    return int(layout[-1, 0]) + 1

@@ -51,7 +51,7 @@ from rebecsim.extras import is_installed
 from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.native import inside_numba
 from rebecsim.native.inside_numba import (
-    LateDispatcher,
+    LazyDispatcher,
     compiler_lock,
     definition_of,
     packed_result,
@@ -210,7 +210,7 @@ def entry_of(function: Function) -> Function:
 _results: dict[str, Any] = {}  # Numba's results of this process, by digest
 
 
-class _Compiled(LateDispatcher):
+class _Compiled(LazyDispatcher):
     """A function with its one signature."""
 
     def __init__(

@@ -4,9 +4,9 @@ With `REBECSIM_PLAIN_NUMBA=1` in the environment nothing here is used: compiled 
 of `numba.njit` then, and everything runs with the same results, slower. So it is, too, with a
 version of Numba that is newer than the tests know and has other parts: `is_used` tries them out.
 
-* `LateDispatcher`: a function is compiled for one signature, or read from disk, when it is first
+* `LazyDispatcher`: a function is compiled for one signature, or read from disk, when it is first
   used. Without it Numba compiles for whatever types come.
-* `LateDispatcher.entry`: a function is called without finding out the types of its arguments, of
+* `LazyDispatcher.entry`: a function is called without finding out the types of its arguments, of
   which it takes no others. Without it a call takes ten microseconds more.
 * `packed_result`, `rebuilt_result`, `processor`, `definition_of`: machine code is kept on disk and
   found by its content. Without them each process compiles again what it uses.
@@ -58,7 +58,7 @@ def is_used() -> bool:
     return True
 
 
-class LateDispatcher(ABC):
+class LazyDispatcher(ABC):
     """Numba's dispatcher of a function, which is told what to compile.
 
     Numba compiles a dispatcher for whatever types it is first called with. Here the two doors to
@@ -136,7 +136,7 @@ class _Kept:
         self.payload = packed_result(result)
 
 
-class _Trial(LateDispatcher):
+class _Trial(LazyDispatcher):
     """A function that is compiled to see whether this can be done."""
 
     signature = "int64(int64[::1], int64)"

@@ -1,27 +1,90 @@
-"""Lay out a model in arrays of integers, with its compiled step."""
+"""Lay out a model in arrays of integers, with its compiled step, and read values back from them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors import Model, Rebec, Since, System
-from rebecsim.actors.message import Message as BagMessage
+from rebecsim import arithmetic
+from rebecsim.actors import STOPPED, Model, Rebec, Since, System
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
-from rebecsim.generate.cells import flat_length
+from rebecsim.actors.rebec import Message as BagMessage
+from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import StepSource, step_source
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
-from rebecsim.native import columns as slot
-from rebecsim.native.generated import load_step
-from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH
-from rebecsim.native.values import RebecView
+from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
+from rebecsim.native import codes as slot
+from rebecsim.native.codes import NO_TIME, Failure
+from rebecsim.native.operations import KEY, MOST_ROUNDS, NUMBER, STREAM_WIDTH
+
+
+def shown_value(cells: Sequence[int], kind: Type, names: Sequence[Any], now: int = 0) -> Any:
+    """Give the value that starts at the first of these cells; a rebec as it is named.
+
+    `now` is the local time of its rebec, which says how long a timer has been running.
+    """
+    if isinstance(kind, ArrayType):
+        width = flat_length(kind.element)
+        return [
+            shown_value(cells[place * width :], kind.element, names, now)
+            for place in range(kind.length)
+        ]
+    cell = int(cells[0])
+    if isinstance(kind, RebecType):
+        return None if cell < 0 else names[cell]
+    if kind == TIMER:
+        return STOPPED if cell == NO_TIME else now - cell
+    if kind == BOOLEAN:
+        return cell != 0
+    if kind in REAL:
+        return float(np.int64(cell).view(np.float64))
+    return cell
+
+
+@dataclass(frozen=True)
+class RebecView:
+    """How to read one rebec: its state variables, by their names in Rebeca, in their order there.
+
+    `servers` are its message servers by number: their names and the types of their parameters.
+    """
+
+    name: str
+    variables: tuple[tuple[str, Place], ...]
+    servers: tuple[tuple[str, tuple[Type, ...]], ...]
+    names: tuple[str, ...]
+
+    def state(self, cells: Sequence[int], now: int) -> dict[str, Any]:
+        """Give the state variables at a local time; `cells` start with the rebec's first one."""
+        return {
+            name: shown_value(cells[place.offset :], place.type, self.names, now)
+            for name, place in self.variables
+        }
+
+    def arguments(self, server: int, cells: Sequence[int]) -> tuple[Any, ...]:
+        """Give the arguments of a message for the server of this number."""
+        kinds = self.servers[server][1]
+        return tuple(
+            shown_value(cells[column:], kind, self.names) for column, kind in enumerate(kinds)
+        )
+
+
+@lru_cache(maxsize=64)
+def load_step(text: str) -> dict[str, Any]:
+    """Give the names that the text of a step defines; see `rebecsim.generate.step`.
+
+    Only code generated from a checked tree may be given. Nothing is compiled before it is used.
+    """
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(text, "<step>", "exec"), namespace)  # noqa: S102 - written from a checked tree
+    return namespace
+
 
 Integers = NDArray[np.int64]
 
@@ -274,3 +337,66 @@ def flat_cells(value: Any, kind: Type) -> list[int]:
     if kind in REAL:
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]
+
+
+def missed_text(native: NativeModel, message: Integers, time: int) -> str:
+    """Tell of a message that was about to be served after its deadline."""
+    shown = _message(native, message)
+    return f"{shown} with deadline {message[slot.DEADLINE]} is served at time {time}"
+
+
+def endless_text(native: NativeModel, ctx: Integers, message: Integers) -> str:
+    """Tell of a message server that has been in a loop for too long."""
+    rebec = native.views[int(message[slot.RECEIVER])]
+    place = f"({native.model.name}.rebeca, line {native.sites[int(ctx[slot.SITE])]})"
+    return (
+        f"{rebec.name}, serving {_message(native, message)}: has not ended after "
+        f"{MOST_ROUNDS:,} rounds of loops {place}"
+    )
+
+
+def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: Integers) -> str:
+    """Tell of what failed while a message was served."""
+    kind, site, value = int(ctx[slot.FAILED]), int(ctx[slot.SITE]), int(ctx[slot.VALUE])
+    if kind == Failure.ASSERTION:
+        return str(native.sites[site])
+    if kind == Failure.OVERFLOW:
+        capacity = native.rebecs[sends[site, slot.RECEIVER], CAPACITY]
+        return f"no place for {_message(native, sends[site])} in a queue of {capacity}"
+    rebec = native.views[int(message[slot.RECEIVER])]
+    if kind == Failure.CAST:
+        cast = native.model.instances[value]
+        return f"{cast.name} is a {cast.reactive_class.__name__}, no {native.sites[site]}"
+    where = f'method "{rebec.name}.{rebec.servers[int(message[slot.SERVER])][0]}"'
+    if kind == Failure.INDEX:
+        return f"Array index out of bound: {value}, {where} line {native.sites[site]}"
+    if kind == Failure.PAST:
+        receiver = native.views[int(sends[site, slot.RECEIVER])]
+        server = receiver.servers[int(sends[site, slot.SERVER])][0]
+        return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
+    if kind == Failure.NULL:
+        return f"message to null, {where}"
+    if kind == Failure.DELAY:
+        return f"a delay of {value} time units: time does not go back, {where}"
+    return f"{_arithmetic(kind, value)}, {where}"
+
+
+def _message(native: NativeModel, row: Integers) -> str:
+    view = native.views[int(row[slot.RECEIVER])]
+    number = int(row[slot.SERVER])
+    arguments = view.arguments(number, row[slot.ARGUMENTS :].tolist())
+    return f"{view.servers[number][0]}({', '.join(map(str, arguments))})"
+
+
+def _arithmetic(kind: int, value: int) -> str:
+    """Let Python say what is wrong, which differs between its versions."""
+    try:
+        if kind == Failure.QUOTIENT:
+            arithmetic.quotient(1, 0)
+        elif kind == Failure.REMAINDER:
+            arithmetic.remainder(1, 0)
+        elif kind == Failure.TRUNCATION:
+            arithmetic.truncate(float(np.int64(value).view(np.float64)))
+    except ArithmeticError as error:
+        return str(error)
+    raise AssertionError(f"no failure of arithmetic: {kind}")

@@ -1,12 +1,11 @@
-"""Reports of comparisons: terminal tables, CSV, charts and a self-contained HTML page.
+"""What is said, tabled and drawn of studies and of models.
 
-* `ReportInput`: results with all that a reader needs to judge and repeat them.
-* `write_report`: write the page, the CSV files and the charts to a directory.
-* `WrittenReport`: where they are.
-* `report_view`: the answer with the tables, differences and effects of message order behind it.
-* `policy_table`: the table alone.
+Of studies: `write_report` writes the page, CSV files and charts of a `ReportInput`; `report_view`
+gives the same for the terminal; `GroupAnswer` answers by queue or user. Of models: `result_parts`
+says what an exploration found, `race_lines` which races there are. Figures are made by
+`new_figure`, and get their colours and marks from `line_styles`.
 
-They are loaded when they are asked for: drawing a counterexample needs none of what reports of
+Names are loaded when they are asked for: drawing a counterexample needs none of what reports of
 comparisons do.
 """
 

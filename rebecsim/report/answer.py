@@ -1,4 +1,4 @@
-"""The answer of a comparison in one sentence, and in a table where it depends on the condition."""
+"""The answer of a comparison in words, a table of who leads, and how to read the figures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rebecsim.metrics import Metric
-from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale
+from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import POLICIES, Compared, Condition, Value, grouped
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.answer import Answer, Standing
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.precision import Precision, Reached
+from rebecsim.studies.statistics.rare import SAFE_DISTANCE, rests_on_rare_events
+from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.study import Axis
 
 _MOST_NAMED = 3
@@ -310,3 +314,136 @@ def _lead(standing: Standing) -> str:
     if standing.tested == others and len(missing) <= len(behind):
         return f"all but {', '.join(missing)}"
     return ", ".join(behind)
+
+
+def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
+    """How to read the table: what the mark means, and what an interval and a dash stand for."""
+    estimates = [estimate for row in summary.rows for estimate in row.estimates]
+    notes = []
+    if len(summary.rows) > 1 and any(each.better != "neither" for each in summary.metrics):
+        notes.append(
+            "* marks the best value. The differences below say which leads are significant; "
+            "overlapping intervals do not."
+            if has_chance
+            else "* marks the best value."
+        )
+    notes += [
+        f"{row.policy} is not marked: {row.unearned}, 0." for row in summary.rows if row.unearned
+    ]
+    if not has_chance:
+        notes.append("Nothing is random in these models: every run gives the same figures.")
+    elif any(e.half_width is not None for e in estimates):
+        notes.append(f"± gives the half-width of the {level_text(summary.level)} interval.")
+    if has_chance and any(e.half_width == 0 for e in estimates):
+        notes.append("± 0: all runs of each cell gave the same figure.")
+    notes += rare_notes(summary.metrics, [(row.policy, row.estimates) for row in summary.rows])
+    if has_chance and any(e.half_width is None and e.is_defined for e in estimates):
+        notes.append("No interval: some model was run fewer than two times.")
+    if any(not e.is_defined for e in estimates):
+        notes.append(f"{DASH} means undefined: nothing of the kind that is counted happened.")
+    return notes
+
+
+def rare_notes(
+    metrics: Sequence[Metric], figures: Sequence[tuple[str, Sequence[Estimate]]]
+) -> list[str]:
+    """A warning for each metric with intervals that rest on rare events; empty without any.
+
+    `figures` are names with one estimate for each metric.
+    """
+    notes = []
+    for column, metric in enumerate(metrics):
+        names = [name for name, e in figures if rests_on_rare_events(metric, e[column])]
+        if names:
+            notes.append(
+                f"Rare events: few cases decide {metric.title} of {', '.join(names)}. Such figures "
+                "are skewed, and their intervals cover the truth less often than they say; more "
+                "runs help."
+            )
+    return notes
+
+
+def abnormal_notes(summary: Summary) -> list[str]:
+    """A warning per policy some of whose runs did not end as they should; empty when all did."""
+    notes = []
+    for row in summary.rows:
+        if row.abnormal:
+            ends = ", ".join(f"{end}: {n}" for end, n in row.abnormal.items())
+            notes.append(
+                f"{row.policy}: {sum(row.abnormal.values())} of {row.replications} runs did not "
+                f"reach the time limit ({ends}). Their counters stop where the run stopped."
+            )
+    return notes
+
+
+def interval_notes(summary: Summary) -> list[str]:
+    """How the intervals are computed, with the sources of the formulas."""
+    level = level_text(summary.level)
+    return [
+        f"All intervals are two-sided {level} intervals from Student's t. Every cell is a "
+        "stratum of independent runs, and all strata weigh the same.",
+        "A mean is the average of the strata's means; its variance is the sum of the strata's "
+        "s²/n divided by the square of their number (Cochran, Sampling Techniques, 1977, "
+        "chapter 5).",
+        "A success rate is the ratio of two pooled sums, not the mean of the rates of single "
+        "runs; its variance comes from linearising the ratio (the delta method; Cochran, "
+        "chapter 6). Its interval is cut off at 0 % and 100 %.",
+        "Degrees of freedom follow Satterthwaite (1946). An interval of zero width says that all "
+        "runs agreed, not that the value is certain.",
+        "A count that is mostly 0, or a share near 0 % or 100 %, is skewed, and its interval "
+        f"covers the truth less often than in {level} of cases. Figures less than "
+        f"{SAFE_DISTANCE:g} standard errors from such an end are named as resting on rare events.",
+    ]
+
+
+def precision_notes(
+    reached: Sequence[tuple[Precision, Sequence[Reached]]], compared: Compared = POLICIES
+) -> list[str]:
+    """Say which policies reached each target, after how many runs, and what the others have."""
+    return [note for target, each in reached for note in _notes_of(target, each, compared)]
+
+
+def _notes_of(target: Precision, reached: Sequence[Reached], compared: Compared) -> list[str]:
+    replications = min((each.replications for each in reached), default=0)
+    after = f"{replications:,} runs of each cell"
+    missing = [each for each in reached if not each.is_reached]
+    if not missing:
+        notes = [f"Precision: {target.text}, reached by every {compared.one} after {after}."]
+    else:
+        found = ", ".join(f"{each.policy} ({_amount(target, each)})" for each in missing)
+        others = len(reached) - len(missing)
+        notes = [
+            f"Precision: {target.text} was NOT reached by {found}, as {after} were the limit"
+            + (f"; {others} of {len(reached)} {compared.many} reached it." if others else ".")
+            + " A higher --max-replications goes further."
+        ]
+    notes += [_without_case(target, each) for each in reached if each.without_case]
+    return notes
+
+
+def _without_case(target: Precision, each: Reached) -> str:
+    return (
+        f"{each.policy}: {target.metric.title} are 0 in all {each.runs:,} runs, so there is no "
+        f"relative precision. With {level_text(target.level)} confidence fewer than "
+        f"{_percent(each.half_width)} of runs have any; {100 * target.half_width:g} % is enough "
+        "to stop."
+    )
+
+
+def _amount(target: Precision, each: Reached) -> str:
+    if math.isinf(each.half_width):
+        return "not known at all"
+    if each.without_case:
+        return "0 in all runs"
+    unit = " %" if target.is_relative else " percentage points"
+    return f"{_upwards(100 * each.half_width)}{unit}"
+
+
+def _percent(share: float) -> str:
+    return f"{_upwards(100 * share)} %"
+
+
+def _upwards(value: float) -> str:
+    """Two significant digits, rounded up: a precision is never said to be better than it is."""
+    digits = 1 - math.floor(math.log10(value))
+    return f"{math.ceil(round(value * 10**digits, 6)) / 10**digits:.{max(digits, 0)}f}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.metrics import Metric
+from rebecsim.studies.cell import Compared
 from rebecsim.studies.statistics.estimates import Estimate
 from rebecsim.studies.statistics.summary import Summary
 
@@ -81,6 +82,39 @@ def shown_figures(summary: Summary) -> list[list[ShownFigure]]:
         pairs = zip(texts, summary.policies, strict=True)
         figures.append([ShownFigure(text, policy in best) for text, policy in pairs])
     return figures
+
+
+@dataclass(frozen=True, slots=True)
+class FigureTable:
+    """The figures of policies: a row for each policy, or a column if there are many measures.
+
+    Attributes:
+        corner: what the rows are.
+        headings: of the columns of figures, each with a unit, which may be empty.
+        rows: their names and figures.
+    """
+
+    corner: str
+    headings: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, tuple[ShownFigure, ...]], ...]
+
+
+def figure_table(summary: Summary, compared: Compared) -> FigureTable:
+    """Lay out the figures of all policies."""
+    figures, metrics = list(map(tuple, shown_figures(summary))), summary.metrics
+    if len(metrics) > MOST_COLUMNS:
+        headings = tuple((policy, "") for policy in summary.policies)
+        rows = tuple(zip(map(column_heading, metrics), figures, strict=True))
+        return FigureTable("Figure", headings, rows)
+    headings = tuple((metric.title, _unit(metric)) for metric in metrics)
+    of_policies = tuple(zip(summary.policies, zip(*figures, strict=True), strict=True))
+    return FigureTable(compared.one.capitalize(), headings, of_policies)
+
+
+def _unit(metric: Metric) -> str:
+    of = "% of " if metric.is_share else ""
+    better = "" if metric.better == "neither" else f"{metric.better} is better"
+    return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
 
 
 def best_rows(summary: Summary, column: int) -> frozenset[str]:

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.report.answer import answer_notes, answer_table, answer_text
-from rebecsim.report.notes import abnormal_notes, reading_notes
+from rebecsim.report.answer import (
+    abnormal_notes,
+    answer_notes,
+    answer_table,
+    answer_text,
+    precision_notes,
+    reading_notes,
+)
+from rebecsim.report.differences import (
+    by_metric,
+    extreme_tables,
+    no_orders_note,
+    order_notes,
+    order_sentences,
+    pair_notes,
+    pair_sentence,
+    power_sentence,
+)
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
     ShownFigure,
     column_heading,
     shown_figures,
 )
-from rebecsim.report.orders import (
-    extreme_tables,
-    no_orders_note,
-    order_notes,
-    order_sentences,
-)
-from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
-from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
+from rebecsim.workloads.summary import Distribution
 
 _BORDERS = 3  # a column's line and the blanks beside it
 
@@ -242,3 +251,33 @@ def _notes(notes: Sequence[str]) -> list[Text]:
 
 def _hanging(text: Text, indent: int) -> Padding:
     return Padding(text, (0, 0, 0, indent), expand=False)
+
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def duration_text(seconds: float) -> str:
+    """Write a duration with its two largest units: `35s`, `2h 43m`, `340d 5h`."""
+    whole = round(seconds)
+    if whole >= _DAY:
+        return f"{whole // _DAY}d {whole % _DAY // _HOUR}h"
+    if whole >= _HOUR:
+        return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE}m"
+    if whole >= _MINUTE:
+        return f"{whole // _MINUTE}m {whole % _MINUTE}s"
+    return f"{round(seconds, 1):g}s"
+
+
+def distribution_table(distributions: Sequence[Distribution]) -> Table:
+    """One row per column of a workload: its mean, and where its values lie."""
+    headings = ("", "mean", "least", "25 %", "median", "75 %", "95 %", "most")
+    rows = []
+    for each in distributions:
+        name, unit, _, *values = astuple(each)
+        shown = [duration_text(v) if unit == "s" else _number(v) for v in values]
+        rows.append((name + (f" ({unit})" if unit not in ("", "s") else ""), tuple(shown)))
+    return text_table(TextTable("", headings, tuple(rows)))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) or value >= 1000 else f"{value:,.1f}"

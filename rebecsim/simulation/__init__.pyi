@@ -1,10 +1,14 @@
-from .batch import Batch as Batch, Observation as Observation
-from .engine import EngineError as EngineError
-from .montecarlo import run_batch as run_batch
-from .order import ORDERS as ORDERS, Order as Order
+from .montecarlo import (
+    Batch as Batch,
+    EngineError as EngineError,
+    Observation as Observation,
+    run_batch as run_batch,
+)
 from .simulator import (
+    ORDERS as ORDERS,
     OUTCOMES as OUTCOMES,
     VIOLATIONS as VIOLATIONS,
+    Order as Order,
     Outcome as Outcome,
     RunResult as RunResult,
     simulate as simulate,

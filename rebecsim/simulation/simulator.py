@@ -1,27 +1,130 @@
-"""One run of a model: steps picked by a scheduler until something ends it."""
+"""One run of a model: steps picked by a scheduler until something ends it.
+
+A run with a trace is run again, to check that the same choices give the same run. Message servers
+of a model in Python that draw random numbers, read a clock or use a global that something else
+changes do not do the same again, and what is shown of them is true only once.
+
+Nobody decides which message of one time unit goes first in a distributed system: results that
+depend on it say something about the race and not about the policy. The orders other than `random`
+show how far it matters, by resolving every race between a tick and the rest in one way.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from itertools import islice
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 from rebecsim.actors import (
     Agenda,
+    ChoiceLaw,
+    FifoScheduler,
     Message,
     Model,
+    ModelCodeError,
+    RandomScheduler,
+    RandomValues,
+    RankedScheduler,
+    Rebec,
+    Recorder,
+    ReplayError,
+    ReplayScheduler,
+    Run,
     Scheduler,
     Step,
+    Streams,
     System,
     Violation,
     agenda_for,
     serve,
+    steps,
 )
-from rebecsim.actors.attributes import Attributes
+from rebecsim.actors.randomness import key_of
+from rebecsim.actors.repeatable import NotRepeatableError
+from rebecsim.actors.schedulers import Pick, read_record
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
+from rebecsim.actors.system import Attributes
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.simulation.standstill import Freedom, Recurrence
-from rebecsim.simulation.trace import Tracer
+from rebecsim.files import write_json
+from rebecsim.simulation.trace import Event, Tracer, state_of
+
+_MOST = 10_000
+"""The most states that are remembered."""
+
+_SHORT = 1_000
+"""The messages of a run that Python does again in no time."""
+
+
+class CycleDetector:
+    """Notices that a run has come back to where it was, at the same time and with no way out.
+
+    Only what had to happen counts: where a message or a value was drawn, another run may go on.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._seen: dict[str, int] = {}
+        self._time = -1
+
+    def look(self, steps: int, time: int, *, was_drawn: bool) -> int | None:
+        """Look at what a step has led to; gives the number of steps in the cycle, if there is one.
+
+        `was_drawn`: the step, or something in it, could have been another.
+        """
+        if was_drawn or time != self._time:
+            self._seen.clear()
+            self._time = time
+        state = repr([self._rebec(index) for index in range(len(self._system.rebecs))])
+        before = self._seen.get(state)
+        if before is None and len(self._seen) < _MOST:
+            self._seen[state] = steps
+        return None if before is None else steps - before
+
+    def _rebec(self, index: int) -> object:
+        """Give all that a rebec's future depends on, as values that can be written."""
+        rebec = self._system.rebecs[index]
+        bag = [
+            (each.arrival, each.server.name, str(each.sender), str(each.arguments), each.deadline)
+            for each in rebec._bag
+        ]
+        return rebec._now, state_of(rebec), bag
+
+
+class BranchObserver:
+    """Lets another scheduler pick, and tells whether it could have picked another step."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.is_branching = False
+        self.priorities = scheduler.priorities
+        self.choose = scheduler.choose
+        self._scheduler = scheduler
+
+    def pick(self, rebecs: list[Rebec]) -> Pick | None:
+        """Let the scheduler pick."""
+        self.is_branching = len(steps(rebecs)) > 1
+        return self._scheduler.pick(rebecs)
+
+
+def may_stand_still(events: Sequence[Event]) -> bool:
+    """Whether it is worth looking if a run has come back to where it was, by its trace.
+
+    It is for short runs, and where a rebec has served the same message twice at the last time, with
+    nothing drawn in between.
+    """
+    if len(events) <= _SHORT:
+        return True
+    seen = set()
+    for event in reversed(events):
+        if event.time != events[-1].time or event.choices:
+            break
+        served = event.rebec, event.server, event.sender, repr(event.arguments)
+        if served in seen:
+            return True
+        seen.add(served)
+    return False
+
 
 Outcome = Literal[
     "time limit",
@@ -91,10 +194,10 @@ def simulate(
     attributes = [Attributes(rebec) for rebec in system.rebecs] if tracer is not None else []
     if watchdog is not None:
         watchdog.system = system
-    recurrence = Recurrence(system) if stop_at_repeats and not model.core else None
-    freedom = Freedom(scheduler)
+    cycles = CycleDetector(system) if stop_at_repeats and not model.core else None
+    observer = BranchObserver(scheduler)
     began = 0  # the messages that had been served when the time advanced last
-    agenda = agenda_for(system, scheduler if recurrence is None else freedom, until)
+    agenda = agenda_for(system, scheduler if cycles is None else observer, until)
     for rebec, message in islice(agenda.steps(), max_steps):
         if agenda.time > time:
             began, time = steps, agenda.time
@@ -111,11 +214,11 @@ def simulate(
                 attributes[rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
-        if recurrence is not None and tracer is not None:
-            was_drawn = freedom.is_free or bool(tracer.events[-1].choices)
-            circle = recurrence.look(steps, time, was_drawn=was_drawn)
-            if circle is not None:
-                detail = f"everything is as it was {circle} message{'s'[: circle != 1]} before"
+        if cycles is not None and tracer is not None:
+            was_drawn = observer.is_branching or bool(tracer.events[-1].choices)
+            cycle = cycles.look(steps, time, was_drawn=was_drawn)
+            if cycle is not None:
+                detail = f"everything is as it was {cycle} message{'s'[: cycle != 1]} before"
                 return RunResult("time stands still", steps, time, detail, system)
     outcome = "step limit" if steps == max_steps else _end(agenda, until)
     return RunResult(outcome, steps, time, "", system)
@@ -135,3 +238,168 @@ def _traced(system: System, step: Step, tracer: Tracer, deadlines: bool) -> None
         serve(system, step.rebec, step.message, deadlines)
     finally:
         tracer.after(step)
+
+
+_SHORT_RUNS = (1, 2)
+"""Messages of runs that come between: a global that is back at its first value after the whole run
+is not after these."""
+
+
+def require_repeatable(
+    model: Model, system: System, run: Run, events: Sequence[Event], most: int | None = None
+) -> None:
+    """Do a run again, at most so many messages of it, and compare what happens.
+
+    `events` is what happened, and `system` what came of it. Raises NotRepeatableError where it is
+    something else.
+    """
+    whole = len(events) if most is None else min(most, len(events))
+    between = [length for each in _SHORT_RUNS if each < whole for length in (each, whole)]
+    for length in (whole, *between):
+        tracer = Tracer()
+        difference = "it serves another message"
+        again = None
+        try:
+            again = simulate(model, ReplayScheduler(run), max_steps=length, tracer=tracer).system
+        except ReplayError:
+            difference = "it draws other choices, or other messages wait"
+        except ModelCodeError as error:
+            difference = f"it raises {error.reason}"
+        for one, other in zip(events, tracer.events, strict=False):
+            if found := _difference(one, other):
+                raise NotRepeatableError.of(system.rebec(one.rebec), one.server, found)
+        if again is not None and length == len(events) and _waiting(again) != _waiting(system):
+            last = events[-1]
+            raise NotRepeatableError.of(
+                system.rebec(last.rebec),
+                last.server,
+                "it or a message server before it sends other messages",
+            )
+        if len(tracer.events) < length:
+            last = events[max(len(tracer.events) - 1, 0)]
+            raise NotRepeatableError.of(system.rebec(last.rebec), last.server, difference)
+
+
+def _waiting(system: System) -> list[list[tuple[object, ...]]]:
+    """Give what waits in the bags."""
+    return [
+        [(each.arrival, each.server, repr(each.arguments), each.deadline) for each in rebec._bag]
+        for rebec in system.rebecs
+    ]
+
+
+def _difference(one: Event, other: Event) -> str:
+    for name, value in one.changed.items():
+        if name not in other.changed:
+            return f"`{name}` becomes {value!r} the first time and stays the same the second"
+        if repr(other.changed[name]) != repr(value):
+            return f"`{name}` becomes {value!r} and then {other.changed[name]!r}"
+    for field in fields(Event):
+        before, after = getattr(one, field.name), getattr(other, field.name)
+        if repr(before) != repr(after):
+            return f"{field.name} is {before} and then {after}"
+    return ""
+
+
+REPEATED = 1_000
+"""Messages of a run of a model in Python that are served again, unless all are asked for."""
+
+
+def simulate_traced(
+    model: Model,
+    scheduler: Recorder,
+    tracer: Tracer,
+    *,
+    until: int | None = None,
+    max_steps: int | None = None,
+    patience: float,
+    stop_at_repeats: bool = True,
+    repeated: int | None = REPEATED,
+) -> RunResult:
+    """Run a model once, and do the first `repeated` messages again; None: all of them.
+
+    `patience` is how many seconds a message server or constructor may run; else as `simulate`.
+
+    Raises EndlessError for one that does not end, with the tracer holding what happened before,
+    NotRepeatableError for a model that is more than a function of its state.
+    """
+    with Watchdog(patience=patience) as watchdog:
+        result = simulate(
+            model,
+            scheduler,
+            until=until,
+            max_steps=max_steps,
+            tracer=tracer,
+            watchdog=watchdog,
+            stop_at_repeats=stop_at_repeats,
+        )
+    if result.system is not None and repeated != 0:
+        require_repeatable(model, result.system, scheduler.run, tracer.events, repeated)
+    return result
+
+
+Order = Literal["random", "updates-first", "ticks-first", "fifo"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+def scheduler_for(order: Order, tick: str, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
+    """Make the scheduler of an order; `tick` names the message server that passes time.
+
+    random: every order is equally likely. updates-first: a tick is served when nothing else is
+    left at its time. ticks-first: a tick is served before everything else. fifo: in the order of
+    sending. Values of choices are drawn at random in all of them, from the same streams.
+    """
+
+    def is_tick(message: Message) -> int:
+        return message.server.name == tick
+
+    def is_no_tick(message: Message) -> int:
+        return message.server.name != tick
+
+    match order:
+        case "random":
+            return RandomScheduler(streams, choice_law)
+        case "updates-first":
+            return RankedScheduler(streams, choice_law, is_tick)
+        case "ticks-first":
+            return RankedScheduler(streams, choice_law, is_no_tick)
+        case "fifo":
+            return FifoScheduler(RandomValues(streams, choice_law))
+
+
+def make_scheduler(
+    kind: Literal["random", "fifo"], seed: int, choice_law: ChoiceLaw = "fair"
+) -> Recorder:
+    """Make a scheduler that records its choices; `seed` is where its random numbers start."""
+    streams = Streams(key_of(seed), replication=0)
+    if kind == "fifo":
+        return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
+    return Recorder(RandomScheduler(streams, choice_law))
+
+
+def save_run(path: Path, run: Run) -> None:
+    """Write the choices of a run as JSON. Raises OSError."""
+    write_json(path, run.to_json())
+
+
+def load_run(path: Path) -> Run:
+    """Read the choices of a run. Raises ReplayError, naming the file, when it has none."""
+    return read_record(path, Run.from_json)
+
+
+def replaying_scheduler(run: Run) -> Recorder:
+    """Make a scheduler that does a run again."""
+    return Recorder(ReplayScheduler(run))
+
+
+def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
+    """Do a run again, and give the variables that it ends with: rebec -> name -> value.
+
+    Raises ReplayError for a model that cannot do it, or of which a message is wrong in it.
+    """
+    messages = sum(choice.kind == "step" for choice in run.choices)
+    result = simulate(model, replaying_scheduler(run), max_steps=messages)
+    if result.system is None or result.is_violation or result.steps < messages:
+        ended = ": ".join(filter(None, (result.outcome, result.detail)))
+        raise ReplayError(f"the run ends after {result.steps} of {messages} messages: {ended}")
+    return {str(rebec): state_of(rebec) for rebec in result.system.rebecs}

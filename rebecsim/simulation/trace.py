@@ -9,7 +9,7 @@ from typing import Any
 
 from rebecsim.actors import Rebec, Step, durations
 from rebecsim.actors.system import Choose
-from rebecsim.actors.written import call_text, drawn_text
+from rebecsim.actors.values import call_text, drawn_text
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,11 @@ class PlannedCell:
         return np.random.default_rng(sequence)
 
 
+MOST_STATES = 300_000
+"""States of a cell that are looked at for exact orders, unless the user says otherwise: some
+hundreds of megabytes."""
+
+
 @dataclass(frozen=True, slots=True)
 class How:
     """How runs are to be made.

@@ -1,10 +1,12 @@
-"""Put the pages together to an application, and turn errors into pages."""
+"""Put the pages together to an application with its first page, and turn errors into pages."""
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,17 +18,63 @@ from starlette.exceptions import HTTPException
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.web.answers import UnknownPlaceError, problem, rendered
-from rebecsim.web.classroom import Classroom
-from rebecsim.web.editor_pages import editor_pages
+from rebecsim.web.editor_pages import editor_address, editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
-from rebecsim.web.lessons.content import stops
+from rebecsim.web.lessons.content import lessons, stops
 from rebecsim.web.lessons.pages import lesson_pages
-from rebecsim.web.library import Library
+from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.limits import BusyError
 from rebecsim.web.studies.pages import study_pages
-from rebecsim.web.tiles import tiles_of
+from rebecsim.web.visitors import Classroom
+
+_LONGEST_QUESTION = 150
+_COMMENT = re.compile(r"\s*(?:(?://[^\n]*\n)+|/\*.*?\*/|\"\"\".*?\"\"\")", re.DOTALL)
+_MARKS = re.compile(r"^\s*(//\s*rebeca:.*|//|/?\*+/?|\"\"\")|\*/|\"\"\"", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A card; `lesson` is the name of the lesson about the model, or empty, as is `editor`."""
+
+    listed: ListedModel
+    title: str
+    question: str
+    lesson: str
+    editor: str
+
+
+def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
+    """Give a card for each model."""
+    about = {each.model.rpartition("/")[2]: each for each in lessons()}
+    found = []
+    for each in models:
+        lesson = about.get(each.file.name) if each.origin == "teaching" else None
+        words = each.file.stem.replace("_", " ")
+        found.append(
+            Tile(
+                each,
+                lesson.title if lesson else words[:1].upper() + words[1:],
+                lesson.question if lesson else _first_sentence(each.text),
+                lesson.name if lesson else "",
+                editor_address(each),
+            )
+        )
+    return found
+
+
+def _first_sentence(text: str) -> str:
+    """Give the first sentence of the comment at the top of a text; empty if there is none."""
+    found = _COMMENT.match(text)
+    if found is None:
+        return ""
+    paragraph = re.split(r"\n\s*\n", _MARKS.sub("", found[0]).strip())[0]
+    sentence = re.split(r"(?<=[.?!])\s|:\s", " ".join(paragraph.split()))[0]
+    if len(sentence) <= _LONGEST_QUESTION:
+        return sentence
+    return sentence[:_LONGEST_QUESTION].rpartition(" ")[0] + "…"
+
 
 _STATIC = {
     "app.css": "text/css; charset=utf-8",

@@ -15,14 +15,13 @@ from starlette.concurrency import run_in_threadpool
 
 from rebecsim.errors import UserError
 from rebecsim.files import reason_of
-from rebecsim.generate.starting import starter_text
+from rebecsim.generate.templates import starter_text
 from rebecsim.lang import Diagnostic, format_source, problems_of
 from rebecsim.lang.highlighting import WORDS
 from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, download, read_form, rendered
-from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library, ListedModel
 from rebecsim.web.limits import visitor
-from rebecsim.web.own_files import LARGEST_TEXT, ChangedMeanwhileError
 
 _MOST_PROBLEMS = 100
 _STARTER = "starter"

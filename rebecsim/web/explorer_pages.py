@@ -1,17 +1,25 @@
-"""The explorer's routes: a run, its races, the graph of states ahead, and downloads."""
+"""The pages of the explorer, those of graphs and of two runs beside each other, and its files."""
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.live import Stop
+from rebecsim.exploration import Neighbourhood, RebecState
+from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
+from rebecsim.report.graphs import states_svg, transition_labels
+from rebecsim.report.messages import bag_texts, busy_text
+from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import (
     LONGEST_ERROR,
@@ -21,11 +29,112 @@ from rebecsim.web.answers import (
     rendered,
     safe_name,
 )
-from rebecsim.web.beside_page import beside
 from rebecsim.web.explorer import Explorer
-from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
 from rebecsim.web.lessons.pages import tour_panel
-from rebecsim.web.steppers import go_on
+from rebecsim.web.steppers import ModelSteppers, go_on, shared_steps
+
+MOST_STATES = 300
+_FIRST_STATES = 20
+_PATIENCE = 2.0
+"""Seconds that looking ahead may take."""
+
+
+def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str, Any]:
+    """Give what the page shows; `find` is a condition. Raises UserError, RebecaError."""
+    (space, ways), found = _ahead(stepper, states, find)
+    most = _most(states)
+
+    def address(number: int) -> str:
+        run = (*place.behind, *ways[number])
+        return Place(place.model, run, len(run)).address()
+
+    return {
+        "drawing": states_svg(space, address, found, legend=False),
+        "transitions": transition_labels(space),
+        "count": len(space.states),
+        "complete": space.complete,
+        "most": most,
+        "wider": str(min(most * 2, MOST_STATES)) if most < MOST_STATES else "",
+        "found": [(number, address(number)) for number in sorted(found)],
+    }
+
+
+def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
+    """Draw the same for a file, where states lead nowhere. Raises UserError, RebecaError."""
+    (space, _), found = _ahead(stepper, states, find)
+    return states_svg(space, marked=found)
+
+
+def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Neighbourhood, frozenset[int]]:
+    end = time.monotonic() + _PATIENCE
+    return stepper.ahead(_most(states), lambda: time.monotonic() > end, find)
+
+
+def _most(states: int) -> int:
+    return min(max(states, 1), MOST_STATES)
+
+
+def states_asked(text: str) -> int:
+    """Read how many states to draw; anything but a number means the default."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES
+
+
+_DRAWN_STEPS = 60
+
+
+def beside(steppers: ModelSteppers, one: Place, other: Place) -> dict[str, Any]:
+    """Give what the page shows of two runs. Raises UserError, Violation."""
+    shared = shared_steps(one.run, other.run)
+    runs, states = [], []
+    for place in (one, other):
+        with steppers.aside(place.run) as stepper:
+            runs.append(_drawn(stepper, place, shared))
+            states.append(_End(stepper))
+    differences = list(_differences(*states))
+    return {"shared": shared, "runs": runs, "differences": differences}
+
+
+def _drawn(stepper: Stepper, place: Place, shared: int) -> dict[str, Any]:
+    """Draw a run from where it parts; each message links to the state after it was served."""
+    steps = len(place.run)
+    drawing = ""
+    if steps > shared:
+        last = min(steps - shared, _DRAWN_STEPS)
+        drawing = sequence_diagram(
+            stepper.path(), last=last, link=lambda step: place.moved(step + 1).address()
+        )
+    breach = stepper.breach
+    return {
+        "place": place.moved(steps),
+        "steps": steps,
+        "drawing": drawing,
+        "breach": "" if breach is None else f"{breach.verdict}: {breach.text}",
+    }
+
+
+class _End:
+    """The state at the end of a run: name -> text."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        timed = not stepper.model.core
+        self.said: dict[str, str] = {"time": str(stepper.time)} if timed else {}
+        for rebec in stepper.rebecs():
+            self.said |= dict(_said(rebec, stepper.time, timed))
+
+
+def _said(rebec: RebecState, time: int, timed: bool) -> Iterator[tuple[str, str]]:
+    for name, value in rebec.variables.items():
+        yield f"{rebec.rebec}.{name}", value_text(value)
+    yield f"bag of {rebec.rebec}", "\n".join(sorted(bag_texts(rebec, time, timed=timed))) or "empty"
+    yield f"{rebec.rebec} is", busy_text(rebec, time).strip(" ()") or "free"
+
+
+def _differences(first: _End, second: _End) -> Iterator[tuple[str, str, str]]:
+    """Give the name and both texts of each difference."""
+    for what, one in first.said.items():
+        if one != (other := second.said[what]):
+            yield what, one, other
+
 
 _LONGEST_CONDITION = 300
 
@@ -121,7 +230,7 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/x/{model}/{run}/run.svg")
     def drawing(model: str, run: str, at: str | None = None) -> Response:
-        from rebecsim.report.diagrams.sequence import sequence_diagram
+        from rebecsim.report.sequence_diagram import sequence_diagram
 
         place = read_place(model, run, at)
         listed, steppers = explorer.opened(place)

@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.requests import cookie_parser
 
-from rebecsim.web.classroom import Classroom
 from rebecsim.web.limits import (
     ANSWER_BYTES,
     BODY_BYTES,
@@ -32,7 +31,7 @@ from rebecsim.web.limits import (
     Visitor,
     visitor,
 )
-from rebecsim.web.visitors import Visitors
+from rebecsim.web.visitors import Classroom, Visitors
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

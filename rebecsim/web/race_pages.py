@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from rebecsim.exploration import Path, RaceGroup, Races
-from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, end_notes, order_drawings
-from rebecsim.report.models.race_text import race_meaning, races_conclusion, unexplained_lines
+from rebecsim.report.races import (
+    ORDER_TITLES,
+    end_notes,
+    order_drawings,
+    race_meaning,
+    races_conclusion,
+    unexplained_lines,
+)
 from rebecsim.web.addresses import LONGEST_RUN, Place
 
 _MOST_DRAWN = 1_000_000

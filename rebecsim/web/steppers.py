@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate.cells import flat_length
-from rebecsim.generate.load import python_model
-from rebecsim.generate.module import build_model
+from rebecsim.generate.module import build_model, python_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN

@@ -82,7 +82,7 @@ def _races(model: str, loaded: LoadedModel, question: Question, limits: Limits) 
 def _loaded(asked: dict[str, Any]) -> LoadedModel:
     if asked["python"] is None:
         return loads(asked["text"], asked["name"])
-    from rebecsim.generate.load import python_model
+    from rebecsim.generate.module import python_model
 
     return LoadedModel(python_model(asked["text"], Path(asked["python"])))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.cli.commands import COMMANDS, _imported
+from rebecsim.cli.commands import _imported, all_commands
 from tests.clusters.batch.scenarios import LOG
 from tests.conftest import Run
 
@@ -29,7 +29,7 @@ def paths_of(name: str, command: Any) -> list[tuple[str, Any, Any]]:
     return own + [found for word, each in below for found in paths_of(f"{name} {word}", each)]
 
 
-ALL = [found for name in COMMANDS for found in paths_of(name, _imported(name))]
+ALL = [found for name in all_commands() for found in paths_of(name, _imported(name))]
 WRITTEN = [
     (name, each.opts[0])
     for name, command, each in ALL

@@ -27,7 +27,7 @@ from rebecsim.clusters.dispatch.study import model_source
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import ORDERS, RunResult, simulate
-from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.simulator import scheduler_for
 
 UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
 """Columns that are no ends of jobs, or ends that are counted with others."""

@@ -8,7 +8,6 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Streams, execute
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
-from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.dispatch.configuration import HighPriority
 from rebecsim.clusters.dispatch.eviction import EVICTION_POLICIES, eviction_policy
 from rebecsim.clusters.dispatch.natjam import (
@@ -27,6 +26,7 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     UniformLengths,
 )
 from rebecsim.clusters.dispatch.source import busy_time_variables
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Event, Observation, run_batch

@@ -28,13 +28,14 @@ from rebecsim.clusters import (
     unload_plugin,
 )
 from rebecsim.clusters.batch import BATCH_POLICIES
-from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.commands import commands
+from rebecsim.clusters.kit.plugin_errors import PluginSource
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.errors import UserError
-from rebecsim.generate.environment import has_template
+from rebecsim.generate.templates import has_template
 from rebecsim.lang import check_source
 
 EXAMPLE = Path(__file__).parents[2] / "models/plugins/longest_job_first.py"
@@ -470,6 +471,52 @@ def test_installed_plugins_are_found_once(install_package):
     assert record.sha256 == hashlib.sha256(module.read_bytes()).hexdigest()
     assert load_installed_plugins() == (record,)
     assert "LAZY" in DISPATCH_POLICIES
+
+
+GREETING = """\
+from rebecsim.clusters import Command, Plugin
+
+
+def greet(to: str = "you") -> None:
+    \'\'\'Greet somebody.\'\'\'
+    print(f"Hello {to}")
+
+
+plugin = Plugin(commands=(Command(name="greet", run=greet, example="greet --to Ann"),))
+"""
+
+
+def test_an_installed_plugin_brings_a_command(install_package, run):
+    install_package(GREETING)
+    done = run("greet", "--to", "Bob")
+    assert (done.returncode, done.stdout) == (0, "Hello Bob\n")
+    shown = run("greet", "--help").stdout
+    assert "Example: rebecsim greet --to Ann" in shown
+    assert "Greet somebody." in shown
+    refused = run("gret")
+    assert refused.returncode == 2
+    assert "Did you mean 'greet'" in refused.stderr
+    (record,) = load_installed_plugins()
+    assert loaded_plugins() == ()  # no run depends on it
+    unload_plugin(record)
+    assert "greet" not in commands.entries
+
+
+@pytest.mark.parametrize(
+    ("brought", "complaint"),
+    [
+        ("Command(name='Greet', run=print, example='')", "a command cannot be called 'Greet'"),
+        ("Command(name='greet', run=1, example='')", "command greet: 1 is no function"),
+        ("print", "is no Command"),
+    ],
+)
+def test_a_command_that_cannot_be_used_is_refused(write, brought, complaint):
+    text = (
+        f"from rebecsim.clusters import Command, Plugin\nplugin = Plugin(commands=({brought},))\n"
+    )
+    with pytest.raises(PluginError, match=complaint):
+        load_plugin(write(text))
+    assert "greet" not in commands.entries
 
 
 def test_plugins_of_files_come_after_installed_ones(install_package, write):

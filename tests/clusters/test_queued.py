@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import rebecsim.clusters.common.queued as queued
+import rebecsim.clusters.kit.queued as queued
 from rebecsim.actors import (
     FifoScheduler,
     Instance,
@@ -21,7 +21,7 @@ from rebecsim.actors import (
     state_variable,
 )
 from rebecsim.actors.violations import NegativeTimeError
-from rebecsim.clusters.common.queued import NeverClosing, QueuedSystem, serve, under_way
+from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, serve, under_way
 from rebecsim.simulation import simulate
 from tests.examples import dear
 

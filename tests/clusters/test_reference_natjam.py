@@ -13,7 +13,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from rebecsim.clusters.dispatch.published import (
+from reproductions.dispatch.published import (
     MEASURED_RUNS,
     PUBLISHED_TABLES,
     PublishedRow,

@@ -14,8 +14,8 @@ from importlib import resources
 
 from lark import Lark, Token, Tree
 
-from rebecsim.lang.operators import BINARY_PRECEDENCE
-from rebecsim.lang.reading.new_words import NewWords
+from rebecsim.lang.notation import BINARY_PRECEDENCE
+from rebecsim.lang.reading.syntax_errors import ContextualKeywords
 
 START = ("model", "property_file")
 _SPELLINGS: dict[str, set[str]] = {
@@ -88,7 +88,7 @@ def _parser() -> Lark:
         grammar,
         parser="lalr",
         lexer="basic",
-        postlex=NewWords(),
+        postlex=ContextualKeywords(),
         start=list(START),
         keep_all_tokens=True,
     )

@@ -7,7 +7,13 @@ import pytest
 from tests.docs.markdown import ROOT
 
 PAGE = ROOT / "docs/contributing/architecture.md"
-NAMED = sorted(set(re.findall(r"`((?:rebecsim|templates)/[\w/.]+)`", PAGE.read_text("utf-8"))))
+NAMED = sorted(
+    set(
+        re.findall(
+            r"`((?:rebecsim|reproductions|templates|tests)/[\w/.]+)`", PAGE.read_text("utf-8")
+        )
+    )
+)
 
 
 def test_it_names_files() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.actors import FifoScheduler
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import parse_model, syntax, walk
 from rebecsim.simulation import Tracer, simulate
 from tests.docs.grammar import constructs, constructs_in

@@ -16,7 +16,7 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from rebecsim.lang import check_source
 from rebecsim.lang.highlighting import RebecaLexer
-from rebecsim.lang.properties.files import parse_property
+from rebecsim.lang.properties import parse_property
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "vscode"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.commands import COMMANDS
+from rebecsim.cli.commands import all_commands
 from tests.clusters.yarn.scenarios import TRACE
 from tests.conftest import Run
 from tests.endtoend.test_cli import SCENARIO
@@ -122,7 +122,7 @@ def used(name: str) -> tuple[int, list[str]]:
 
 
 def test_every_command_is_used() -> None:
-    assert set(USES) == set(COMMANDS)
+    assert set(USES) == set(all_commands())
 
 
 @pytest.mark.parametrize("name", USES)

@@ -112,6 +112,16 @@ def test_errors_do_not_end_the_session_and_show_in_the_exit_code(session) -> Non
     assert "ticket_service, time 1, 1 step so far" in done.stdout
 
 
+def test_a_hint_is_given_once_a_session(session) -> None:
+    done = session(TICKETS, "dance", "clear 3", "sing", "clear 4")
+    assert done.stderr.splitlines() == [
+        "line 1: there is no command 'dance'; `help` shows all",
+        "line 2: there is no breakpoint 3; `break` shows them",
+        "line 3: there is no command 'sing'",
+        "line 4: there is no breakpoint 4",
+    ]
+
+
 def test_a_violation_is_saved_and_replayed(run, session, tmp_path) -> None:
     model = tmp_path / "worker.rebeca"
     model.write_text(WORKER)

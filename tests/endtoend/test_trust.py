@@ -19,14 +19,14 @@ import rebecsim as rs
 from rebecsim.exploration import Question, Recorded, explore
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
-from rebecsim.report.models.pytest_source import pytest_source
+from rebecsim.report.pytest_source import pytest_source
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.trust import UntrustedCodeError
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
-from rebecsim.web.studies.found_runs import id_of
-from rebecsim.web.studies.scenario_texts import checked
+from rebecsim.web.studies.run_finder import id_of
+from rebecsim.web.studies.scenarios import checked
 from tests.clusters.model.models import QUEUE_PYTHON, SCENARIO, written
 from tests.conftest import Run
 from tests.on_asgi import ask

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.actors import Model
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 
 
 @pytest.fixture

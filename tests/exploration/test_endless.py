@@ -24,7 +24,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import LiveLimits, run_live
 from rebecsim.simulation import simulate
-from rebecsim.simulation.saved import make_scheduler
+from rebecsim.simulation.simulator import make_scheduler
 
 pytestmark = pytest.mark.usefixtures("no_collections")
 

@@ -192,7 +192,7 @@ def test_counts_do_not_depend_on_the_order_of_the_search(file: str, mode: Any) -
 def test_nothing_depends_on_hash_seeds() -> None:
     program = """
 from rebecsim.exploration import explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from pathlib import Path
 import sys
 for name, mode in (("ticket1", "TTS"), ("producer_consumer_timed", "FTTS"),

@@ -23,7 +23,7 @@ from rebecsim.exploration import (
 from rebecsim.exploration.limits import Meter, _grows
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from tests.exploration.conformance import SUITE, model
 
 MODEL = ticket_service.model
@@ -58,7 +58,7 @@ def test_memory_that_is_used_up_ends_in_a_verdict() -> None:
 import json, re, sys
 from pathlib import Path
 from rebecsim.exploration import Limits, explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 model = load_model(Path(sys.argv[1]) / "ticket3.rebeca")
 found = explore(model, mode="TTS", limits=Limits(memory=100))
 status = Path("/proc/self/status").read_text()
@@ -115,8 +115,8 @@ def test_time_holds_in_a_message_server_with_very_many_choices(engine: Any) -> N
 def test_auto_stays_in_python_where_compiled_code_would_only_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 500)
-    monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 500)
+    monkeypatch.setattr(engines, "SEARCH_COMPILES", 500)
     limits = Limits(states=5_000)
     checked, built = chain("now")
     assert explore(built, checked=checked, limits=limits).engine == "python"

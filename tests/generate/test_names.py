@@ -22,12 +22,12 @@ from rebecsim.actors import Model
 from rebecsim.exploration import explore
 from rebecsim.exploration.analysis import absolute_time
 from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
-from rebecsim.generate import expressions, names, statements, step, step_expressions
+from rebecsim.generate import code, expressions, statements, step, step_expressions
+from rebecsim.generate.code import ModelNames
 from rebecsim.generate.module import build_model, python_source
-from rebecsim.generate.names import ModelNames
 from rebecsim.generate.step import step_source
 from rebecsim.lang import CheckedModel, RebecaError, check_source
-from rebecsim.native import cache as native_cache, columns, operations
+from rebecsim.native import cache as native_cache, codes, operations
 from tests.examples import dear
 
 MODEL = """
@@ -80,22 +80,22 @@ POOL = sorted(
         *dir(actors),
         *dir(actors.Rebec),
         *dir(operations),
-        *dir(columns),
+        *dir(codes),
         *dir(native_cache),
         *dir(np),
         *dir(numba),
         *dir(object),
         *dir(type),
-        *_words_of(names, expressions, statements, step, step_expressions, absolute_time),
+        *_words_of(code, expressions, statements, step, step_expressions, absolute_time),
         *_words_of(python_source(_checked({})), step_source(_checked({})).text),
-        *(f"{name}_" for name in names.HELPERS),
+        *(f"{name}_" for name in code.HELPERS),
     }
 )
 
 
-def _codes(code: CodeType) -> list[CodeType]:
-    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return [code, *(below for each in inner for below in _codes(each))]
+def _codes(module: CodeType) -> list[CodeType]:
+    inner = [each for each in module.co_consts if isinstance(each, CodeType)]
+    return [module, *(below for each in inner for below in _codes(each))]
 
 
 def _assert_no_function_hides_what_it_uses(text: str) -> None:
@@ -103,14 +103,14 @@ def _assert_no_function_hides_what_it_uses(text: str) -> None:
     module = compile(text, "generated", "exec")
     outside = {
         each.argval
-        for code in _codes(module)
-        for each in dis.get_instructions(code)
+        for part in _codes(module)
+        for each in dis.get_instructions(part)
         if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")
     }
-    used = outside & ({*dir(builtins), *names.HELPERS, *dir(operations), *dir(columns), "np"})
-    for code in _codes(module)[1:]:
-        locals_ = {*code.co_varnames, *code.co_cellvars}
-        assert not locals_ & used, (code.co_name, locals_ & used)
+    used = outside & ({*dir(builtins), *code.HELPERS, *dir(operations), *dir(codes), "np"})
+    for each in _codes(module)[1:]:
+        locals_ = {*each.co_varnames, *each.co_cellvars}
+        assert not locals_ & used, (each.co_name, locals_ & used)
 
 
 def _hides(given_names: dict[str, str]) -> bool:

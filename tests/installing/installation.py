@@ -173,6 +173,7 @@ def check_core(python: str, wheel: Path, place: Path) -> None:
     env.use("generate for_edf --out generated", "24 models")
     env.use("compare for_edf --out results", "pip install 'rebecsim[studies]'", code=2)
     env.use("web", "pip install 'rebecsim[web]'", code=2)
+    env.use("reproduce for_edf", "needs the folder reproductions", code=2)
 
 
 def check_all(python: str, wheel: Path, place: Path) -> None:

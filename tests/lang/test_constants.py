@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from rebecsim.arithmetic import int32
 from rebecsim.lang.checking.constants import (
     NotConstantError,
     convert,
     fold_binary,
     fold_function,
     fold_unary,
-    wrap,
 )
 from rebecsim.lang.types import BYTE, DOUBLE, FLOAT, INT, SHORT, Type
 
@@ -52,7 +52,7 @@ def test_division_cuts_towards_zero(left: int, right: int) -> None:
     quotient, rest = fold_binary("/", left, right), fold_binary("%", left, right)
     assert isinstance(quotient, int)
     assert isinstance(rest, int)
-    assert wrap(quotient * right + rest, 32) == left
+    assert int32(quotient * right + rest) == left
     assert abs(rest) < abs(right)
     assert rest == 0 or (rest < 0) == (left < 0)
 

@@ -23,7 +23,7 @@ from rebecsim.lang import (
     print_model,
     syntax,
 )
-from rebecsim.lang.reading.nesting import MAX_LOOPS, MAX_STATEMENTS
+from rebecsim.lang.reading.parser import MAX_LOOPS, MAX_STATEMENTS
 from tests.examples import dear
 from tests.lang import strategies
 

@@ -6,7 +6,7 @@ import pytest
 
 from rebecsim.actors import RandomScheduler, ReplayScheduler, Streams
 from rebecsim.exploration import Mode, explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import parse_model, print_model
 from rebecsim.live import LiveLimits, check_log, run_live
 from tests.examples import dear

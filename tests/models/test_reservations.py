@@ -11,7 +11,7 @@ import pytest
 from rebecsim.actors import Instance, Model, RandomScheduler, Rebec, ReplayScheduler, Streams
 from rebecsim.clusters.yarn import rebecs as yarn
 from rebecsim.exploration import Checks, Mode, Result, explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import parse_property_file
 from rebecsim.live import LiveLimits, check_log, run_live
 from rebecsim.native.engines import Engine

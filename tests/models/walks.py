@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rebecsim.actors import Scheduler
-from rebecsim.actors.written import plain
+from rebecsim.actors.values import plain
 from rebecsim.exploration import PathStep
 from rebecsim.simulation import Event, RunResult, Tracer, simulate
 from tests.models.lessons import Lesson, checked, model_of

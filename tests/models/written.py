@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from rebecsim.generate import python_source, template_environment
 from rebecsim.lang import check_file
-from rebecsim.report.diagrams.graphs import draw_topology
-from rebecsim.report.diagrams.sequence import sequence_diagram
+from rebecsim.report import draw_topology
+from rebecsim.report.sequence_diagram import sequence_diagram
 from tests.models.lessons import LESSONS, MODELS, VARIANTS, Lesson, explored, model_of
 
 ROOT = MODELS.parent

@@ -5,7 +5,7 @@ import pytest
 
 from rebecsim.actors import Streams
 from rebecsim.native.cache import compiled
-from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH, below, restart_streams
+from rebecsim.native.operations import KEY, NUMBER, STREAM_WIDTH, below, restart_streams
 
 pytestmark = pytest.mark.plain
 

@@ -26,7 +26,7 @@ from rebecsim.simulation import (
     simulate,
 )
 from rebecsim.simulation.native import native_events, run_native
-from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.simulator import scheduler_for
 from tests.examples import dear
 from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS

@@ -8,9 +8,7 @@ from rich.console import Console
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.metrics import Metric
-from rebecsim.report import report_view
-from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
-from rebecsim.report.html import render_html
+from rebecsim.report import answer_notes, answer_sentence, answer_table, render_html, report_view
 from rebecsim.studies.cell import Compared, Condition
 from rebecsim.studies.statistics.answer import Answer, Standing
 from rebecsim.studies.statistics.differences import PairDifference

@@ -1,7 +1,7 @@
 import csv
 import io
 
-from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
+from rebecsim.report import by_axis_csv, orders_csv, pairs_csv, table_csv
 
 
 def read(text: str) -> list[dict[str, str]]:

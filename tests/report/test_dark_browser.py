@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.report.charts.dark import GROUND, dark_colour
+from rebecsim.report import GROUND, dark_colour
 from tests.report.test_html import render
 from tests.web.chromium import browsing, needs_chromium
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.report.distributions import duration_text
+from rebecsim.report import duration_text
 
 
 @pytest.mark.parametrize(

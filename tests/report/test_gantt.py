@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.batch import run_schedule
-from rebecsim.clusters.batch.report.gantt import Bars, busiest_time, gantt_bars, gantt_figure
-from rebecsim.report.charts.figures import render_figure
+from rebecsim.clusters.batch.report.schedule_charts import (
+    busiest_time,
+    gantt_figure,
+    timeline_of,
+)
+from rebecsim.report.figures import render_figure
 from rebecsim.workloads import Schedule, Workload
 
 DAY = 86_400
@@ -22,16 +26,6 @@ def schedule_of(rows, capacity: int, policy: str = "EASY") -> Schedule:
     return run_schedule(jobs, policy=policy)
 
 
-def placed(bars: Bars, at: int) -> list[tuple[int, int]]:
-    """The processors in use at a moment, with the job that has them."""
-    now = (bars.begin <= at) & (bars.end > at)
-    return [
-        (processor, job)
-        for job, low, height in zip(bars.job[now], bars.lowest[now], bars.height[now], strict=True)
-        for processor in range(low, low + height)
-    ]
-
-
 @settings(max_examples=40)
 @given(
     rows=st.lists(
@@ -40,36 +34,39 @@ def placed(bars: Bars, at: int) -> list[tuple[int, int]]:
     policy=st.sampled_from(["FCFS", "EASY", "FAIR_EASY"]),
 )
 def test_no_two_jobs_are_on_one_processor_and_each_has_all_of_its_own(rows, policy) -> None:
-    schedule = schedule_of(rows, 6, policy)
-    bars = gantt_bars(schedule, 0, int(schedule.end.max()))
-    heights = np.bincount(bars.job, weights=bars.height, minlength=len(schedule))
-    assert heights.tolist() == schedule.workload.processors.tolist()
-    assert bars.lowest.min() >= 0
-    assert (bars.lowest + bars.height).max() <= 6
-    for moment in np.unique(schedule.start).tolist():
-        processors = [processor for processor, _ in placed(bars, moment)]
+    line = timeline_of(schedule_of(rows, 6, policy))
+    bars = line.placed()
+    heights = np.bincount(bars.stretch, weights=bars.size, minlength=len(line))
+    assert heights.tolist() == line.size.tolist()
+    assert bars.low.min() >= 0
+    assert (bars.low + bars.size).max() <= 6
+    for moment in np.unique(line.begin).tolist():
+        now = (line.begin[bars.stretch] <= moment) & (line.end[bars.stretch] > moment)
+        parts = zip(bars.low[now], bars.size[now], strict=True)
+        processors = [each for low, size in parts for each in range(low, low + size)]
         assert len(processors) == len(set(processors))
 
 
 def test_only_jobs_of_the_window_are_placed() -> None:
-    schedule = schedule_of([(0, 10, 1), (20, 10, 2), (20, 10, 1)], 4)
-    assert gantt_bars(schedule, 9, 21).job.tolist() == [0, 1]
-    assert gantt_bars(schedule, 10, 20).job.tolist() == []
-    assert gantt_bars(schedule, 49, 60).job.tolist() == [2]
+    line = timeline_of(schedule_of([(0, 10, 1), (20, 10, 2), (20, 10, 1)], 4))
+    assert line.within(9, 21).who.tolist() == [1, 2]
+    assert line.within(10, 20).who.tolist() == []
+    assert line.within(49, 60).who.tolist() == [3]
 
 
 def test_a_job_without_a_gap_is_cut_into_parts() -> None:
     # Jobs 1 to 3 side by side; when 1 and 3 have ended, job 4 needs both gaps.
     schedule = schedule_of([(0, 5, 1), (0, 9, 1), (0, 5, 1), (0, 3, 2)], 3)
-    bars = gantt_bars(schedule, 0, 9)
-    assert bars.job.tolist() == [0, 1, 2, 3, 3]
-    assert bars.lowest.tolist() == [0, 1, 2, 0, 2]
+    bars = timeline_of(schedule).placed()
+    assert bars.stretch.tolist() == [0, 1, 2, 3, 3]
+    assert bars.low.tolist() == [0, 1, 2, 0, 2]
 
 
 def test_a_schedule_beyond_the_machine_is_refused() -> None:
     jobs = Workload.of([0, 0], [5, 5], [2, 2], capacity=3)
-    with pytest.raises(ValueError, match="job 2 starts when fewer than 2 processors are free"):
-        gantt_bars(Schedule(jobs, np.array([0, 4])), 0, 9)
+    line = timeline_of(Schedule(jobs, np.array([0, 4])))
+    with pytest.raises(ValueError, match="2 begins at 4 when less than 2 of 3 is free"):
+        line.placed()
 
 
 def test_the_busiest_day_is_the_one_with_most_jobs_waiting() -> None:
@@ -102,4 +99,4 @@ def test_users_beyond_the_colours_are_others() -> None:
     figure = gantt_figure([run_schedule(jobs)], 0, 12)
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[0] == "user 11"
-    assert names[-2:] == ["5 other users", "idle"]
+    assert names[-2:] == ["5 other users", "free"]

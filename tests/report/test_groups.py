@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rebecsim.report.groups import GroupAnswer, JobTimes, group_section, grouping, short_names
+from rebecsim.report import GroupAnswer, JobTimes, group_section, grouping, short_names
 
 
 def times(rows: dict[str, tuple[str, float, float]], **refused: int) -> JobTimes:

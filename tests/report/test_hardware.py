@@ -21,8 +21,7 @@ from rebecsim.clusters.dispatch.report.utilisation import (
     window_width,
 )
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
-from rebecsim.report import report_view, write_report
-from rebecsim.report.charts.figures import FORMS, render_figure
+from rebecsim.report import FORMS, render_figure, report_view, write_report
 from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.statistics.moments import CellMoments
 from tests.report.conftest import AXIS

@@ -6,11 +6,16 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rebecsim.report.charts.figures import render_figure
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import charts_along
-from rebecsim.report.html import choice_law_text, render_html, scenario_rows, script_json
-from rebecsim.report.report_input import ReportInput
+from rebecsim.report import (
+    ReportInput,
+    chart_figure,
+    charts_along,
+    choice_law_text,
+    render_figure,
+    render_html,
+    scenario_rows,
+    script_json,
+)
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

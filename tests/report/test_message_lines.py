@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from rebecsim.report.models.message_lines import MessageLines
-from rebecsim.report.progress import progress_bar
+from rebecsim.report import MessageLines, progress_bar
 
 ROW = (
     "3-14",

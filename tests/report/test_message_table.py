@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, strategies as st
 from rich.console import Console
 
-from rebecsim.report.models.message_table import MessageRow, MessageTable
+from rebecsim.report import MessageRow, MessageTable
 
 SENDER = "manager"
 

@@ -7,7 +7,7 @@ from rebecsim.clusters.dispatch.measures import (
     DISPATCH_METRICS,
     JOB_REQUEST_SUCCESS,
 )
-from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
+from rebecsim.report import best_rows, decimals_for, format_estimate, level_text
 from rebecsim.studies.statistics.estimates import Estimate, student_estimate
 from rebecsim.studies.statistics.summary import summarise
 

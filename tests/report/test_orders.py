@@ -8,15 +8,15 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
-from rebecsim.report.csv import orders_csv
-from rebecsim.report.html import render_html
-from rebecsim.report.orders import (
+from rebecsim.report import (
     extreme_tables,
     no_orders_note,
     order_sentences,
     order_tables,
+    orders_csv,
+    pair_sentence,
+    render_html,
 )
-from rebecsim.report.pairs import pair_sentence
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.estimates import Estimate

@@ -4,13 +4,7 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
-from rebecsim.report.pairs import (
-    by_metric,
-    method_notes,
-    pair_notes,
-    pair_sentence,
-    power_sentence,
-)
+from rebecsim.report import by_metric, method_notes, pair_notes, pair_sentence, power_sentence
 from rebecsim.studies.statistics.differences import PairDifference, pairwise_differences
 from rebecsim.studies.statistics.estimates import Estimate
 from rebecsim.studies.statistics.power import StatisticalPower

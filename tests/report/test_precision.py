@@ -3,7 +3,7 @@
 import numpy as np
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
-from rebecsim.report.precision import precision_notes
+from rebecsim.report import precision_notes
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.precision import parse_precision, reached_by

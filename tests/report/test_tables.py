@@ -3,8 +3,7 @@ from dataclasses import replace
 from rich.console import Console, RenderableType
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
-from rebecsim.report import policy_table, report_view
-from rebecsim.report.answer import answer_text
+from rebecsim.report import answer_text, policy_table, report_view
 from rebecsim.report.tables import MOST_LINES
 from rebecsim.studies.statistics.summary import summarise
 

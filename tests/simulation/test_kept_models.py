@@ -10,10 +10,9 @@ from rebecsim import kept_files
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source, syntax, walk
 from rebecsim.native.layout import native_model
-from rebecsim.simulation import Observation, kept_models
-from rebecsim.simulation.batch import Runs
-from rebecsim.simulation.kept_models import kept_model
-from rebecsim.simulation.montecarlo import native_batch, python_batch
+from rebecsim.simulation import Observation, native
+from rebecsim.simulation.montecarlo import Runs, native_batch, python_batch
+from rebecsim.simulation.native import kept_model
 
 TEXT = """
 env int SIDES = 6;
@@ -134,7 +133,7 @@ def test_another_text_file_or_program_is_another_entry(directory, monkeypatch):
     others = [LayOut(longer), LayOut(), LayOut()]
     kept_model(longer, "dice.rebeca", others[0])
     kept_model(TEXT, "die.rebeca", others[1])
-    monkeypatch.setattr(kept_models, "_program", lambda: "another")
+    monkeypatch.setattr(native, "_program", lambda: "another")
     kept_model(TEXT, "dice.rebeca", others[2])
     assert [each.times for each in others] == [1, 1, 1]
     assert len(list(directory.iterdir())) == 4
@@ -153,7 +152,7 @@ def test_what_is_nested_too_deeply_is_not_kept(directory, monkeypatch):
     def refuse(*_):
         raise RecursionError
 
-    monkeypatch.setattr(kept_models._Pickler, "reducer_override", refuse)
+    monkeypatch.setattr(native._Pickler, "reducer_override", refuse)
     lay_out = LayOut()
     kept_model(TEXT, "dice.rebeca", lay_out)
     kept_model(TEXT, "dice.rebeca", lay_out)

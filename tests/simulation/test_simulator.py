@@ -16,7 +16,7 @@ from rebecsim.actors import (
     Streams,
 )
 from rebecsim.generate import build_model
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Tracer, simulate
 

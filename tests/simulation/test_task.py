@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from rebecsim import kept_files
-from rebecsim.simulation import Observation, engine, task
-from rebecsim.simulation.batch import Runs
-from rebecsim.simulation.task import Task, run_task
+from rebecsim.simulation import Observation, montecarlo
+from rebecsim.simulation.montecarlo import Runs, Task, run_task
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -19,27 +18,31 @@ main { Dice dice():(); }
 SEEN = Observation("dice", ("sum",), "roll")
 
 
-def dice(replications, order="random", engine="auto", cell="dice", until=9):
+def dice(replications, order="random", chosen="auto", cell="dice", until=9):
     runs = Runs(SEEN, (3, 4), range(replications), until, order=order)
-    return Task(cell, TEXT, runs, engine)
+    return Task(cell, TEXT, runs, chosen)
 
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_files, "cache_directory", lambda: tmp_path)
-    task._laid_out.clear()
-    task._model.cache_clear()
+    montecarlo._laid_out_tasks.clear()
+    montecarlo._model.cache_clear()
     return tmp_path
 
 
 def compiled(monkeypatch, answer):
-    monkeypatch.setattr(engine, "_is_compiled", lambda native: answer)
+    monkeypatch.setattr(montecarlo, "_is_compiled", lambda native: answer)
 
 
 def test_small_tasks_are_for_python_until_the_model_is_loaded(monkeypatch):
     compiled(monkeypatch, True)
     before, large, after = map(run_task, [dice(5), dice(1_000), dice(5, "fifo")])
-    assert [batch.engine for batch in (before, large, after)] == ["python", "native", "native"]
+    assert [montecarlo.engine for montecarlo in (before, large, after)] == [
+        "python",
+        "native",
+        "native",
+    ]
     assert np.array_equal(before.columns["sum"], large.columns["sum"][:5])
     assert run_task(dice(5, cell="other")).engine == "python"
 
@@ -49,15 +52,15 @@ def test_what_is_not_compiled_is_not_worth_it(monkeypatch, fresh):
     assert run_task(dice(1_000)).engine == "python"
     assert run_task(dice(5)).engine == "python"
     assert len(list((fresh / "models").iterdir())) == 1
-    asked = run_task(dice(5, engine="native"))
+    asked = run_task(dice(5, chosen="native"))
     assert asked.engine == "native"
 
 
 def test_python_when_asked_for_reads_the_model_once(monkeypatch, fresh):
     compiled(monkeypatch, True)
     batches = [run_task(dice(1_000, order, "python")) for order in ("random", "fifo")]
-    assert [batch.engine for batch in batches] == ["python", "python"]
-    assert task._model.cache_info().misses == 1
+    assert [montecarlo.engine for montecarlo in batches] == ["python", "python"]
+    assert montecarlo._model.cache_info().misses == 1
     assert not (fresh / "models").exists()
 
 

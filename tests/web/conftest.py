@@ -12,7 +12,7 @@ import pytest
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.studies import started
+from rebecsim.web.studies import study_process
 from rebecsim.web.verdicts import Inquiry
 
 
@@ -46,5 +46,5 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             return None
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(started, "_ours", {})
+    monkeypatch.setattr(study_process, "_ours", {})
     return commands

@@ -23,8 +23,13 @@ COLOURS = ("light", "dark")
 SCENARIOS = ("for_edf", "fifo_or_fair", "changed_queues", "user_limit", "backfilling_or_fairshare")
 SCENARIOS += ("budgets_or_deadlines", "fresh_readings", "elastic_or_regular")
 FORMS = ("for_edf", "fifo_or_fair", "user_limit", "backfilling_or_fairshare", "fresh_readings")
+COMPARED = ("fifo_or_fair", "elastic_or_regular")
 FEW = {"for_edf": ("--replications", "100")}
 """Options of scenarios that take long."""
+
+DRAWN = """() => !document.querySelector('[hx-trigger^="every"]')
+    && [...document.images].every(each => each.complete || !each.checkVisibility())"""
+"""Whether searches have ended and all images that are seen are there."""
 
 
 def make_site(site: Path) -> None:
@@ -54,7 +59,10 @@ def addresses(page: Any, address: str, site: Path) -> Iterator[tuple[str, str]]:
     page.goto(f"{address}runs")
     for link in page.locator("tbody th a").all():
         yield f"run-{link.inner_text()}", f"{address.rstrip('/')}{link.get_attribute('href')}"
-    chosen = [each.get_attribute("value") for each in page.locator("[name=run]").all()[:2]]
+    chosen = [
+        page.locator("tbody tr", has_text=name).locator("[name=run]").get_attribute("value")
+        for name in COMPARED
+    ]
     yield "diff", f"{address}runs/diff?run={chosen[0]}&run={chosen[1]}"
     yield "sql", f"{address}runs/sql"
     for name in FORMS:
@@ -79,6 +87,7 @@ def take_pictures(folder: Path, site: Path, only: str) -> None:
                 if not re.search(only, file := f"{name}-{width}-{colours}"):
                     continue
                 page.goto(place, wait_until="networkidle")
+                page.wait_for_function(DRAWN, timeout=60_000)
                 page.wait_for_timeout(300)
                 wide, high = page.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.library import Library
 from tests.on_asgi import ask

@@ -100,6 +100,23 @@ def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
     page.locator(".banner").wait_for()
 
 
+def test_hints_are_shown_once_a_visit(page: Any) -> None:
+    begin, drawn = page.locator("[data-hint=start]"), page.locator("[data-hint=diagram]")
+    page.get_by_role("link", name=EXPLORE).click()
+    at(page, "Step 0")
+    assert begin.is_visible()
+    page.keyboard.press("1")
+    at(page, "Step 1")
+    assert drawn.is_visible()
+    page.keyboard.press("k")
+    at(page, "Step 0")
+    begin.wait_for(state="detached")
+    assert page.get_by_text("Nothing has happened yet").is_visible()
+    page.keyboard.press("j")
+    at(page, "Step 1")
+    drawn.wait_for(state="detached")
+
+
 @pytest.mark.slow
 def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
     page.get_by_role("link", name=EXPLORE).click()

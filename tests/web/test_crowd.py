@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.web import Nuisance, Person, be_a_nuisance, learn_at_once
-from rebecsim.web import connections
+from rebecsim.web import serving
 from rebecsim.web.library import Library
 from rebecsim.web.limits import Share
 from tests.waiting import wait_for
@@ -36,12 +36,12 @@ def port(tmp_path: Path, no_searches: None) -> Iterator[int]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the server wait a second for its clients."""
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "TAKING_SECONDS"):
-        monkeypatch.setattr(connections, name, 1.0)
+        monkeypatch.setattr(serving, name, 1.0)
 
 
 def few(monkeypatch: pytest.MonkeyPatch, each: int, most: int) -> None:
-    monkeypatch.setattr(connections, "CONNECTIONS", Share(each, most))
-    monkeypatch.setattr(connections, "most_connections", lambda: most)
+    monkeypatch.setattr(serving, "CONNECTIONS", Share(each, most))
+    monkeypatch.setattr(serving, "most_connections", lambda: most)
 
 
 def opened(port: int, source: str = "127.0.0.1") -> socket.socket:
@@ -66,7 +66,7 @@ def status(connection: socket.socket, port: int) -> int:
 def test_a_class_has_no_errors_beside_silent_and_slow_connections(
     port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 1.5)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", 1.5)
     dropped, over = multiprocessing.Array("i", 2), multiprocessing.Event()
     crowd = (port, 100, 6, dropped, over)
     others = threading.Thread(target=be_a_nuisance, args=crowd)
@@ -205,7 +205,7 @@ def test_the_server_asks_for_files_and_lowers_no_limit(
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda what: limits)
     monkeypatch.setattr(resource, "setrlimit", lambda what, wanted: asked.append(wanted))
-    connections.allow_files()
+    serving.allow_files()
     wanted = [] if then is None else [tuple(known.get(each, each) for each in then)]
     assert asked == wanted
-    assert connections.most_connections() == (56 if now[0] == 256 else 1000)
+    assert serving.most_connections() == (56 if now[0] == 256 else 1000)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
+from rebecsim.web.app import tiles_of
+from rebecsim.web.explorer import shown_lines
 from rebecsim.web.library import Library
-from rebecsim.web.model_text import shown_lines
-from rebecsim.web.studies.asked import questions_by_kind
-from rebecsim.web.tiles import tiles_of
+from rebecsim.web.studies.scenarios import questions_by_kind
 from tests.conftest import Run
 from tests.on_asgi import ask
 from tests.web.chromium import assert_accessible, browsing, needs_chromium, running

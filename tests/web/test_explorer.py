@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import ReplayError
 from rebecsim.exploration import Checks, Question, Recorded, explore, replay as do_again
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.answers import rendered

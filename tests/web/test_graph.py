@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.exploration import explore
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.library import Library
 from rebecsim.web.steppers import ModelSteppers

@@ -20,9 +20,9 @@ from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web import guard, steppers
 from rebecsim.web.library import Library
 from rebecsim.web.limits import Share
-from rebecsim.web.studies import started, study_pages
-from rebecsim.web.studies.found_runs import id_of
-from rebecsim.web.studies.started import (
+from rebecsim.web.studies import pages, study_process
+from rebecsim.web.studies.run_finder import id_of
+from rebecsim.web.studies.study_process import (
     FOLDER,
     Request,
     StartedStudy,
@@ -47,7 +47,7 @@ def test_twelve_that_are_started_at_once_are_four(
         time.sleep(0.02)  # in which another one could be let in
         return found
 
-    monkeypatch.setattr(started, "started_studies", slowly)
+    monkeypatch.setattr(study_process, "started_studies", slowly)
 
     def start(number: int) -> int:
         return int(
@@ -93,7 +93,7 @@ def test_a_study_is_made_whole_or_not_at_all(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         written.append(path)
 
-    monkeypatch.setattr(started, "write_atomically", on_a_full_disk)
+    monkeypatch.setattr(study_process, "write_atomically", on_a_full_disk)
     refused = send_form(app(tmp_path), "/studies/start", **{**START, "name": "one"})
     assert (refused.status, "No space left on device" in refused.text) == (400, True)
     assert str(tmp_path) not in refused.text
@@ -107,7 +107,7 @@ def test_a_study_that_cannot_go_on_says_which_file_is_in_the_way(
     with exclusive(tmp_path / "one" / FOLDER):
         pass  # by a process that is gone
     (tmp_path / "one" / FOLDER / "log.txt").unlink(missing_ok=True)
-    monkeypatch.setattr(started, "_has_plain_files", lambda folder: True)
+    monkeypatch.setattr(study_process, "_has_plain_files", lambda folder: True)
     (tmp_path / "one" / FOLDER / "log.txt").mkdir()
     assert study.state == "killed"
     refused = send_form(app(tmp_path), f"/studies/{id_of('one')}/resume")
@@ -147,9 +147,9 @@ def test_a_study_that_begins_while_ended_ones_are_cleared_away_is_remembered(
         found.begin()
         return found
 
-    monkeypatch.setattr(started, "_ours", type(started._ours)())
-    monkeypatch.setattr(started, "start_module", start)
-    monkeypatch.setattr(started, "_BEGINNING", 0.0)
+    monkeypatch.setattr(study_process, "_ours", type(study_process._ours)())
+    monkeypatch.setattr(study_process, "start_module", start)
+    monkeypatch.setattr(study_process, "_BEGINNING", 0.0)
     begin("one")
     list(started_studies(tmp_path))
     assert StartedStudy(tmp_path / "two").state == "starting"
@@ -237,7 +237,7 @@ def test_pages_that_watch_have_places_and_give_them_back(
     app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that are left before they have begun."""
-    monkeypatch.setattr(study_pages, "STREAMS", Share(2, 3))
+    monkeypatch.setattr(pages, "STREAMS", Share(2, 3))
     application = app(tmp_path)
     start_study(tmp_path, Request("one", SMALL, False, 1, False))
     address = f"/studies/{id_of('one')}/events"

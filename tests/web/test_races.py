@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import read_place
 from rebecsim.web.library import Library
@@ -81,7 +81,7 @@ def test_each_race_is_shown_with_both_orders_and_what_differs(
     page = page_of(app, TICKETS, said, monkeypatch)
     groups = said["found"]["groups"]
     assert page.count("<svg ") == 2 * page.count('class="race"') == 2 * len(groups) > 0
-    assert said["found"]["conclusion"] in page
+    assert said["found"]["conclusion"].capitalize() in page
     assert [each["title"] for each in groups[0]["orders"]] == ["one order", "the other order"]
     first, second = (set(each["notes"]) for each in groups[0]["orders"])
     assert first - second  # how they end

@@ -18,15 +18,12 @@ from pyarrow import parquet
 
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
-from rebecsim.report.answer import answer_sentence
+from rebecsim.report import answer_sentence, shown_figures, write_report
 from rebecsim.report.comparison import report_input
-from rebecsim.report.numbers import shown_figures
-from rebecsim.report.write import write_report
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web.own_files import read_small_file
-from rebecsim.web.studies.found_runs import id_of
-from rebecsim.web.studies.query_worker import answered
-from rebecsim.web.studies.questions import Questions
+from rebecsim.web.library import read_small_file
+from rebecsim.web.studies.run_finder import id_of
+from rebecsim.web.studies.sql import Questions, answered
 from tests.on_asgi import ask, send_form
 from tests.web.runs import make_run
 from tests.web.test_attacks import WORDS, assert_harmless
@@ -311,7 +308,7 @@ def test_a_file_may_not_be_as_large_as_it_likes(
     def full(*_: Any) -> None:
         raise OSError(errno.EFBIG, "File too large")
 
-    monkeypatch.setattr("rebecsim.web.studies.query_worker._write", full)
+    monkeypatch.setattr("rebecsim.web.studies.sql._write", full)
     asked = {"sql": "select 1", "root": str(kept), "rows": 0, "megabytes": 500}
     said = answered(asked | {"out": str(tmp_path / "answer.csv")})
     assert said == {"error": "The answer is larger than 256 MB. Ask for less."}

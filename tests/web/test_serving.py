@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import socket
 import sys
 from pathlib import Path
@@ -10,9 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rebecsim.web.classroom import machine_addresses, qr_lines
 from rebecsim.web.serving import Server
+from rebecsim.web.visitors import machine_addresses, qr_lines
 from tests.conftest import Run
+from tests.docs.markdown import ROOT, read_document
 from tests.on_asgi import ask
 
 LATE = """\
@@ -73,7 +75,7 @@ def test_no_address_is_one_that_stands_for_all(
 ) -> None:
     if host == "::" and not socket.has_ipv6:
         pytest.skip("a machine without IPv6")
-    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(found))
+    monkeypatch.setattr("rebecsim.web.visitors._found_addresses", lambda: iter(found))
     done = run("web", "--no-browser", "--port", 0, "--host", host, *in_class)
     ((server, _),) = started
     names = [urlsplit(each).hostname for each in re.findall(r"http://\S+", done.stdout)]
@@ -96,7 +98,7 @@ def test_a_class_is_shown_its_addresses_and_a_code(
     run: Run, started: list[tuple[Server, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two = ("192.168.1.20", "10.0.0.7")
-    monkeypatch.setattr("rebecsim.web.classroom._found_addresses", lambda: iter(two))
+    monkeypatch.setattr("rebecsim.web.visitors._found_addresses", lambda: iter(two))
     tokens = set()
     for _ in range(2):
         done = run("web", "--class", "--no-browser", "--port", 0, "--host", "0.0.0.0")
@@ -104,7 +106,7 @@ def test_a_class_is_shown_its_addresses_and_a_code(
         first, blank, *lines = done.stdout.splitlines()
         assert (first, blank) == ("Pupils open one of these:", "")
         assert [lines[0], lines[2]] == [f"    {each}" for each in server.addresses]
-        assert lines[4:] == qr_lines(server.addresses[0])
+        assert lines[4:-1] == qr_lines(server.addresses[0])
         assert max(map(len, lines)) < 80
         assert len(done.stdout.splitlines()) <= 40
         (token,) = {urlsplit(each).query.removeprefix("token=") for each in server.addresses}
@@ -117,6 +119,25 @@ def test_a_class_is_shown_its_addresses_and_a_code(
     assert ask(application, "/").status == 403
     assert ask(application, f"/?token={token}").status == 303
     assert ask(application, f"/lessons/teacher?{urlsplit(server.address).query}").status == 303
+
+
+def test_the_first_screen_of_the_guide_for_teachers(
+    run: Run, started: list[tuple[Server, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "rebecsim.web.visitors._found_addresses", lambda: iter(("192.168.1.20", "10.0.0.7"))
+    )
+    guide = read_document(ROOT / "docs/guides/teach.md")
+    (command,) = guide.blocks[0].text.splitlines()
+    done = run(*shlex.split(command)[1:], "--no-browser", columns=80)
+    screen = done.stdout + done.stderr
+    code = "\n".join(qr_lines(started[0][0].addresses[0]))
+    assert code in screen
+    screen = re.sub(r"token=[\w-]+", "token=TOKEN", screen.replace(code, "    [QR CODE]"))
+    lines = re.sub(r":\d+/", ":8765/", screen).splitlines()
+    assert lines == (ROOT / "tests/data/teacher_screen.txt").read_text("utf-8").splitlines()
+    assert len((done.stdout + done.stderr).splitlines()) <= 40
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_class_on_one_machine_is_told_how_others_come_in(

@@ -21,14 +21,19 @@ from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web.limits import LARGEST_BODY
-from rebecsim.web.studies import started, study_process
-from rebecsim.web.studies.field_schema import fields_of
-from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_at
-from rebecsim.web.studies.found_runs import id_of
+from rebecsim.web.studies import study_process
+from rebecsim.web.studies.forms import GROUPS, every_field, fields_of, read, shown, value_at
+from rebecsim.web.studies.pages import _followed
+from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.run_views import RunViews
-from rebecsim.web.studies.scenario_texts import text_of_builtin
-from rebecsim.web.studies.started import FOLDER, Request, StartedStudy, make_study, start_study
-from rebecsim.web.studies.study_pages import _followed
+from rebecsim.web.studies.scenarios import text_of_builtin
+from rebecsim.web.studies.study_process import (
+    FOLDER,
+    Request,
+    StartedStudy,
+    make_study,
+    start_study,
+)
 from rebecsim.web.studies.study_views import StudyViews
 from tests.on_asgi import OWN, ask, send_form
 from tests.web.runs import SMALL, check
@@ -286,7 +291,7 @@ def test_limits(app: Any, tmp_path: Path, no_processes: list[list[str]]) -> None
     assert send_form(application, "/studies/check", toml="#" * (LARGEST_BODY + 1)).status == 413
     fields = {f"f:{number}": "x" for number in range(500)}
     assert send_form(application, "/studies/form", toml=SMALL, **fields).status == 400
-    for number in range(started.MOST_STUDIES):
+    for number in range(study_process.MOST_STUDIES):
         sent = {**START, "name": f"s{number}"}
         assert send_form(application, "/studies/start", **sent).status == 303
     answer = send_form(application, "/studies/start", **START)
@@ -389,7 +394,9 @@ def test_no_process_but_that_of_the_study_is_sent_a_signal(
         assert study.state == "running"
         study.cancel()
         assert study.state == "ending"
-        monkeypatch.setattr(started, "_is_of", lambda process, directory: process == os.getpid())
+        monkeypatch.setattr(
+            study_process, "_is_of", lambda process, directory: process == os.getpid()
+        )
         study.cancel()
     assert sent == [signal.SIGKILL]
     (tmp_path / "one" / FOLDER / "begun.json").write_text('{"at": 5}')

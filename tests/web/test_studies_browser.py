@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.web.studies.started import ALIVE, StartedStudy
+from rebecsim.web.studies.study_process import ALIVE, StartedStudy
 from tests.waiting import wait_for
 from tests.web.chromium import browsing, needs_chromium
 from tests.web.runs import SCENARIO

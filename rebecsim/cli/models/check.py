@@ -128,15 +128,15 @@ def _built(model: CheckedModel, name: str) -> Model:
 
 def _checked_python(file: Path) -> _Checked:
     """Check a model in Python, which is a program of the user's and is run."""
-    from rebecsim.actors.suspects import suspects
-    from rebecsim.generate.load import load_model
+    from rebecsim.actors.repeatable import impurities
+    from rebecsim.generate.module import load_model
 
     model = load_model(file)
     classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
     found = [
         (Path(each.file), each.line, f"`{each.method}` of {each.owner} {each.what}")
         for reactive_class in classes
-        for each in suspects(reactive_class)
+        for each in impurities(reactive_class)
     ]
     return _Checked(
         [_problem(place, "warning", text, line) for place, line, text in found],
@@ -151,7 +151,7 @@ def _tried(file: Path, checked: _Checked, model: Model) -> _Checked:
     """Run a model some times, and add the first assertion that fails to what there is to say."""
     from rebecsim.actors.watchdog import Watchdog
     from rebecsim.simulation import simulate
-    from rebecsim.simulation.saved import make_scheduler
+    from rebecsim.simulation.simulator import make_scheduler
 
     for seed in range(_RUNS):
         with Watchdog(patience=_PATIENCE) as watchdog:
@@ -222,7 +222,7 @@ def new(
     ],
 ) -> None:
     """Write a small model to start from, with properties and a test."""
-    from rebecsim.generate.starting import write_starter
+    from rebecsim.generate.templates import write_starter
 
     files = write_starter(name)
     for file in files:

@@ -31,7 +31,7 @@ def conformance(
     trust: Trust = False,
 ) -> None:
     """Compare verdicts and state counts with those of a suite."""
-    from rebecsim.report.models.conformance import compare_suite
+    from rebecsim.report.conformance import compare_suite
 
     table = Table(box=None, pad_edge=False)
     for name in ("Model", "Mode", "Expected", "Found", ""):

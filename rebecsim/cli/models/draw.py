@@ -29,7 +29,7 @@ def draw(
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
-    from rebecsim.report.diagrams.graphs import draw_topology
+    from rebecsim.report.graphs import draw_topology
 
     built, checked = open_model(model, "core" if core else "timed")
     if states:
@@ -42,7 +42,7 @@ def draw(
 def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
     from rebecsim.exploration import Limits, pose, state_space
-    from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, draw_space
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:
         problem = pose(model, mode=mode, checked=checked)

@@ -214,7 +214,7 @@ def _estimated(
 
 
 def _print_rare(found: RareChance, json: bool) -> None:
-    from rebecsim.report.models.chance_text import chance_parts
+    from rebecsim.report.verdicts import chance_parts
 
     if json:
         say(json_format.dumps(found.to_json(), ensure_ascii=False))
@@ -226,7 +226,7 @@ def _print_rare(found: RareChance, json: bool) -> None:
 
 
 def _print(found: Chances) -> None:
-    from rebecsim.report.models.chance_text import chance_parts
+    from rebecsim.report.verdicts import chance_parts
 
     say_parts(chance_parts(found.heading, found.rows, found.level))
     if not found.is_precise:

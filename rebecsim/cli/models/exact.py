@@ -114,7 +114,7 @@ def exact(
     time, which is said.
     """
     from rebecsim.exploration.orders import exact_orders
-    from rebecsim.report.models.exact_text import exact_parts
+    from rebecsim.report.verdicts import exact_parts
 
     quantities = asked.quantities()
     written.check(quantities)

@@ -168,7 +168,7 @@ class ExploreOutputOptions(WrittenTests):
                 )
             require("--web", "fastapi", "uvicorn")
         if self.export is not None:
-            from rebecsim.report.diagrams.state_spaces import check_ending
+            from rebecsim.report.state_spaces import check_ending
 
             check_ending(self.export)
 
@@ -238,7 +238,7 @@ def explore(
         found = result.symmetries  # the one that changes nothing among them
         say(f"reduced by {found} symmetries" if found > 1 else "no symmetry to reduce by")
     if json:
-        from rebecsim.report.models.counterexample import result_to_json
+        from rebecsim.report.verdicts import result_to_json
 
         plain = result_to_json(result) | (
             {"symmetries": result.symmetries} if search.reduce else {}
@@ -269,7 +269,7 @@ def explore(
 
 
 def _show(result: Result, verbose: bool) -> None:
-    from rebecsim.report.models.counterexample import result_parts
+    from rebecsim.report.verdicts import result_parts
 
     say_parts(result_parts(result, verbose))
 
@@ -280,7 +280,7 @@ def _write_counterexample(
     if not (written.asked or written.web) and (written.save, written.svg) == (None, None):
         return
     from rebecsim.exploration import Recorded, save_recorded
-    from rebecsim.report.diagrams.sequence import sequence_diagram
+    from rebecsim.report.sequence_diagram import sequence_diagram
 
     if result.path is None or result.path.breach is None:
         complain(f"{result.verdict}: there is no counterexample to write")
@@ -300,7 +300,7 @@ def _export(
 ) -> None:
     from rebecsim.actors import Violation
     from rebecsim.exploration import state_space
-    from rebecsim.report.diagrams.state_spaces import write_state_space
+    from rebecsim.report.state_spaces import write_state_space
 
     try:
         problem = question.problem(model, checked)
@@ -327,8 +327,8 @@ def replay(
     """Replay a saved counterexample and check that it fits."""
     from rebecsim.actors import ReplayError
     from rebecsim.exploration import load_recorded, replay as do_again
-    from rebecsim.report.diagrams.sequence import sequence_diagram
-    from rebecsim.report.models.counterexample import path_table
+    from rebecsim.report.sequence_diagram import sequence_diagram
+    from rebecsim.report.verdicts import path_table
 
     recorded = load_recorded(run)
     built, checked = open_model(model, "core" if recorded.question.mode == "core" else "timed")

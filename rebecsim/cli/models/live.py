@@ -15,7 +15,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile
 from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
-from rebecsim.report.models.message_lines import MessageLines
+from rebecsim.report.message_lines import MessageLines
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
@@ -185,7 +185,7 @@ class _Printer:
 
 
 def _cells(event: Event) -> tuple[str, str, str, str, str, str]:
-    from rebecsim.actors.written import changes_text
+    from rebecsim.actors.values import changes_text
 
     time = f"{event.time}-{event.finished}" if event.finished > event.time else str(event.time)
     return (
@@ -231,7 +231,7 @@ def _exit_after(ending: Ending) -> None:
 
 
 def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:
-    from rebecsim.live import lateness
+    from rebecsim.live.log import lateness
 
     style = "bold red" if log.ending.is_violation else "bold"
     console().print(Text(_end_of(log.ending, log), style=style), soft_wrap=True)

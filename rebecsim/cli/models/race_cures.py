@@ -45,7 +45,7 @@ def tried(checked: CheckedModel, found: Races, asked: RaceQuery, only: str | Non
 
 def show_cures(cures: Cures, found: Races, *, quietly: bool) -> list[dict[str, Any]]:
     """Give the cures as plain values, and print them unless that is to be done `quietly`."""
-    from rebecsim.report.models.cure_text import cure_lines, cures_to_json
+    from rebecsim.report.race_cures import cure_lines, cures_to_json
 
     if not quietly:
         for line in cure_lines(cures, found):
@@ -55,7 +55,7 @@ def show_cures(cures: Cures, found: Races, *, quietly: bool) -> list[dict[str, A
 
 def save_cures(directory: Path, cures: Cures, model: str) -> None:
     """Write every changed model, and the model itself as they are printed, to compare with."""
-    from rebecsim.report.models.cure_text import cure_file, unchanged_file
+    from rebecsim.report.race_cures import cure_file, unchanged_file
 
     texts = {unchanged_file(model): cures.source}
     for each in cures.of_races:

@@ -89,7 +89,7 @@ def races(
     from rebecsim.exploration import find_races
     from rebecsim.exploration.races import MOST_FOLLOWED
     from rebecsim.exploration.races.cures import RaceQuery
-    from rebecsim.report.models.race_text import race_lines, races_to_json
+    from rebecsim.report.races import race_lines, races_to_json
 
     built, checked = asked.open(model)
     hint_at_core(checked)
@@ -161,7 +161,7 @@ def _write(
     group: RaceGroup | None, question: Question, model: Path, written: RaceOutputOptions
 ) -> None:
     from rebecsim.exploration import Recorded
-    from rebecsim.report.diagrams.race_diagram import orders_as_svg
+    from rebecsim.report.races import orders_as_svg
 
     if group is None:
         complain("there is no race to write")

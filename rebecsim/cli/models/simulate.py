@@ -56,7 +56,7 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.common.models import generate_models, write_models
+    from rebecsim.clusters.kit.models import generate_models, write_models
     from rebecsim.clusters.scenarios import load
 
     use_plugins(plugin)
@@ -152,7 +152,7 @@ def simulate(
     if many.runs is not None:
         _refuse_with_runs(single)
         from rebecsim.cli.studies.many_runs import run_many
-        from rebecsim.clusters.short import short_scenario
+        from rebecsim.clusters.model.short import short_scenario
         from rebecsim.studies.scenarios.sweeps import read_sweep
 
         loaded = short_scenario(
@@ -173,10 +173,16 @@ def simulate(
     _require_runs(many)
     replay, save = single.replay, single.save
     from rebecsim.actors.watchdog import EndlessError, Watchdog
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import Tracer
-    from rebecsim.simulation.saved import doing_again, load_run, make_scheduler, save_run
-    from rebecsim.simulation.traced import REPEATED, simulate_traced
+    from rebecsim.simulation.simulator import (
+        REPEATED,
+        load_run,
+        make_scheduler,
+        replaying_scheduler,
+        save_run,
+        simulate_traced,
+    )
 
     if engine == "native":
         if save is not None or replay is not None:
@@ -194,7 +200,7 @@ def simulate(
         steps = steps or _MESSAGES
     elif (seed, law, scheduler) == (None, None, None):
         recorded = load_run(replay)
-        chosen = doing_again(recorded)
+        chosen = replaying_scheduler(recorded)
         until = recorded.until if until is None else until
     else:
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
@@ -240,7 +246,7 @@ def _opened(path: Path, core: bool, env: list[str] | None) -> tuple[Model, Check
     """Load a model, with other values of constants if there are any."""
     if not env:
         return open_model(path, "core" if core else "timed")
-    from rebecsim.clusters.short import single_variant
+    from rebecsim.clusters.model.short import single_variant
 
     return single_variant(path, env, core)
 
@@ -257,11 +263,11 @@ def _simulate_natively(
     from rebecsim.actors import Violation
     from rebecsim.actors.randomness import key_of
     from rebecsim.native.layout import native_model
-    from rebecsim.report.models.runs import event_table, run_summary
+    from rebecsim.report.messages import event_table, run_summary
     from rebecsim.simulation import RunResult
-    from rebecsim.simulation.engine import require_checked
+    from rebecsim.simulation.montecarlo import require_checked
     from rebecsim.simulation.native import simulate_native
-    from rebecsim.simulation.saved import make_scheduler
+    from rebecsim.simulation.simulator import make_scheduler
 
     built, checked = opened[0], require_checked(opened[1])
     events: tuple[Event, ...] = ()
@@ -297,7 +303,7 @@ def _again(
     None if it has not.
     """
     from rebecsim.simulation import Tracer, simulate as run
-    from rebecsim.simulation.standstill import may_stand_still
+    from rebecsim.simulation.simulator import may_stand_still
 
     still = result.outcome in ("step limit", "time stands still")
     if model.core or not (still and may_stand_still(events)):

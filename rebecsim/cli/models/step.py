@@ -110,6 +110,7 @@ class _Session:
         self._stepper = stepper
         self._file = file
         self._over = False
+        self._hinted: set[str] = set()
         self._commands: dict[str, Callable[[str], None]] = {
             "undo": self._undo,
             "run": self._run,
@@ -150,9 +151,17 @@ class _Session:
         if command is None:
             known = [name for name in self._commands if name.startswith(word)]
             if len(known) != 1:
-                raise CommandError(f"there is no command {word!r}; `help` shows all")
+                hint = self._once("; `help` shows all")
+                raise CommandError(f"there is no command {word!r}{hint}")
             command = self._commands[known[0]]
         command(rest.strip())
+
+    def _once(self, hint: str) -> str:
+        """Give a hint where it comes up first in a session, and nothing later."""
+        if hint in self._hinted:
+            return ""
+        self._hinted.add(hint)
+        return hint
 
     # --- commands ------------------------------------------------------------------------------
 
@@ -225,7 +234,8 @@ class _Session:
         if text:
             number = _number(text, "clear")
             if not 1 <= number <= len(breakpoints):
-                raise CommandError(f"there is no breakpoint {number}; `break` shows them")
+                hint = self._once("; `break` shows them")
+                raise CommandError(f"there is no breakpoint {number}{hint}")
             breakpoints = [breakpoints[number - 1]]
         for each in breakpoints:
             self._stepper.clear(each)
@@ -235,7 +245,7 @@ class _Session:
         show_state(self._stepper)
 
     def _path(self, text: str) -> None:
-        from rebecsim.report.models.counterexample import path_table
+        from rebecsim.report.verdicts import path_table
 
         path = self._stepper.path()
         if not path.steps:
@@ -332,7 +342,7 @@ def show_state(stepper: Stepper) -> None:
 
 
 def _rebec_table(stepper: Stepper) -> Table:
-    from rebecsim.report.models.stepping import bag_texts, busy_text, variables_text
+    from rebecsim.report.messages import bag_texts, busy_text, variables_text
 
     table = Table(box=None, pad_edge=False)
     for name in ("Rebec", "Variables", "Bag"):
@@ -348,7 +358,7 @@ def _rebec_table(stepper: Stepper) -> Table:
 
 def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]]:
     """Give a row for what may happen, and with several alternatives one more for each."""
-    from rebecsim.report.models.stepping import effect_text
+    from rebecsim.report.messages import effect_text
 
     several = len(turn.alternatives) > 1
     step = turn.step

@@ -162,7 +162,7 @@ class AllOrders:
             raise typer.BadParameter("is for --exact only", param_hint="--exact-states")
         if not self.exact:
             return None
-        from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
+        from rebecsim.studies.study import MOST_STATES
 
         return self.exact_states or MOST_STATES
 
@@ -208,7 +208,7 @@ def compare(
 
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """
-    from rebecsim.report.charts.figures import DRAWING_MODULES
+    from rebecsim.report.figures import DRAWING_MODULES
     from rebecsim.studies.running.executors import (
         available_workers,
         simulation_modules,
@@ -377,7 +377,7 @@ def showing_runs(advice: str, runs: Sequence[PlannedRun], watch: Watch) -> Itera
     from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from rebecsim.report.progress import progress_bar
+    from rebecsim.report.comparison import progress_bar
 
     try:
         if error_console().is_terminal:

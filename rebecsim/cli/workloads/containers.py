@@ -11,6 +11,7 @@ import typer
 
 from rebecsim.cli.app import console, say
 from rebecsim.cli.node_groups import node_group
+from rebecsim.cli.workloads.logs import SLS, SWIM
 from rebecsim.close_names import suggestion
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -22,9 +23,6 @@ Dialect = Annotated[
     Literal["dss", "hadoop"] | None,
     typer.Option(show_default="dss", help="SLS: as DSS or as Hadoop reads it."),
 ]
-
-_SLS = (".json", ".json.gz")
-_SWIM = (".tsv", ".tsv.gz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,20 +123,6 @@ NO_COLUMNS = DrawnColumns()
 """None given."""
 
 
-def holds_containers(path: Path) -> bool:
-    """Whether a file is a trace of container jobs, by its name, or as it begins with a brace.
-
-    Raises WorkloadError and OSError for a file that cannot be read.
-    """
-    if path.name.endswith(_SLS + _SWIM):
-        return True
-    if not path.is_file():  # what comes through a pipe is read once
-        return False
-    from rebecsim.workloads.files import first_bytes
-
-    return first_bytes(path).lstrip().startswith(b"{")
-
-
 def refuse(why: str, **options: object) -> None:
     """Raise UserError for options that were given and say nothing here."""
     given = [name for name, value in options.items() if value is not None and value is not False]
@@ -152,7 +136,7 @@ def show_containers(path: Path, options: SwimOptions) -> None:
     from rebecsim.clusters.yarn.report.trace_text import topology_view, trace_view
     from rebecsim.workloads import is_sls_topology, read_sls_topology, summarise_containers
 
-    if not path.name.endswith(_SWIM) and is_sls_topology(path):
+    if not path.name.endswith(SWIM) and is_sls_topology(path):
         refuse(f"for traces of SWIM (.tsv) only, and {path} holds nodes", **vars(options))
         console().print(topology_view(str(path), read_sls_topology(path)))
         return
@@ -219,8 +203,8 @@ def _alike(text: str) -> AlikeNodes:
 
 def require_sls_name(out: Path) -> None:
     """Raise UserError for a file that cannot be a trace, or that has no directory."""
-    if not out.name.endswith(_SLS):
-        raise UserError(f"{out}: the name of a trace should end with {' or '.join(_SLS)}")
+    if not out.name.endswith(SLS):
+        raise UserError(f"{out}: the name of a trace should end with {' or '.join(SLS)}")
     if not out.parent.is_dir():
         raise UserError(f"{out}: there is no directory {out.parent}")
 
@@ -229,7 +213,7 @@ def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], lis
     """Read a trace, and give facts of its own form with it."""
     from rebecsim.workloads import read_sls_trace, read_swim
 
-    if path.name.endswith(_SWIM):
+    if path.name.endswith(SWIM):
         swim = read_swim(path, options.rule())
         moved = (("map input", swim.map_input), ("shuffle", swim.shuffle), ("output", swim.output))
         return swim.jobs, [(name, f"{total / 2**30:,.1f} GB") for name, total in moved]

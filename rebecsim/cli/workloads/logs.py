@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rebecsim.cli.app import complain
-from rebecsim.cli.workloads.containers import holds_containers
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.workloads import Workload
+
+SLS = (".json", ".json.gz")
+SWIM = (".tsv", ".tsv.gz")
 
 Log = Annotated[
     Path, typer.Argument(help="A log: SWF, or PBS's accounting; also .gz.", show_default=False)
@@ -28,6 +30,20 @@ Sort = Annotated[
     bool,
     typer.Option("--sort", help="Sort jobs by submission, instead of skipping those out of order."),
 ]
+
+
+def holds_containers(path: Path) -> bool:
+    """Whether a file is a trace of container jobs, by its name, or as it begins with a brace.
+
+    Raises WorkloadError and OSError for a file that cannot be read.
+    """
+    if path.name.endswith(SLS + SWIM):
+        return True
+    if not path.is_file():  # what comes through a pipe is read once
+        return False
+    from rebecsim.workloads.files import first_bytes
+
+    return first_bytes(path).lstrip().startswith(b"{")
 
 
 def read_log(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:

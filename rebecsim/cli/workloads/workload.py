@@ -20,12 +20,20 @@ from rebecsim.cli.workloads.containers import (
     SwimOptions,
     convert_trace,
     generate_trace,
-    holds_containers,
     refuse,
     show_containers,
     write_nodes,
 )
-from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, require_log, told
+from rebecsim.cli.workloads.logs import (
+    Log,
+    Processors,
+    Size,
+    Sort,
+    holds_containers,
+    read_log,
+    require_log,
+    told,
+)
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -341,7 +349,7 @@ def metrics(
     processors: Processors = None,
 ) -> None:
     """Measure schedules: wait, slowdown, utilisation, by user."""
-    from rebecsim.report.charts.figures import require_picture_name
+    from rebecsim.report.figures import require_picture_name
 
     if not shares.share and (boxes or heatmap or shares != ShareOptions()):
         raise UserError("--boxes, --heatmap and options of expected ends need --share")

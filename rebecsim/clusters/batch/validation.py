@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.timeline import overfull
 from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.job import Integers
@@ -56,22 +57,17 @@ def check_capacity(schedule: Schedule, processors: int) -> Check:
     when less than it takes is free; of several that start at one time, the later submitted ones.
     """
     rule = f"at most {processors} processors are in use"
-    taken, count = schedule.workload.processors, len(schedule)
-    time = np.concatenate([schedule.end, schedule.start])
-    change = np.concatenate([-taken, taken])
-    begins = np.repeat([False, True], count)
-    order = np.lexsort((begins, time))  # stable: of equal starts, the one submitted first
-    in_use = np.cumsum(change[order])
-    over = np.flatnonzero((in_use > processors) & begins[order])
-    if not over.size:
+    taken = schedule.workload.processors
+    machine = np.zeros(len(schedule), dtype=np.int64)
+    over, in_use = overfull(machine, schedule.start, schedule.end, taken, np.array([processors]))
+    if not len(over):
         return Check(rule)
-    jobs = tuple((order[over] - count).tolist())
-    job = jobs[0]
+    job = over[0]
     return Check(
         rule,
-        jobs,
+        tuple(over.tolist()),
         f"starts at {schedule.start[job]} on {taken[job]} processors, which makes "
-        f"{in_use[over[0]]} of {processors} in use",
+        f"{in_use[0]} of {processors} in use",
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.kit.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from rebecsim.clusters.common.plugin_errors import PluginSuspect, blaming
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
-from rebecsim.generate.environment import template_environment
+from rebecsim.clusters.kit.plugin_errors import PluginSuspect, blaming
+from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
 
 

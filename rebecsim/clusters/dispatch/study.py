@@ -25,10 +25,9 @@ from rebecsim.clusters.dispatch.source import (
     rebeca_source,
 )
 from rebecsim.metrics import Metric
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.simulation import ORDERS, Observation, Order
-from rebecsim.simulation.batch import Runs
-from rebecsim.simulation.task import Task
+from rebecsim.simulation.montecarlo import Runs, Task
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
@@ -172,7 +171,7 @@ class DispatchStudy(SimulatedStudy):
             order=model.order,
             trace=how.trace,
         )
-        few = how.engine == "auto" and how.total * model.ticks < thresholds.STUDY_LOADS
+        few = how.engine == "auto" and how.total * model.ticks < engines.STUDY_LOADS
         task = Task(cell.name, model.source, runs, "python" if few else how.engine)
         return cell.name, partial(simulated_rows, task, dict(model.counters))
 

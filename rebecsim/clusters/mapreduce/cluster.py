@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from rebecsim.actors import Instance, Model
-from rebecsim.clusters.common.devices.flows import FlowNetwork
-from rebecsim.clusters.common.devices.sharing import SharedServer
-from rebecsim.clusters.common.devices.topology import RackTopology
-from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.kit.devices.flows import FlowNetwork
+from rebecsim.clusters.kit.devices.sharing import SharedServer
+from rebecsim.clusters.kit.devices.topology import RackTopology
+from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from rebecsim.actors import Rebec, message_server
-from rebecsim.clusters.common.devices.flows import FlowNetwork
-from rebecsim.clusters.common.devices.sharing import SharedServer
-from rebecsim.clusters.common.devices.topology import RackTopology
+from rebecsim.clusters.kit.devices.flows import FlowNetwork
+from rebecsim.clusters.kit.devices.sharing import SharedServer
+from rebecsim.clusters.kit.devices.topology import RackTopology
 from rebecsim.clusters.mapreduce.tasks.attempt import Demand
 
 if TYPE_CHECKING:

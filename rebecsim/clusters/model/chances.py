@@ -22,11 +22,11 @@ from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders import Quantity
-from rebecsim.lang.properties.asked import check_condition
+from rebecsim.lang.properties import check_condition
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
-from rebecsim.simulation.engine import EngineError, native_for
-from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.montecarlo import EngineError, native_for
+from rebecsim.simulation.simulator import scheduler_for
 from rebecsim.studies.statistics.proportions import Looks, Proportion, looks_for
 
 if TYPE_CHECKING:

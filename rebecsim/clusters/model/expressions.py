@@ -15,7 +15,7 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.properties.syntax import Definition, PropertyFile
+from rebecsim.lang.properties import Definition, PropertyFile
 from rebecsim.lang.types import BOOLEAN, NUMERIC, REAL, Type
 
 _NAME = "(observed)"

@@ -22,11 +22,10 @@ from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.clusters.model.watching import Watched, Watcher
 from rebecsim.errors import UserError
-from rebecsim.native.engines import Engine
-from rebecsim.native.thresholds import UNITS_PER_MESSAGE
+from rebecsim.native.engines import UNITS_PER_MESSAGE, Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, RunResult, Tracer, simulate
-from rebecsim.simulation.engine import EngineError, native_for
-from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.montecarlo import EngineError, native_for
+from rebecsim.simulation.simulator import scheduler_for
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 
@@ -258,7 +257,7 @@ def _native_model(task: ModelTask) -> NativeModel:
 def laid_out(source: ModelText) -> NativeModel:
     """Give a model as compiled code has it. Raises NotNativeError; Violation of a constructor."""
     from rebecsim.native.layout import native_model
-    from rebecsim.simulation.kept_models import kept_model
+    from rebecsim.simulation.native import kept_model
 
     opened = open_text(source)
     # The dialect is a part of what is laid out, and so of the name that it is kept under.

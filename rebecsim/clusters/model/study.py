@@ -25,9 +25,8 @@ from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import Order, Tracer, simulate
-from rebecsim.simulation.again import require_repeatable
-from rebecsim.simulation.engine import EngineError
-from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.montecarlo import EngineError
+from rebecsim.simulation.simulator import require_repeatable, scheduler_for
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows

@@ -20,10 +20,10 @@ from rebecsim.clusters.model.scenario import Swept
 from rebecsim.errors import UserError
 from rebecsim.exploration import vocabulary
 from rebecsim.generate import build_model
-from rebecsim.generate.load import python_model
+from rebecsim.generate.module import python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
 from rebecsim.lang.checking.constants import NotConstantError, convert
-from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.notation import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.trust import is_program

@@ -11,6 +11,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+import numpy as np
+
+from rebecsim.clusters.kit.timeline import overfull
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import StageResource, pool_of
 from rebecsim.clusters.stages.schedule import Assignment
@@ -253,7 +256,7 @@ def require_sound_schedule(
     """
     placed: dict[int, dict[int, Assignment]] = {job.number: {} for job in jobs}
     known = {job.number: job for job in jobs}
-    taken: dict[tuple[int, TaskKind], list[tuple[int, int]]] = {}
+    held: list[tuple[int, TaskKind, int, int]] = []
     for each in assignments:
         job = known[each.key.job]
         task = job.tasks[each.key.task]
@@ -261,14 +264,13 @@ def require_sound_schedule(
             raise _broken(task, each, "it is placed twice")
         _require_alone(*(job, task, each, resources), needed(each) if needed else task.expected)
         placed[job.number][task.number] = each
-        pool = each.resource, pool_of(resources[each.resource], task.kind)
-        taken.setdefault(pool, []).extend([(each.start, 1), (each.end, -1)])
+        held.append((each.resource, task.kind, each.start, each.end))
     for number, job in known.items():
         for task in job.real_tasks:
             if task.number not in placed[number]:
                 raise BrokenScheduleError(f"{_name(number, task)} has no place")
         require_order(job, placed[number])
-    _require_slots(taken, resources)
+    _require_slots(held, resources)
 
 
 def require_slots(
@@ -282,29 +284,32 @@ def require_slots(
     `beside` are slots that something else holds: of which resource and kind, from when until when.
     """
     known = {job.number: job for job in jobs}
-    taken: dict[tuple[int, TaskKind], list[tuple[int, int]]] = {}
     held = [
         (each.resource, known[each.key.job].tasks[each.key.task].kind, each.start, each.end)
         for each in assignments
     ]
-    for resource, kind, start, end in (*held, *beside):
-        pool = resource, pool_of(resources[resource], kind)
-        taken.setdefault(pool, []).extend([(start, 1), (end, -1)])
-    _require_slots(taken, resources)
+    _require_slots((*held, *beside), resources)
 
 
 def _require_slots(
-    taken: Mapping[tuple[int, TaskKind], list[tuple[int, int]]],
-    resources: Sequence[StageResource],
+    held: Sequence[tuple[int, TaskKind, int, int]], resources: Sequence[StageResource]
 ) -> None:
-    for (number, kind), changes in taken.items():
-        used, slots = 0, resources[number].slots_for(kind)
-        for time, change in sorted(changes):  # at one time those that end come first
-            used += change
-            if used > slots:
-                raise BrokenScheduleError(
-                    f"{resources[number].name}: {used} tasks at {time} ms, and {slots} slots"
-                )
+    pools: dict[tuple[int, TaskKind], int] = {}
+    rows = np.array(
+        [
+            (pools.setdefault((number, pool_of(resources[number], kind)), len(pools)), start, end)
+            for number, kind, start, end in held
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    slots = [resources[number].slots_for(kind) for number, kind in pools]
+    pool, start, end = rows.T
+    one = np.ones(len(rows), dtype=np.int64)
+    stretch, used = overfull(pool, start, end, one, np.array(slots, dtype=np.int64))
+    if len(stretch):
+        lane, time, _ = rows[stretch[0]].tolist()
+        name = resources[list(pools)[lane][0]].name
+        raise BrokenScheduleError(f"{name}: {used[0]} tasks at {time} ms, and {slots[lane]} slots")
 
 
 def _require_alone(

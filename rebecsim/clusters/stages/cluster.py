@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rebecsim.actors import Instance, Model
-from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.stages.checking import ScheduleChecker, require_sound_schedule
 from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
 from rebecsim.clusters.stages.job import StageJob, TaskKey

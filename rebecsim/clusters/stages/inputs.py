@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from rebecsim.carried_files import carried, version_of
-from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.common.queued import rarely_collecting
+from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rebecsim.actors import Instance, Model, RebecNamed
-from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration

@@ -126,7 +126,7 @@ class YarnConfiguration:
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
         placement: where containers may run; None: wherever they fit.
         queues: what a file of Hadoop's schedulers says; its scheduler is taken then.
-        explains: whether it is noted which rule each application waits for, under capacities.
+        explains: whether it is noted which rule each application waits for, under a file of queues.
         race_metric: by what RACE_LOCKSTEP compares: the sum of the durations of jobs, the end of
             the last one, or a percentile of the durations.
     """

@@ -12,6 +12,10 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.node import ClusterNode
 
 TURN = "Waits for a node with room, and its turn"
+SHARE = "Others are further below their fair share"
+MINIMUM = "Another queue has less than its minimum share"
+ORDER = "Others of the queue have less, and go first"
+KEPT = "Node has been reserved"
 GIVEN = "Gets containers"
 """Between two of them it waits its turn."""
 

@@ -132,7 +132,7 @@ class RunSetup:
     def measured(self, replication: int, *, explains: bool = False) -> MeasuredRun:
         """Run the cluster. Raises as the above, and what `run_cluster` raises.
 
-        `explains` has it noted why jobs wait, under a capacity-scheduler.xml.
+        `explains` has it noted why jobs wait, under a file of queues.
         """
         configuration = self.configuration(replication)
         if explains:

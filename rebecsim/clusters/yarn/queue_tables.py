@@ -5,6 +5,7 @@ Times are milliseconds, memories MB.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from rebecsim.metrics import count_over_time
 from rebecsim.studies.rows import REPLICATION, Coded
 
 QUEUES, QUEUE_JOBS, QUEUE_USAGE, KILLED = "queues", "queue_jobs", "queue_usage", "killed"
+QUEUE_WAITS = "queue_waits"
 
 _WHOLE = "int64"
 
@@ -50,6 +52,11 @@ QUEUE_TABLES: Mapping[str, Mapping[str, str]] = {
         "killed": _WHOLE,
         "wasted": _WHOLE,
     },
+    QUEUE_WAITS: {
+        REPLICATION: _WHOLE,
+        **dict.fromkeys(("queue", "reason"), "string"),
+        "waited": _WHOLE,
+    },
 }
 """The columns of each table. A usage is the mean over a window that begins at `time`."""
 
@@ -61,6 +68,7 @@ def queue_tables_of(run: Finished, containers: ContainerColumns) -> dict[str, di
         QUEUE_JOBS: queue_job_table(run),
         QUEUE_USAGE: _usage(run, containers),
         KILLED: _killed(run),
+        QUEUE_WAITS: _waits(run),
     }
 
 
@@ -95,6 +103,24 @@ def queue_job_table(run: Finished) -> dict[str, Any]:
 def _wasted(container: Any) -> int:
     """Give what a container that was killed has used (MB ms)."""
     return int(container.memory * (container.finished - container.launched))
+
+
+def reasons_of(run: Finished) -> Counter[tuple[str, str]]:
+    """Give how long (ms) all jobs of a queue asked in vain for a reason, if that was noted."""
+    found: Counter[tuple[str, str]] = Counter()
+    for each, waited in () if run.diary is None else run.diary.waited.items():
+        for reason, milliseconds in waited.items():
+            found[run.queue_of[each.number], reason] += milliseconds
+    return found
+
+
+def _waits(run: Finished) -> dict[str, Any]:
+    reasons = sorted(reasons_of(run).items())
+    return {
+        "queue": [queue for (queue, _), _ in reasons],
+        "reason": [reason for (_, reason), _ in reasons],
+        "waited": np.array([waited for _, waited in reasons], dtype=np.int64),
+    }
 
 
 def _usage(run: Finished, containers: ContainerColumns) -> dict[str, Any]:

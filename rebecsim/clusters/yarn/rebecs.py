@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rebecsim.actors import Rebec, known_rebec, message_server
-from rebecsim.clusters.common.queued import Waiting, under_way
+from rebecsim.clusters.kit.queued import Waiting, under_way
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration

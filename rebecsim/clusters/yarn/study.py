@@ -69,7 +69,7 @@ class YarnStudy(Study):
         kept = QUEUE_TABLES if setup.scenario.schedulers else {}
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
         for replication in replications:
-            measured = setup.measured(replication)
+            measured = setup.measured(replication, explains=bool(kept) and not replication)
             if measured.run.stuck is not None:
                 raise measured.run.stuck
             figures.append(run_figures(measured, queues=bool(kept)))

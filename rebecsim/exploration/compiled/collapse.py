@@ -22,15 +22,13 @@ from rebecsim.exploration.states.rebec_states import NO_SENDER, Bag, Local, Wait
 from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
-from rebecsim.native import parts
-from rebecsim.native.arrays import Integers
+from rebecsim.native import search_layout
+from rebecsim.native.arrays import IntegerRows, Integers, NumberedRows, ranges, words_of
 from rebecsim.native.codes import AnswerKind
-from rebecsim.native.errors import TimeTooLargeError
-from rebecsim.native.loops import answers
+from rebecsim.native.engines import TimeTooLargeError
+from rebecsim.native.loops import tables
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import ABSENT, insert_entries
-from rebecsim.native.packing import words_of
-from rebecsim.native.rows import IntegerRows, NumberedRows, ranges
 
 _NO_SYMMETRIES = np.empty((0, 0), np.int64)
 
@@ -61,13 +59,15 @@ class Collapsed:
         self._runner = system.runner
         rebecs = len(system.runner.rebecs)
         self.capacities = np.array(system.runner.capacities, np.int64)
-        self.table_sizes = sizes = np.zeros(parts.TABLES, np.int64)
-        self.inners = NumberedRows(rebecs, parts.INNER_WIDTH, sizes, parts.INNERS)
-        self.bags = NumberedRows(rebecs, parts.BAG_WIDTH, sizes, parts.BAGS)
-        self.alternatives = IntegerRows(parts.ALTERNATIVE_WIDTH, sizes, parts.ALTERNATIVES)
-        self.batches = IntegerRows(parts.BATCH_WIDTH, sizes, parts.BATCHES)
-        self.effects = IntegerRows(parts.EFFECT_WIDTH, sizes, parts.EFFECT_ROWS)
-        self.sendings = IntegerRows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
+        self.table_sizes = sizes = np.zeros(search_layout.TABLES, np.int64)
+        self.inners = NumberedRows(rebecs, search_layout.INNER_WIDTH, sizes, search_layout.INNERS)
+        self.bags = NumberedRows(rebecs, search_layout.BAG_WIDTH, sizes, search_layout.BAGS)
+        self.alternatives = IntegerRows(
+            search_layout.ALTERNATIVE_WIDTH, sizes, search_layout.ALTERNATIVES
+        )
+        self.batches = IntegerRows(search_layout.BATCH_WIDTH, sizes, search_layout.BATCHES)
+        self.effects = IntegerRows(search_layout.EFFECT_WIDTH, sizes, search_layout.EFFECT_ROWS)
+        self.sendings = IntegerRows(search_layout.SENDING_WIDTH, sizes, search_layout.SENDINGS)
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
         self._symmetries = SymmetryArrays(system) if isinstance(system, SymmetricSystem) else None
@@ -82,9 +82,9 @@ class Collapsed:
         self._messages: list[_Message] = []
         self._failing: dict[int, Effect] = {}
 
-    def arrays(self) -> parts.Parts:
+    def arrays(self) -> search_layout.Parts:
         """Give the tables for compiled code, as long as none grows."""
-        return parts.Parts(
+        return search_layout.Parts(
             self.inners.at,
             self.bags.at,
             self.capacities,
@@ -174,8 +174,8 @@ class Collapsed:
         for place, message in enumerate(served):
             rest = self._bag_row(owner, bag[:place] + bag[place + 1 :])
             self.alternatives.append(self._message_number(owner, message), rest)
-        self.bags.array[row, parts.BAG_FIRST] = first
-        self.bags.array[row, parts.BAG_COUNT] = len(served)
+        self.bags.array[row, search_layout.BAG_FIRST] = first
+        self.bags.array[row, search_layout.BAG_COUNT] = len(served)
 
     def answer(self, kind: int, row: int, value: int) -> None:
         """Compute what the compiled search asks for, and enter it."""
@@ -231,15 +231,15 @@ class Collapsed:
             ]
         else:
             images = [self._bag_row(each.images[owner], each.bag(owner, bag)) for each in renamings]
-        while 2 * (self.table_sizes[parts.ANSWERS] + len(members)) > len(self.keys):
-            self.grow(parts.ANSWERS)
-        keys = answers.keys_of(kind, row, members)
+        while 2 * (self.table_sizes[search_layout.ANSWERS] + len(members)) > len(self.keys):
+            self.grow(search_layout.ANSWERS)
+        keys = tables.keys_of(kind, row, members)
         insert_entries(self.keys, self.values, keys, np.array(images, np.int64)[alike])
-        self.table_sizes[parts.ANSWERS] += len(members)
+        self.table_sizes[search_layout.ANSWERS] += len(members)
 
     def _at_time(self, row: int, time: int) -> int:
         """Give a row for an inner state at an absolute time; it is no part of states."""
-        added = self.inners.append(*[ABSENT] * (parts.INNER_WIDTH - 1), 0)
+        added = self.inners.append(*[ABSENT] * (search_layout.INNER_WIDTH - 1), 0)
         self._inners[added] = self._inners[row]._replace(time=time)
         return added
 
@@ -275,23 +275,23 @@ class Collapsed:
         self.effects.append(after, own, fails, sent, len(effect.sendings))
 
     def _enter(self, kind: int, row: int, value: int, answer: int) -> None:
-        if 2 * (self.table_sizes[parts.ANSWERS] + 1) > len(self.keys):
-            self.grow(parts.ANSWERS)
-        answers.enter_answer(self.keys, self.values, kind, row, value, answer)
-        self.table_sizes[parts.ANSWERS] += 1
+        if 2 * (self.table_sizes[search_layout.ANSWERS] + 1) > len(self.keys):
+            self.grow(search_layout.ANSWERS)
+        tables.enter_answer(self.keys, self.values, kind, row, value, answer)
+        self.table_sizes[search_layout.ANSWERS] += 1
 
     # --- room ----------------------------------------------------------------------------------
 
     def growth(self, table: int) -> int:
         """Give the bytes that making room in a table takes."""
         match table:
-            case parts.ANSWERS:
+            case search_layout.ANSWERS:
                 return 2 * (self.keys.nbytes + self.values.nbytes)
-            case parts.BATCHES:
+            case search_layout.BATCHES:
                 return 2 * self.batches.array.nbytes
-            case parts.EFFECT_ROWS:
+            case search_layout.EFFECT_ROWS:
                 return 2 * self.effects.array.nbytes
-            case parts.SENDINGS:
+            case search_layout.SENDINGS:
                 return 2 * self.sendings.array.nbytes
             case _:
                 assert self.serving is not None
@@ -313,23 +313,23 @@ class Collapsed:
         if self.inners.grows(coming) and self.serving is not None:
             arrays.append(self.serving.contents)
         arrays += [each.at for each in (self.inners, self.bags) if each.grows_numbers(coming)]
-        if 2 * (self.table_sizes[parts.ANSWERS] + coming) > len(self.keys):
+        if 2 * (self.table_sizes[search_layout.ANSWERS] + coming) > len(self.keys):
             arrays += [self.keys, self.values]
         return bytes_to_grow(dictionaries, coming) + sum(2 * each.nbytes for each in arrays)
 
     def grow(self, table: int) -> None:
         """Make room in a table that is full."""
         match table:
-            case parts.ANSWERS:
+            case search_layout.ANSWERS:
                 keys, values = self.keys, self.values
                 self.keys = np.full(2 * len(keys), ABSENT, np.int64)
                 self.values = np.empty(2 * len(keys), np.int64)
                 insert_entries(self.keys, self.values, keys, values)
-            case parts.BATCHES:
+            case search_layout.BATCHES:
                 self.batches.grow()
-            case parts.EFFECT_ROWS:
+            case search_layout.EFFECT_ROWS:
                 self.effects.grow()
-            case parts.SENDINGS:
+            case search_layout.SENDINGS:
                 self.sendings.grow()
             case _:
                 self._grow_inners()
@@ -367,26 +367,26 @@ class Collapsed:
             (receiver, waiting.number, waiting.arrival) for receiver, waiting, _ in self._messages
         ]
         messages = np.array(told, np.int64).reshape(-1, 3)
-        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == AnswerKind.EFFECTS)
-        served = answers.value_of(self.keys[asked])
+        asked = (self.keys >= 0) & (tables.kind_of(self.keys) == AnswerKind.EFFECTS)
+        served = tables.value_of(self.keys[asked])
         batches = self.batches.array[self.values[asked]]
         # --- of each effect the message that was served, then of each sending
-        count = batches[:, parts.BATCH_COUNT]
+        count = batches[:, search_layout.BATCH_COUNT]
         by = np.repeat(served, count)
-        effects = self.effects.array[ranges(batches[:, parts.BATCH_FIRST], count)]
+        effects = self.effects.array[ranges(batches[:, search_layout.BATCH_FIRST], count)]
         at_once = messages[by, 2] == 0
         by, effects = by[at_once], effects[at_once]
         found: set[SentAtOnce] = set()
-        own = effects[:, parts.EFFECT_OWN] != ABSENT
-        own_rows = effects[own, parts.EFFECT_OWN]
+        own = effects[:, search_layout.EFFECT_OWN] != ABSENT
+        own_rows = effects[own, search_layout.EFFECT_OWN]
         for sender, row in set(zip(by[own].tolist(), own_rows.tolist(), strict=True)):
             owner, number, _ = told[sender]
             bag = self._bags[row][1]
             found |= {((owner, number), (owner, each.number)) for each in bag if not each.arrival}
-        count = effects[:, parts.EFFECT_COUNT]
+        count = effects[:, search_layout.EFFECT_COUNT]
         by = np.repeat(by, count)
-        rows = ranges(effects[:, parts.EFFECT_FIRST], count)
-        sent = self.sendings.array[rows, parts.SENDING_MESSAGE]
+        rows = ranges(effects[:, search_layout.EFFECT_FIRST], count)
+        sent = self.sendings.array[rows, search_layout.SENDING_MESSAGE]
         now = messages[sent, 2] == 0
         pairs = np.unique(np.hstack([messages[by[now], :2], messages[sent[now], :2]]), axis=0)
         found |= {((a, b), (c, d)) for a, b, c, d in pairs.tolist()}

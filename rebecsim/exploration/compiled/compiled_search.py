@@ -24,11 +24,11 @@ from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_re
 from rebecsim.exploration.states.rebec_states import Waiting
 from rebecsim.exploration.states.transitions import State, can_be_served
 from rebecsim.lang.checked import CheckedModel
-from rebecsim.native import control as at, thresholds
-from rebecsim.native.arrays import Integers
+from rebecsim.native import engines, search_layout as at
+from rebecsim.native.arrays import Integers, layout_for, packed, words_of
 from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import AnswerKind, Reason
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.engines import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import (
     EdgeArrays,
     PropertyTables,
@@ -37,11 +37,16 @@ from rebecsim.native.loops.breadth_first import (
     store_found,
 )
 from rebecsim.native.loops.serving import expand_and_serve
-from rebecsim.native.loops.stores import CompactStore, ExactStore, Store, arrays_of
 from rebecsim.native.loops.successors import LATEST, NEVER
-from rebecsim.native.loops.tables import fingerprint_of, insert_held
-from rebecsim.native.packing import layout_for, packed, words_of
-from rebecsim.native.parts import Parts
+from rebecsim.native.loops.tables import (
+    CompactStore,
+    ExactStore,
+    Store,
+    arrays_of,
+    fingerprint_of,
+    insert_held,
+)
+from rebecsim.native.search_layout import Parts
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are checked."""
@@ -255,7 +260,7 @@ class CompiledSearch:
         control = self.control
         return (
             self._threads > 1
-            and control[at.STATES] - control[at.NUMBER] >= thresholds.STATES_FOR_THREADS
+            and control[at.STATES] - control[at.NUMBER] >= engines.STATES_FOR_THREADS
             and control[at.NUMBER] >= self._threads_from
             and control[at.HORIZON] == NEVER
         )
@@ -339,7 +344,7 @@ class CompiledSearch:
         if self._plan is None or served < self._plan.next:
             return
         meter = self._search.meter
-        if meter.would_exceed(thresholds.BYTES_TO_COMPILE):
+        if meter.would_exceed(engines.BYTES_TO_COMPILE):
             self._plan = None
             return
         with meter.leaving_out():

@@ -22,10 +22,17 @@ from rebecsim.generate.cells import Place
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import Type
-from rebecsim.native import columns, thresholds
+from rebecsim.native import codes, engines
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import is_ready, prepare
-from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
+from rebecsim.native.layout import (
+    BASE,
+    OWN_CLASS,
+    NativeModel,
+    flat_cells,
+    native_model,
+    shown_value,
+)
 from rebecsim.native.loops.serving import (
     CELLS_CLOCK,
     CELLS_FIRST,
@@ -41,7 +48,6 @@ from rebecsim.native.loops.serving import (
     find_row,
 )
 from rebecsim.native.loops.tables import ABSENT
-from rebecsim.native.values import shown_value
 
 
 class ServingPlan:
@@ -51,7 +57,7 @@ class ServingPlan:
         self._system = system
         self._checked = checked
         self._native: NativeModel | None = None
-        self.next = thresholds.SERVING_LOADS
+        self.next = engines.SERVING_LOADS
         """How many messages Python has to serve before it is asked again."""
         self.over = False
         """Whether it is decided."""
@@ -66,8 +72,8 @@ class ServingPlan:
             self.over = True
             return None
         functions = self._native.step, expand_and_serve
-        if served < thresholds.SERVING_COMPILES and not all(is_ready(each) for each in functions):
-            self.next = thresholds.SERVING_COMPILES
+        if served < engines.SERVING_COMPILES and not all(is_ready(each) for each in functions):
+            self.next = engines.SERVING_COMPILES
             return None
         self.over = True
         try:
@@ -191,20 +197,20 @@ class Serving:
         self.messages = _with_room(self.messages, number + 1)
         row = self.messages[number]
         row[:] = 0
-        row[columns.RECEIVER] = ABSENT
+        row[codes.RECEIVER] = ABSENT
         if waiting is None:
             return
-        row[columns.ARRIVAL] = waiting.arrival
-        row[columns.PRIORITY] = waiting.priority
-        row[columns.RECEIVER] = receiver
-        row[columns.SERVER] = waiting.number
-        row[columns.SENDER] = waiting.sender
+        row[codes.ARRIVAL] = waiting.arrival
+        row[codes.PRIORITY] = waiting.priority
+        row[codes.RECEIVER] = receiver
+        row[codes.SERVER] = waiting.number
+        row[codes.SENDER] = waiting.sender
         no_deadline = waiting.deadline == NO_DEADLINE
-        row[columns.DEADLINE] = columns.NEVER if no_deadline else waiting.deadline
+        row[codes.DEADLINE] = codes.NEVER if no_deadline else waiting.deadline
         kinds = self._kinds[receiver][waiting.number]
         for place, (value, kind) in enumerate(zip(waiting.arguments, kinds, strict=True)):
             argument = flat_cells(self._runner.values.decode(value), kind)
-            row[columns.ARGUMENTS + place] = argument[0]
+            row[codes.ARGUMENTS + place] = argument[0]
         if 2 * (number + 1) > len(self.message_table):
             held = self.message_table[self.message_table != ABSENT]
             self.message_table = _table_of(self.messages, np.sort(held), 4 * len(self.messages))

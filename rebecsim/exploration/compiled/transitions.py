@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.search import NO_SERVICE, Edges, Recording
 from rebecsim.exploration.states.effects import BreachKey
-from rebecsim.native import control as at
-from rebecsim.native.arrays import Integers
+from rebecsim.native import search_layout as at
+from rebecsim.native.arrays import Integers, words_of
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Reason
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.engines import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import EDGE_SERVED, EDGE_WIDTH, expand_ahead
-from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import (
     FOUND_BY_WIDTH,
     FOUND_ORDINAL,
@@ -27,8 +26,7 @@ from rebecsim.native.loops.successors import (
     TIME_PASSES,
     Successors,
 )
-from rebecsim.native.loops.tables import ABSENT, find_states
-from rebecsim.native.packing import words_of
+from rebecsim.native.loops.tables import ABSENT, arrays_of, find_states
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rebecsim.native import control as at, thresholds
+from rebecsim.native import engines, search_layout as at
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
-from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
+from rebecsim.native.loops.tables import arrays_of
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
@@ -89,9 +89,7 @@ class TwoThreads:
         return int(number + (ordinal > 0))
 
     def _is_narrow(self) -> bool:
-        return bool(
-            self._control[at.STATES] - self._ahead[at.NUMBER] < thresholds.STATES_FOR_THREADS
-        )
+        return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < engines.STATES_FOR_THREADS)
 
     def _store(self, batch: Successors) -> int:
         search = self._search

@@ -24,8 +24,7 @@ from rebecsim.exploration.orders.quantities import Counted, Counting, Measure, N
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.transitions import Cause, State
-from rebecsim.native.arrays import Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import Integers, ranges
 
 Goal = Literal["minimum", "expected", "maximum"]
 GOALS: tuple[Goal, ...] = ("minimum", "expected", "maximum")

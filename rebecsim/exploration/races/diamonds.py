@@ -12,8 +12,7 @@ import numpy as np
 
 from rebecsim.exploration.races.futures import distinct
 from rebecsim.exploration.races.step_graph import NO_MESSAGE, Arrays
-from rebecsim.native.arrays import Flags, Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import Flags, Integers, ranges
 
 NONE = -1
 
@@ -121,7 +120,7 @@ def _pairs(behind: Integers) -> tuple[Integers, Integers]:
 
 def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integers]:
     """Give the pairs that do not plainly commute, in the same order."""
-    from rebecsim.native.loops.diamonds import GraphArrays, list_doubtful
+    from rebecsim.native.loops.commuting import GraphArrays, list_doubtful
 
     left, right = np.empty((2, pairs), dtype=np.int64)
     wrong = np.zeros(arrays.states, dtype=bool)

@@ -14,8 +14,7 @@ import numpy as np
 
 from rebecsim.exploration.cycles import components
 from rebecsim.exploration.races.step_graph import Arrays, Graph
-from rebecsim.native.arrays import Flags, Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import Flags, Integers, ranges
 
 
 def reaching(graph: Graph, goal: Flags) -> Flags:

@@ -29,8 +29,8 @@ from rebecsim.actors import (
     Violation,
     serve,
 )
-from rebecsim.actors.attributes import refuse_attributes
-from rebecsim.actors.message import NOBODY
+from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.system import refuse_attributes
 from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
 from rebecsim.exploration.states.rebec_states import (
     NEVER,

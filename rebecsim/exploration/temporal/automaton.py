@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
+from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
 from rebecsim.limits import AUTOMATON
 
 

@@ -30,8 +30,7 @@ from rebecsim.exploration.predicates import StateProposition
 from rebecsim.exploration.state_graph import StateGraph
 from rebecsim.exploration.states.transitions import State
 from rebecsim.exploration.temporal.product_loops import ACTOR, TIME
-from rebecsim.native.arrays import Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import Integers, ranges
 
 STAYS = -1
 """In the place of the number of an edge: the state repeats itself."""

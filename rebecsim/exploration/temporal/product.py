@@ -26,7 +26,7 @@ from rebecsim.exploration.temporal.product_loops import (
     Wanted,
     compiled_loops,
 )
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.arrays import Integers
 
 _MOST_BITS = 62
@@ -158,11 +158,11 @@ def _loops(transitions: int) -> Loops:
     """Give the plain loops, or the compiled ones where so many transitions are worth them."""
     from rebecsim.native.cache import is_plain, is_ready, prepare
 
-    if transitions < thresholds.PRODUCT_LOADS or is_plain():
+    if transitions < engines.PRODUCT_LOADS or is_plain():
         return PLAIN_LOOPS
     loops = compiled_loops()
     always = loops.find_components, loops.collect_bits  # a way is looked for if a formula fails
-    if transitions < thresholds.PRODUCT_COMPILES and not all(map(is_ready, always)):
+    if transitions < engines.PRODUCT_COMPILES and not all(map(is_ready, always)):
         return PLAIN_LOOPS
     prepare(*always)
     return loops

@@ -16,8 +16,7 @@ import numpy as np
 
 from rebecsim.exploration.predicates import TimeBound, weak
 from rebecsim.exploration.temporal.labelled_graph import Stretches
-from rebecsim.native.arrays import Flags, Integers
-from rebecsim.native.rows import ranges
+from rebecsim.native.arrays import Flags, Integers, ranges
 
 NEVER = 1 << 60
 """A time that does not come; where the greatest bound is meant, any time."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, find_server
+from rebecsim.lang.checked import CheckedClass, Value, find_server
 from rebecsim.lang.checking.constants import FUNCTIONS, fold_function
-from rebecsim.lang.checking.hints import signature
-from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
-from rebecsim.lang.checking.type_names import resolve_type
-from rebecsim.lang.habits import METHOD_HINTS
+from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown, resolve_type, signature
+from rebecsim.lang.errors import METHOD_HINTS
 from rebecsim.lang.types import (
     ANY_REBEC,
     DOUBLE,
@@ -26,9 +24,6 @@ from rebecsim.lang.types import (
     Type,
 )
 
-if TYPE_CHECKING:
-    from rebecsim.lang.checking.expressions import ExpressionChecker
-
 _TIMER_OPERATIONS: dict[str, Type] = {
     "startTimer": VOID,
     "stopTimer": VOID,
@@ -36,10 +31,37 @@ _TIMER_OPERATIONS: dict[str, Type] = {
 }
 
 
+class Operands(Protocol):
+    """Checks the expressions in a call, see `ExpressionChecker`."""
+
+    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of any expression."""
+
+    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of an expression that must have a single value."""
+
+    def fits(
+        self,
+        node: syntax.Expression,
+        expected: Type | None,
+        scope: Scope,
+        hint: str | None = None,
+    ) -> None:
+        """Check an expression whose value goes into a variable of that type."""
+
+    def fold(
+        self,
+        node: syntax.Expression,
+        operands: tuple[syntax.Expression, ...],
+        compute: Callable[..., Value],
+    ) -> None:
+        """Note the value of an expression whose operands are constant."""
+
+
 class CallChecker:
     """Checks what a body calls and sends; a type of None means that a mistake was reported."""
 
-    def __init__(self, findings: Findings, body: Body, operands: ExpressionChecker) -> None:
+    def __init__(self, findings: Findings, body: Body, operands: Operands) -> None:
         self.findings = findings
         self.body = body
         self._operands = operands

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import math
+import operator as operators
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rebecsim.arithmetic import float32, int8, int16, int32, quotient, remainder
 from rebecsim.lang.checked import Value
-from rebecsim.lang.literals import single
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
 from rebecsim.lang.types import BOOLEAN, BYTE, FLOAT, INT, REAL, SHORT, Type
 
-_BITS: dict[Type, int] = {INT: 32, SHORT: 16, BYTE: 8}
+_WRAPPING: dict[Type, Callable[[int], int]] = {INT: int32, SHORT: int16, BYTE: int8}
 
 
 class NotConstantError(Exception):
     """The operation has no value: a division by zero, or a float without bounds."""
-
-
-def wrap(value: int, bits: int) -> int:
-    """The two's complement value of the lowest bits."""
-    half = 1 << (bits - 1)
-    return ((value + half) & ((1 << bits) - 1)) - half
 
 
 def convert(value: Value, kind: Type) -> Value:
@@ -33,13 +28,13 @@ def convert(value: Value, kind: Type) -> Value:
     if value is None or isinstance(value, bool) or kind == BOOLEAN:
         return value
     if kind in REAL:
-        return _finite(single(float(value)) if kind == FLOAT else float(value))
-    bits = _BITS.get(kind)
-    if bits is None:
+        return _finite(float32(float(value)) if kind == FLOAT else float(value))
+    wrap = _WRAPPING.get(kind)
+    if wrap is None:
         return value
     if isinstance(value, float) and not -(2**31) <= value < 2**31:
         raise NotConstantError
-    return wrap(int(value), bits)
+    return wrap(int(value))
 
 
 def fold_unary(operator: UnaryOperator, value: Value) -> Value:
@@ -50,7 +45,7 @@ def fold_unary(operator: UnaryOperator, value: Value) -> Value:
     if operator == "~":
         return ~int(value)
     signed = -value if operator == "-" else value
-    return signed if isinstance(signed, float) else wrap(signed, 32)
+    return signed if isinstance(signed, float) else int32(signed)
 
 
 def fold_binary(operator: BinaryOperator, left: Value, right: Value, kind: Type = INT) -> Value:
@@ -81,22 +76,17 @@ def _logical(operator: BinaryOperator, left: bool, right: bool) -> bool:
     return left != right
 
 
-def _comparison(operator: BinaryOperator, left: float, right: float) -> bool | None:
-    if operator == "<":
-        return left < right
-    if operator == "<=":
-        return left <= right
-    if operator == ">":
-        return left > right
-    if operator == ">=":
-        return left >= right
-    return None
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operators.lt,
+    "<=": operators.le,
+    ">": operators.gt,
+    ">=": operators.ge,
+}
 
 
 def _floating(operator: BinaryOperator, left: float, right: float, kind: Type) -> Value:
-    compared = _comparison(operator, left, right)
-    if compared is not None:
-        return compared
+    if operator in _COMPARISONS:
+        return _COMPARISONS[operator](left, right)
     if operator == "/":
         if right == 0:
             raise NotConstantError
@@ -131,26 +121,22 @@ def _finite(value: float) -> float:
 
 
 def _integral(operator: BinaryOperator, left: int, right: int) -> Value:
-    compared = _comparison(operator, left, right)
-    if compared is not None:
-        return compared
+    if operator in _COMPARISONS:
+        return _COMPARISONS[operator](left, right)
     if operator in ("/", "%"):
         if right == 0:
             raise NotConstantError
-        quotient = abs(left) // abs(right)
-        if (left < 0) != (right < 0):
-            quotient = -quotient
-        return wrap(quotient if operator == "/" else left - quotient * right, 32)
-    return wrap(_INTEGRAL[operator](left, right), 32)
+        return int32(quotient(left, right) if operator == "/" else remainder(left, right))
+    return int32(_INTEGRAL[operator](left, right))
 
 
-_INTEGRAL = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "&": lambda left, right: left & right,
-    "|": lambda left, right: left | right,
-    "^": lambda left, right: left ^ right,
+_INTEGRAL: dict[str, Callable[[int, int], int]] = {
+    "+": operators.add,
+    "-": operators.sub,
+    "*": operators.mul,
+    "&": operators.and_,
+    "|": operators.or_,
+    "^": operators.xor,
     # A shift by 32 or more has no meaning in C++; as in Java the lowest five bits count.
     "<<": lambda left, right: left << (right & 31),
     ">>": lambda left, right: left >> (right & 31),

@@ -16,7 +16,6 @@ from rebecsim.lang.checking.constants import (
     fold_binary,
     fold_unary,
 )
-from rebecsim.lang.checking.hints import member_hint, mismatch_hint
 from rebecsim.lang.checking.scopes import (
     BUILTINS,
     Body,
@@ -25,10 +24,12 @@ from rebecsim.lang.checking.scopes import (
     Unknown,
     assignment_problem,
     common_type,
+    member_hint,
+    mismatch_hint,
     related,
+    resolve_type,
 )
-from rebecsim.lang.checking.type_names import resolve_type
-from rebecsim.lang.habits import NAME_HINTS
+from rebecsim.lang.errors import NAME_HINTS
 from rebecsim.lang.types import (
     BOOLEAN,
     DOUBLE,

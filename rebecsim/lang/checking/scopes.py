@@ -1,28 +1,72 @@
-"""Shared parts of the checker: findings, names in scope, classes and their types."""
+"""Shared parts of the checker: findings and hints, names in scope, classes, types, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rebecsim.close_names import closest_name
 from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
-from rebecsim.lang.checking.hints import name_hint
-from rebecsim.lang.errors import Diagnostic, diagnose
+from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.types import (
     ANY_REBEC,
     BOOLEAN,
+    BYTE,
     INT,
     NULL,
     NUMERIC,
+    PRIMITIVES,
     REAL,
+    TIMER,
+    ArrayType,
     RebecType,
     Type,
     arithmetic_type,
 )
+
+_FEW = 6
+"""As many names are listed when none of them is likely."""
+
+
+def name_hint(name: str, known: Iterable[str], words: Iterable[str]) -> str | None:
+    """Which of the known names or words was meant; or else the known names, if they are few."""
+    names = list(dict.fromkeys(known))
+    close = closest_name(name, [*names, *words])
+    if close is not None:
+        return f"did you mean `{close}`?"
+    if not names or len(names) > _FEW:
+        return None
+    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(f'`{each}`' for each in names)}"
+
+
+def signature(name: str, parameters: Sequence[syntax.Parameter]) -> str:
+    """`buy(Customer customer, int seats)`."""
+    return f"{name}({', '.join(f'{each.type.name} {each.name}' for each in parameters)})"
+
+
+def mismatch_hint(found: Type, expected: Type) -> str | None:
+    """What to do about a value of a type that does not fit."""
+    if expected == BOOLEAN and found in NUMERIC:
+        return "a boolean is `true` or `false`; a comparison such as `... != 0` is boolean"
+    if found == BOOLEAN and expected in NUMERIC:
+        return "declare it as boolean, or write `(... ? 1 : 0)`"
+    if found == NULL:
+        return "only variables of a reactive class can be null"
+    return None
+
+
+def member_hint(owner: CheckedClass, name: str) -> str | None:
+    """What to write for a method or message server that is used like a variable."""
+    if name in owner.methods:
+        return f"`{name}` is a method: write `{name}(...)`"
+    if any(server.name == name for server in owner.servers):
+        return f"`{name}` is a message server: write `self.{name}(...)`"
+    return None
+
 
 _GUESSES = 50
 """Unknown names for which the known ones are searched; more of them are no misspellings."""
@@ -233,3 +277,93 @@ def common_type(findings: Findings, left: Type, right: Type) -> Type | None:
         if assignment_problem(findings, narrow, wide) is None:
             return wide
     return None
+
+
+def resolve_type(
+    findings: Findings, node: syntax.TypeName, *, is_state: bool = False
+) -> Type | None:
+    """The type that a name without dimensions stands for; None (and a report) if unknown."""
+    kind: Type | None = PRIMITIVES.get(node.name)
+    if node.name in findings.class_names or node.name in findings.interface_names:
+        kind = RebecType(node.name)
+    if kind is None and node.name == "char":
+        kind = BYTE  # the number of a character, as in C++
+    if kind is None and node.name == TIMER.name:
+        return _timer(findings, node, is_state)
+    if kind is None:
+        declared = sorted(findings.class_names | findings.interface_names)
+        unknown = Unknown("type", node.name, (), [*PRIMITIVES, *declared])
+        hint = TYPE_HINTS.get(node.name) or FOREIGN_WORDS.get(node.name)
+        findings.report_unknown("unknown-type", node.span, unknown, hint)
+    elif not node.dimensions:
+        findings.declared_types[id(node)] = kind
+    return kind
+
+
+def _timer(findings: Findings, node: syntax.TypeName, is_state: bool) -> Type | None:
+    """The type of timers, in state variables of timed models."""
+    if is_state and findings.dialect == "timed":
+        findings.declared_types[id(node)] = TIMER
+        return TIMER
+    code = "timer-place" if findings.dialect == "timed" else "core-time"
+    if id(node) not in findings.misplaced:
+        findings.misplaced.add(id(node))
+        findings.report(code, node.span, word="Timer")
+    return None
+
+
+def resolve_with_lengths(
+    findings: Findings,
+    node: syntax.TypeName,
+    lengths: list[int] | None,
+    *,
+    is_state: bool = False,
+) -> Type | None:
+    """The type of a declaration; `lengths` are its folded dimensions, None after a mistake.
+
+    `is_state`: it is that of a state variable, which may be a timer.
+    """
+    kind = resolve_type(findings, node, is_state=is_state)
+    if kind is None or lengths is None:
+        return None
+    for length in reversed(lengths):
+        kind = ArrayType(kind, length)
+    findings.declared_types[id(node)] = kind
+    return kind
+
+
+Declared = syntax.Constructor | syntax.MessageServer | syntax.Method
+
+
+def type_signature(node: Declared) -> str:
+    """The types of the parameters, and the result of a method before them: `int (byte, A)`."""
+    parameters = f"({', '.join(parameter.type.name for parameter in node.parameters)})"
+    if not isinstance(node, syntax.Method):
+        return parameters
+    result = "void" if node.return_type is None else node.return_type.name
+    return f"{result} {parameters}"
+
+
+def parameter_symbols(findings: Findings, node: Declared) -> tuple[Symbol, ...]:
+    """The parameters whose types are known; reports those that are not, and arrays."""
+    kinds = parameter_types(findings, node.parameters)
+    return tuple(
+        Symbol("parameter", parameter.name, kind)
+        for parameter, kind in zip(node.parameters, kinds, strict=True)
+        if kind is not None
+    )
+
+
+def parameter_types(
+    findings: Findings, parameters: tuple[syntax.Parameter, ...]
+) -> list[Type | None]:
+    """The types of parameters; reports unknown ones and arrays."""
+    for parameter in parameters:
+        no_array(findings, parameter.type, "a parameter")
+    return [resolve_type(findings, parameter.type) for parameter in parameters]
+
+
+def no_array(findings: Findings, node: syntax.TypeName, what: str) -> None:
+    """Report a type that is an array."""
+    if node.dimensions:
+        findings.report("array-here", node.span, what=what)

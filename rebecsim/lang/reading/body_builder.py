@@ -17,8 +17,14 @@ from lark import Token
 
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import syntax_error
-from rebecsim.lang.literals import character_value, float_value, integer_value, text_value
-from rebecsim.lang.operators import BINARY_PRECEDENCE, INSTANCE_OF
+from rebecsim.lang.notation import (
+    BINARY_PRECEDENCE,
+    INSTANCE_OF,
+    character_value,
+    float_value,
+    integer_value,
+    text_value,
+)
 from rebecsim.lang.syntax import Expression, Node, Span, Statement
 
 

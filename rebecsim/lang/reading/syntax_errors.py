@@ -1,22 +1,72 @@
-"""Explain why a text could not be read: from lark's exceptions to diagnostics.
+"""Contextual keywords, and explanations why a text could not be read.
 
-Each rule below looks at one frequent mistake; the first that recognises it explains it.
+Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
+what stands beside one: only in these places can it be the keyword, and there it can be nothing
+else.
+
+Each rule of the explanations looks at one frequent mistake; the first that recognises it explains
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.lark import PostLex
 from lark.lexer import PatternStr
 
-from rebecsim.lang.errors import Diagnostic, diagnose
-from rebecsim.lang.habits import FOREIGN_WORDS
-from rebecsim.lang.reading.new_words import NEW_WORDS
+from rebecsim.lang.errors import FOREIGN_WORDS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
+
+_KEYWORDS = {"INTERFACE": "interface", "IMPLEMENTS": "implements", "INSTANCEOF": "instanceof"}
+"""The terminals of the grammar that no rule of the lexer makes, and their words."""
+
+_TERMINALS = {word: terminal for terminal, word in _KEYWORDS.items()}
+_DECLARATIONS_END = frozenset({"", "RBRACE", "SEMICOLON"})
+_VALUE_TOKENS = frozenset({"NULL", "TRUE", "FALSE", "INTEGER", "FLOAT"})
+_OPERANDS_END = frozenset({"NAME", "RPAR", "RSQB", "INCREMENT"}) | _VALUE_TOKENS
+_CLASSES = frozenset({"NAME", "PRIMITIVE"})
+
+
+class ContextualKeywords(PostLex):
+    """Makes keywords of names where they are keywords."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """Give the tokens of a text, of which one more is read only behind such a word."""
+        depth = 0
+        before = ""
+        waiting: Token | None = None
+        for token in stream:
+            if waiting is not None:
+                before = _terminal(waiting, depth, before, token.type)
+                yield Token.new_borrow_pos(before, waiting.value, waiting)
+                waiting = None
+            if token.type == "NAME" and token in _TERMINALS:
+                waiting = token
+                continue
+            depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
+            before = token.type
+            yield token
+        if waiting is not None:
+            yield waiting
+
+
+def _terminal(token: Token, depth: int, before: str, after: str) -> str:
+    """Say what a word is that stands in so many braces between these two terminals."""
+    keyword = _TERMINALS[str(token)]
+    fits = {
+        "INTERFACE": depth == 0 and before in _DECLARATIONS_END and after == "NAME",
+        "IMPLEMENTS": depth == 0 and before == "NAME" and after == "NAME",
+        "INSTANCEOF": before in _OPERANDS_END and after in _CLASSES,
+    }
+    return keyword if fits[keyword] else "NAME"
+
 
 _SIGNS = frozenset({"PLUS", "MINUS", "INCREMENT", "QMARK", "LPAR"})
 _ASSIGNMENTS = frozenset({"EQUAL", "ASSIGNMENT_OPERATOR"})
@@ -147,7 +197,7 @@ def _tokens_before(token: Token, text: str, lark: Lark) -> tuple[Token | None, t
 
 
 def _terminal_texts(lark: Lark) -> dict[str, str]:
-    return NEW_WORDS | {
+    return _KEYWORDS | {
         terminal.name: str(terminal.pattern.value)
         for terminal in lark.terminals
         if isinstance(terminal.pattern, PatternStr)

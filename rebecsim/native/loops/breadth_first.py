@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.native import control as at
+from rebecsim.native import search_layout as at
 from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
-from rebecsim.native.loops.stores import States
 from rebecsim.native.loops.successors import (
     FOUND_BY_WIDTH,
     FOUND_CHOICE,
@@ -31,8 +30,8 @@ from rebecsim.native.loops.successors import (
     Successors,
     find_successors,
 )
-from rebecsim.native.loops.tables import hash_at, look_up_property
-from rebecsim.native.parts import Parts
+from rebecsim.native.loops.tables import States, hash_at, look_up_property
+from rebecsim.native.search_layout import Parts
 
 EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = range(6)
 """Of a transition that is written down: the states, and the rest as of `find_successors`."""
@@ -149,7 +148,7 @@ def expand_states(
 ) -> int:
     """Expand states in the order of being found, until there is a reason to return.
 
-    `control` is described in `rebecsim.native.control`; on return it says where to go on.
+    `control` is described in `rebecsim.native.search_layout`; on return it says where to go on.
     """
     layout, table, order, queue = states.layout, states.table, states.order, states.queue
     words = control[at.WORDS]

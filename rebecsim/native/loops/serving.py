@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.native import columns as slot, control as at, parts as field
+from rebecsim.native import codes as slot, search_layout as at
 from rebecsim.native.arrays import (
     Cube,
     Integers,
@@ -22,13 +22,11 @@ from rebecsim.native.arrays import (
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.layout import BASE, NUMBER_IN_STEP, OWN_CLASS, SERVER_PRIORITY
-from rebecsim.native.loops.answers import enter_answer, key_of
 from rebecsim.native.loops.breadth_first import EdgeArrays, PropertyTables, expand_states
-from rebecsim.native.loops.stores import States
 from rebecsim.native.loops.successors import LATEST
-from rebecsim.native.loops.tables import ABSENT, look_up, scatter
-from rebecsim.native.parts import Parts
-from rebecsim.native.random_words import STREAM_WIDTH
+from rebecsim.native.loops.tables import ABSENT, States, enter_answer, key_of, look_up, scatter
+from rebecsim.native.operations import STREAM_WIDTH
+from rebecsim.native.search_layout import Parts
 
 CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
 """Columns of the contents of an inner state: the rebec, its clock, its variables."""
@@ -84,11 +82,11 @@ class Known(NamedTuple):
     """The inner states and messages that have a number.
 
     Attributes:
-        counts: how many rows of each table are in use, see `rebecsim.native.parts`.
+        counts: how many rows of each table are in use, see `rebecsim.native.search_layout`.
         inner_counts: how many inner states each rebec has; shape (rebecs,).
         contents: what the inner states are, see CELLS_OWNER; shape (rows of `inners`, columns).
         content_table: their rows by their contents.
-        messages: shape (messages, columns), see `rebecsim.native.columns`; those that are none for
+        messages: shape (messages, columns), see `rebecsim.native.codes`; those that are none for
             a step have the receiver ABSENT.
         message_table: the others by their contents.
     """
@@ -180,15 +178,15 @@ def _serve(
     rebec = contents[row, CELLS_OWNER]
     if known.messages[number, slot.RECEIVER] == ABSENT or known.messages[number, slot.DEADLINE] < 0:
         return Reason.ANSWER
-    if counts[field.BATCHES] == batches.shape[0]:
-        return _ask_room(control, field.BATCHES)
-    if 2 * (counts[field.ANSWERS] + 1) > keys.shape[0]:
-        return _ask_room(control, field.ANSWERS)
+    if counts[at.BATCHES] == batches.shape[0]:
+        return _ask_for_room(control, at.BATCHES)
+    if 2 * (counts[at.ANSWERS] + 1) > keys.shape[0]:
+        return _ask_for_room(control, at.ANSWERS)
     size = own[rebec, OWN_CELLS]
     base = rebecs[rebec, BASE]
-    first = counts[field.EFFECT_ROWS]
+    first = counts[at.EFFECT_ROWS]
     made = 0
-    first_sent = counts[field.SENDINGS]
+    first_sent = counts[at.SENDINGS]
     passed = 0
     places = 1
     for place in range(choices.shape[0] // 2):
@@ -221,9 +219,9 @@ def _serve(
         if ctx[slot.FAILED] != 0 or ctx[slot.NOW] > LATEST:
             return Reason.ANSWER
         if first + made == effects.shape[0]:
-            return _ask_room(control, field.EFFECT_ROWS)
+            return _ask_for_room(control, at.EFFECT_ROWS)
         if first_sent + passed + ctx[slot.SENDS] > sendings.shape[0]:
-            return _ask_room(control, field.SENDINGS)
+            return _ask_for_room(control, at.SENDINGS)
         begin = passed
         bag = own[rebec, OWN_EMPTY_BAG]
         tried = 0
@@ -241,8 +239,8 @@ def _serve(
                     return Reason.ANSWER
                 bag = got
             else:
-                sendings[first_sent + passed, field.SENDING_RECEIVER] = sends[sent, slot.RECEIVER]
-                sendings[first_sent + passed, field.SENDING_MESSAGE] = found
+                sendings[first_sent + passed, at.SENDING_RECEIVER] = sends[sent, slot.RECEIVER]
+                sendings[first_sent + passed, at.SENDING_MESSAGE] = found
                 passed += 1
         # --- the inner state afterwards
         for column in range(wanted.shape[1]):
@@ -253,7 +251,7 @@ def _serve(
             wanted[0, CELLS_FIRST + cell] = cells[base + cell]
         after = find_row(known.content_table, contents, wanted)
         if after == ABSENT:
-            after = counts[field.INNERS]
+            after = counts[at.INNERS]
             numbered = known.inner_counts[rebec] + 1
             if (
                 after == inners.shape[0]
@@ -261,42 +259,42 @@ def _serve(
                 or numbered == parts.inner_at.shape[1]
                 or 2 * (after + 1) > known.content_table.shape[0]
             ):
-                return _ask_room(control, field.INNERS)
+                return _ask_for_room(control, at.INNERS)
             for column in range(wanted.shape[1]):
                 contents[after, column] = wanted[0, column]
-            inners[after, field.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
-            inners[after, field.INNER_RESUME] = ABSENT
-            inners[after, field.INNER_URGENCY] = ABSENT
-            inners[after, field.INNER_MESSAGE] = ABSENT
-            inners[after, field.INNER_TICKS] = 0
-            inners[after, field.INNER_NUMBER] = numbered
+            inners[after, at.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
+            inners[after, at.INNER_RESUME] = ABSENT
+            inners[after, at.INNER_URGENCY] = ABSENT
+            inners[after, at.INNER_MESSAGE] = ABSENT
+            inners[after, at.INNER_TICKS] = 0
+            inners[after, at.INNER_NUMBER] = numbered
             parts.inner_at[rebec, numbered] = after
             known.inner_counts[rebec] = numbered
-            counts[field.INNERS] = after + 1
+            counts[at.INNERS] = after + 1
             enter_row(known.content_table, contents, after)
         effect = first + made
-        effects[effect, field.EFFECT_INNER] = after
-        effects[effect, field.EFFECT_OWN] = ABSENT if tried == 0 else bag
-        effects[effect, field.EFFECT_FAILS] = 0
-        effects[effect, field.EFFECT_FIRST] = first_sent + begin
-        effects[effect, field.EFFECT_COUNT] = passed - begin
+        effects[effect, at.EFFECT_INNER] = after
+        effects[effect, at.EFFECT_OWN] = ABSENT if tried == 0 else bag
+        effects[effect, at.EFFECT_FAILS] = 0
+        effects[effect, at.EFFECT_FIRST] = first_sent + begin
+        effects[effect, at.EFFECT_COUNT] = passed - begin
         made += 1
         places = max(places, 1 + tried)
         more = _turn(choices, ctx[slot.CHOICES])
-    batch = counts[field.BATCHES]
-    batches[batch, field.BATCH_FIRST] = first
-    batches[batch, field.BATCH_COUNT] = made
-    batches[batch, field.BATCH_PLACES] = places
-    counts[field.BATCHES] = batch + 1
-    counts[field.EFFECT_ROWS] = first + made
-    counts[field.SENDINGS] = first_sent + passed
-    counts[field.ANSWERS] += 1
+    batch = counts[at.BATCHES]
+    batches[batch, at.BATCH_FIRST] = first
+    batches[batch, at.BATCH_COUNT] = made
+    batches[batch, at.BATCH_PLACES] = places
+    counts[at.BATCHES] = batch + 1
+    counts[at.EFFECT_ROWS] = first + made
+    counts[at.SENDINGS] = first_sent + passed
+    counts[at.ANSWERS] += 1
     enter_answer(keys, values, AnswerKind.EFFECTS, row, number, batch)
     return Reason.FINISHED
 
 
 @compiled(borrows=True, inline=True)
-def _ask_room(control: Integers, table: int) -> int:
+def _ask_for_room(control: Integers, table: int) -> int:
     """Ask for room in a table; gives the reason."""
     control[at.ASKED] = table
     return Reason.ROOM

@@ -1,30 +1,285 @@
 """The simulation loop: many replications of one model in one call.
 
 It does, on the arrays of `rebecsim.native.layout`, what `rebecsim.actors.semantics` and
-`rebecsim.actors.schedulers` say, draw by draw; those are the places to read what it means.
+`rebecsim.actors.schedulers` say, draw by draw; those are the places to read what it means. First
+it chooses among the rebecs that may act, then among the messages of that rebec.
+
+A bag is sorted by arrival, priority and order of sending. Its messages are rows of a table and do
+not move.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from rebecsim.native import columns as slot
+from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
 from rebecsim.native.cache import compiled
-from rebecsim.native.codes import Ended, Failure
+from rebecsim.native.codes import Ended, Failure, First
 from rebecsim.native.layout import (
+    BAG,
     BASE,
+    CAPACITY,
     FIRST_STREAM,
+    GLOBAL_PRIORITY,
     NUMBER_IN_STEP,
     OWN_CLASS,
+    OWN_PRIORITY,
     SERVER_PRIORITY,
 )
-from rebecsim.native.loops.bags import CLOCK, DUE, Bags, put, restart_bags, settle, take
-from rebecsim.native.loops.choosing import CORE, choose_message, ready_rebecs
-from rebecsim.native.random_words import restart_streams
+from rebecsim.native.operations import below, restart_streams
+
+WAITING, CLOCK, DUE, STATE_WIDTH = range(2, 6)
+"""Columns of `states`, behind those that message servers see: how many messages the bag has, the
+rebec's own time, and when it can serve its first message."""
+
+IDLE = 2**63 - 1
+"""When a rebec with an empty bag can serve."""
+
+
+class Bags(NamedTuple):
+    """The bags of all rebecs.
+
+    Attributes:
+        rebecs: see `rebecsim.native.layout.NativeModel`.
+        messages: shape (sum of the queue sizes, columns of a message).
+        places: a stretch for each rebec, with the rows of its messages in their order, then those
+            that are free.
+        states: shape (rebecs, STATE_WIDTH).
+    """
+
+    rebecs: Table
+    messages: Table
+    places: Integers
+    states: Table
+
+
+@compiled(borrows=True, inline=True)
+def restart_bags(bags: Bags, first_messages: Table, first_counts: Integers) -> None:
+    """Fill all bags as they are when constructors have run, and set all clocks to 0."""
+    rebecs, messages, places, states = bags
+    for place in range(places.shape[0]):
+        places[place] = place
+    for rebec in range(rebecs.shape[0]):
+        states[rebec, WAITING] = first_counts[rebec]
+        states[rebec, slot.ROOM] = rebecs[rebec, CAPACITY] - first_counts[rebec]
+        states[rebec, CLOCK] = 0
+        for row in range(rebecs[rebec, BAG], rebecs[rebec, BAG] + first_counts[rebec]):
+            for column in range(messages.shape[1]):
+                messages[row, column] = first_messages[row, column]
+        settle(bags, rebec)
+
+
+@compiled(borrows=True, inline=True)
+def settle(bags: Bags, rebec: int) -> None:
+    """Note when a rebec whose clock or bag has changed can serve its first message."""
+    rebecs, messages, places, states = bags
+    if states[rebec, WAITING] == 0:
+        states[rebec, DUE] = IDLE
+    else:
+        first = places[rebecs[rebec, BAG]]
+        states[rebec, DUE] = max(states[rebec, CLOCK], messages[first, slot.ARRIVAL])
+
+
+@compiled(borrows=True, inline=True)
+def take(bags: Bags, rebec: int, place: int) -> int:
+    """Take the message at this place out of its bag and give its row.
+
+    The row is the last one to be used again. As the message that is served keeps its place in the
+    queue, it stays as it is until the rebec serves another one.
+    """
+    rebecs, _, places, states = bags
+    row = places[place]
+    count = states[rebec, WAITING] - 1
+    states[rebec, WAITING] = count
+    end = rebecs[rebec, BAG] + count
+    last = rebecs[rebec, BAG] + rebecs[rebec, CAPACITY] - 1
+    for later in range(place, end):
+        places[later] = places[later + 1]
+    places[end] = places[last]
+    places[last] = row
+    return row
+
+
+@compiled(borrows=True, inline=True)
+def put(bags: Bags, sends: Table, sent: int) -> None:
+    """Put a message that was sent into the bag of its receiver."""
+    rebecs, messages, places, states = bags
+    rebec = sends[sent, slot.RECEIVER]
+    arrival = sends[sent, slot.ARRIVAL]
+    priority = sends[sent, slot.PRIORITY]
+    head = rebecs[rebec, BAG]
+    place = head + states[rebec, WAITING]
+    states[rebec, WAITING] += 1
+    row = places[place]
+    for column in range(messages.shape[1]):
+        messages[row, column] = sends[sent, column]
+    while place > head:
+        before = places[place - 1]
+        if messages[before, slot.ARRIVAL] < arrival or (
+            messages[before, slot.ARRIVAL] == arrival
+            and messages[before, slot.PRIORITY] <= priority
+        ):
+            break
+        places[place] = before
+        place -= 1
+    places[place] = row
+    if place == head:
+        states[rebec, DUE] = max(states[rebec, CLOCK], arrival)
+
+
+ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
+"""What is asked for, the first of the `settings`: an order; which rank goes first; whether
+priorities of rebecs count, and whether global ones replace them; whether a bag is a queue."""
+
+
+@compiled(borrows=True, inline=True)
+def _end(core: int, bags: Bags, rebec: int) -> int:
+    """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
+    rebecs, messages, places, states = bags
+    head = rebecs[rebec, BAG]
+    place = head + 1
+    if core == 0:
+        first = places[head]
+        end = head + states[rebec, WAITING]
+        while (
+            place < end
+            and messages[places[place], slot.ARRIVAL] == messages[first, slot.ARRIVAL]
+            and messages[places[place], slot.PRIORITY] == messages[first, slot.PRIORITY]
+        ):
+            place += 1
+    return place
+
+
+@compiled(borrows=True, inner=True)
+def _deciding_server(core: int, bags: Bags, rebec: int) -> int:
+    """Give the number of the message server whose global priority a ready rebec has.
+
+    Servers are numbered as they are declared, and the first of those that it may serve decides.
+    """
+    rebecs, messages, places, _ = bags
+    head = rebecs[rebec, BAG]
+    first = messages[places[head], slot.SERVER]
+    for place in range(head + 1, _end(core, bags, rebec)):
+        first = min(first, messages[places[place], slot.SERVER])
+    return first
+
+
+@compiled(borrows=True, inner=True)
+def _most_urgent(
+    settings: Integers, servers: Cube, bags: Bags, found: Integers, number: int
+) -> int:
+    """Keep those of the first `number` rebecs in `found` that come first by priority."""
+    rebecs = bags.rebecs
+    first = 0
+    kept = 0
+    for place in range(number):
+        rebec = found[place]
+        urgency = rebecs[rebec, OWN_PRIORITY]
+        if settings[GLOBAL] != 0:
+            server = _deciding_server(settings[CORE], bags, rebec)
+            urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
+        if kept == 0 or urgency < first:
+            first = urgency
+            kept = 0
+        if urgency == first:
+            found[kept] = rebec
+            kept += 1
+    return kept
+
+
+@compiled(borrows=True, inline=True)
+def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers) -> int:
+    """Put the rebecs that may act into `found` and give how many there are."""
+    states = bags.states
+    time = IDLE
+    number = 0
+    for rebec in range(states.shape[0]):
+        due = states[rebec, DUE]
+        if due < time:
+            time = due
+            number = 0
+        if due == time:
+            found[number] = rebec
+            number += 1
+    if time == IDLE:
+        return 0
+    if number > 1 and settings[USE_PRIORITIES] != 0:
+        return _most_urgent(settings, servers, bags, found, number)
+    return number
+
+
+@compiled(borrows=True, inline=True)
+def choose_message(
+    settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
+) -> int:
+    """Give the place of the message to serve next, of the first `number` rebecs in `found`."""
+    rebecs = bags.rebecs
+    if settings[ORDER] == First.ANY:
+        rebec = found[below(streams, 0, number)]
+        head = rebecs[rebec, BAG]
+        end = _end(settings[CORE], bags, rebec)
+        return head + below(streams, 0, end - head)
+    if settings[ORDER] == First.FIFO:
+        return _oldest(bags, found, number)
+    return _ranked(settings, ranks, bags, streams, found, number)
+
+
+@compiled(borrows=True, inner=True)
+def _oldest(bags: Bags, found: Integers, number: int) -> int:
+    """Give the place of the message that was sent first; in each bag that is the first one."""
+    rebecs, messages, places, _ = bags
+    oldest = rebecs[found[0], BAG]
+    for each in range(1, number):
+        head = rebecs[found[each], BAG]
+        if messages[places[head], slot.SEQUENCE] < messages[places[oldest], slot.SEQUENCE]:
+            oldest = head
+    return oldest
+
+
+@compiled(borrows=True, inner=True)
+def _ranked(
+    settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
+) -> int:
+    """Give the place of a message of the rank that goes first, if there is one, or of the other."""
+    rebecs, messages, places, _ = bags
+    core = settings[CORE]
+    first = settings[FIRST_RANK]
+    candidates = 0
+    for each in range(number):
+        rebec = found[each]
+        end = _end(core, bags, rebec)
+        if _of_rank(ranks, bags, rebec, end, first) > 0:
+            found[candidates] = rebec
+            candidates += 1
+    if candidates == 0:  # then all messages are of the other rank
+        candidates = number
+        first = 1 - first
+    rebec = found[below(streams, 0, candidates)]
+    end = _end(core, bags, rebec)
+    chosen = below(streams, 0, _of_rank(ranks, bags, rebec, end, first))
+    place = rebecs[rebec, BAG]
+    while True:
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], slot.SERVER]] == first:
+            if chosen == 0:
+                return place
+            chosen -= 1
+        place += 1
+
+
+@compiled(borrows=True, inner=True)
+def _of_rank(ranks: Table, bags: Bags, rebec: int, end: int, rank: int) -> int:
+    """Count the messages of this rank among those of a rebec up to a place."""
+    rebecs, messages, places, _ = bags
+    number = 0
+    for place in range(rebecs[rebec, BAG], end):
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], slot.SERVER]] == rank:
+            number += 1
+    return number
+
 
 FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(5, 13)
-"""What is asked for, the `settings` behind those of `rebecsim.native.loops.choosing`: the first
+"""What is asked for, the `settings` behind those of `rebecsim.native.loops.simulation`: the first
 replication and how many; last time, most steps (-1: any number); 1 for the law rmc; messages sent
 by constructors; most messages at one time."""
 

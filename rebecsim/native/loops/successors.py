@@ -2,8 +2,8 @@
 
 A state of the system is a tuple of numbers, two for each rebec: that of its inner state and that
 of its bag. They are packed into a few 64-bit words. What these lead to is looked up in tables,
-which `rebecsim.native.parts` and `rebecsim.native.loops.answers` describe. Where a table has no
-answer yet, the caller is asked for it.
+which `rebecsim.native.search_layout` and `rebecsim.native.loops.tables` describe. Where a table has
+no answer yet, the caller is asked for it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.native import control as at, parts as field
+from rebecsim.native import search_layout as at
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import AnswerKind, Reason
-from rebecsim.native.loops.answers import key_of
-from rebecsim.native.loops.tables import ABSENT, fingerprint, look_up, mix_in
-from rebecsim.native.parts import Parts
+from rebecsim.native.loops.tables import ABSENT, fingerprint, key_of, look_up, mix_in
+from rebecsim.native.search_layout import Parts
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do, as in `rebecsim.exploration`."""
@@ -92,9 +91,9 @@ def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int
 @compiled(borrows=True, inline=True)
 def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.int64) -> int:
     """Give when a rebec can act."""
-    if inners[inner, field.INNER_RESUME] != ABSENT:
-        return inners[inner, field.INNER_RESUME]
-    return max(bags[bag, field.BAG_NEXT], inners[inner, field.INNER_CLOCK])
+    if inners[inner, at.INNER_RESUME] != ABSENT:
+        return inners[inner, at.INNER_RESUME]
+    return max(bags[bag, at.BAG_NEXT], inners[inner, at.INNER_CLOCK])
 
 
 @compiled(borrows=True, inline=True)
@@ -125,13 +124,12 @@ def _represent(control: Integers, parts: Parts, working: Table, ordinal: int) ->
                 return _ask_answer(control, ordinal, AnswerKind.BAG_IMAGE, bag, symmetry)
             if not is_smaller:
                 differs = (
-                    inners[image, field.INNER_NUMBER]
-                    - inners[working[IMAGE, rebec], field.INNER_NUMBER]
+                    inners[image, at.INNER_NUMBER] - inners[working[IMAGE, rebec], at.INNER_NUMBER]
                 )
                 if differs == 0:
                     differs = (
-                        bags[bag_image, field.BAG_NUMBER]
-                        - bags[working[BAG_IMAGE, rebec], field.BAG_NUMBER]
+                        bags[bag_image, at.BAG_NUMBER]
+                        - bags[working[BAG_IMAGE, rebec], at.BAG_NUMBER]
                     )
                 if differs > 0:
                     break
@@ -172,16 +170,14 @@ def _arrive(
     if units != 0:
         for rebec in range(rebecs):
             inner = working[AFTER, rebec]
-            waits = (
-                inners[inner, field.INNER_CLOCK] != 0 or inners[inner, field.INNER_RESUME] != ABSENT
-            )
-            if waits or inners[inner, field.INNER_TICKS] != 0:
+            waits = inners[inner, at.INNER_CLOCK] != 0 or inners[inner, at.INNER_RESUME] != ABSENT
+            if waits or inners[inner, at.INNER_TICKS] != 0:
                 got = look_up(keys, values, key_of(AnswerKind.INNER_LATER, inner, units))
                 if got == ABSENT:
                     return _ask_answer(control, ordinal, AnswerKind.INNER_LATER, inner, units)
                 working[AFTER, rebec] = got
             bag = working[BAG_AFTER, rebec]
-            if bags[bag, field.BAG_SIZE] != 0:
+            if bags[bag, at.BAG_SIZE] != 0:
                 got = look_up(keys, values, key_of(AnswerKind.BAG_LATER, bag, units))
                 if got == ABSENT:
                     return _ask_answer(control, ordinal, AnswerKind.BAG_LATER, bag, units)
@@ -200,18 +196,18 @@ def _arrive(
         part = 2 * rebec
         inner = working[AFTER, rebec]
         if inner != working[BEFORE, rebec]:
-            number = inners[inner, field.INNER_NUMBER]
+            number = inners[inner, at.INNER_NUMBER]
             if number > layout[part, 2]:
                 return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ inners[working[BEFORE, rebec], field.INNER_NUMBER]
+            moved = number ^ inners[working[BEFORE, rebec], at.INNER_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
         part += 1
         bag = working[BAG_AFTER, rebec]
         if bag != working[BAG_BEFORE, rebec]:
-            number = bags[bag, field.BAG_NUMBER]
+            number = bags[bag, at.BAG_NUMBER]
             if number > layout[part, 2]:
                 return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ bags[working[BAG_BEFORE, rebec], field.BAG_NUMBER]
+            moved = number ^ bags[working[BAG_BEFORE, rebec], at.BAG_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
     now = time + units if control[at.ABSOLUTE] != 0 else 0
     if control[at.ABSOLUTE] != 0:
@@ -222,8 +218,8 @@ def _arrive(
     if control[at.COMPACT] != 0:
         mixed = mix_in(0, np.int64(now))
         for rebec in range(rebecs):
-            mixed = mix_in(mixed, inners[working[AFTER, rebec], field.INNER_NUMBER])
-            mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], field.BAG_NUMBER])
+            mixed = mix_in(mixed, inners[working[AFTER, rebec], at.INNER_NUMBER])
+            mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], at.BAG_NUMBER])
         successors.fingerprints[found, 0] = fingerprint(mixed)
     found_by[found, FOUND_SOURCE] = control[at.NUMBER]
     found_by[found, FOUND_ORDINAL] = ordinal
@@ -235,14 +231,14 @@ def _arrive(
 
 
 @compiled(borrows=True, inline=True)
-def _let_lead(bags: Table, working: Table, able: int) -> bool:
+def _put_ample_first(bags: Table, working: Table, able: int) -> bool:
     """Put the rebec that may go first, alone, before the others that may act, if there is one."""
     for turn in range(able):
         rebec = working[ABLE, turn]
-        alone = bags[working[BAG_BEFORE, rebec], field.BAG_ALONE]
+        alone = bags[working[BAG_BEFORE, rebec], at.BAG_ALONE]
         leads = alone != 0
         for other in range(able):
-            sent = bags[working[BAG_BEFORE, working[ABLE, other]], field.BAG_SENT]
+            sent = bags[working[BAG_BEFORE, working[ABLE, other]], at.BAG_SENT]
             leads = leads and (other == turn or sent & alone == 0)
         if leads:
             for place in range(turn, 0, -1):
@@ -287,9 +283,9 @@ def find_successors(
         due = _next_time(inners, bags, inner, bag)
         first = min(first, due)
         if due == 0:
-            own = inners[inner, field.INNER_URGENCY]
-            if inners[inner, field.INNER_RESUME] == ABSENT:
-                own = bags[bag, field.BAG_URGENCY]
+            own = inners[inner, at.INNER_URGENCY]
+            if inners[inner, at.INNER_RESUME] == ABSENT:
+                own = bags[bag, at.BAG_URGENCY]
             if own < urgency:
                 urgency = own
                 able = 0
@@ -329,23 +325,23 @@ def find_successors(
         )
     # --- each transition of each of them
     ordinal = changed = 0
-    leads = able > 1 and control[at.PARTIAL] != 0 and _let_lead(bags, working, able)
+    leads = able > 1 and control[at.PARTIAL] != 0 and _put_ample_first(bags, working, able)
     for turn in range(able):
         if leads and turn == 1 and control[at.WRONG] == 0:
             return Reason.FINISHED
         rebec = working[ABLE, turn]
         inner = working[BEFORE, rebec]
         bag = working[BAG_BEFORE, rebec]
-        suspended = inners[inner, field.INNER_RESUME] != ABSENT
-        if not suspended and bags[bag, field.BAG_FIRST] == ABSENT:
+        suspended = inners[inner, at.INNER_RESUME] != ABSENT
+        if not suspended and bags[bag, at.BAG_FIRST] == ABSENT:
             return ask(control, Reason.ALTERNATIVES, ordinal, bag, 0)
-        for alternative in range(1 if suspended else bags[bag, field.BAG_COUNT]):
-            message = inners[inner, field.INNER_MESSAGE]
+        for alternative in range(1 if suspended else bags[bag, at.BAG_COUNT]):
+            message = inners[inner, at.INNER_MESSAGE]
             rest = bag
             if not suspended:
-                row = bags[bag, field.BAG_FIRST] + alternative
-                message = parts.alternatives[row, field.ALTERNATIVE_MESSAGE]
-                rest = parts.alternatives[row, field.ALTERNATIVE_REST]
+                row = bags[bag, at.BAG_FIRST] + alternative
+                message = parts.alternatives[row, at.ALTERNATIVE_MESSAGE]
+                rest = parts.alternatives[row, at.ALTERNATIVE_REST]
             asked = inner
             if control[at.BY_TIME] != 0:
                 asked = look_up(keys, values, key_of(AnswerKind.AT_TIME, inner, time))
@@ -354,16 +350,16 @@ def find_successors(
             batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, message))
             if batch == ABSENT:
                 return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, message)
-            room = capacities[rebec] - bags[rest, field.BAG_SIZE]
-            if bags[rest, field.BAG_SIZE] != 0 and batches[batch, field.BATCH_PLACES] > room:
+            room = capacities[rebec] - bags[rest, at.BAG_SIZE]
+            if bags[rest, at.BAG_SIZE] != 0 and batches[batch, at.BATCH_PLACES] > room:
                 tight = look_up(keys, values, key_of(AnswerKind.TIGHT, message, room))
                 if tight == ABSENT:
                     return _ask_answer(control, ordinal, AnswerKind.TIGHT, message, room)
                 batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, tight))
                 if batch == ABSENT:
                     return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, tight)
-            begin = batches[batch, field.BATCH_FIRST]
-            end = begin + batches[batch, field.BATCH_COUNT]
+            begin = batches[batch, at.BATCH_FIRST]
+            end = begin + batches[batch, at.BATCH_COUNT]
             if ordinal + end - begin <= followed:
                 ordinal += end - begin
                 continue
@@ -377,26 +373,26 @@ def find_successors(
                     other = working[CHANGES, change]
                     working[AFTER, other] = working[BEFORE, other]
                     working[BAG_AFTER, other] = working[BAG_BEFORE, other]
-                fails = effects[effect, field.EFFECT_FAILS] != 0
-                own = effects[effect, field.EFFECT_OWN]
+                fails = effects[effect, at.EFFECT_FAILS] != 0
+                own = effects[effect, at.EFFECT_OWN]
                 after = rest
                 if own != ABSENT and not fails:
                     after = own
-                    if bags[rest, field.BAG_SIZE] != 0:
+                    if bags[rest, at.BAG_SIZE] != 0:
                         after = look_up(keys, values, key_of(AnswerKind.JOINED, rest, own))
                         if after == ABSENT:
                             return _ask_answer(control, ordinal, AnswerKind.JOINED, rest, own)
-                working[AFTER, rebec] = effects[effect, field.EFFECT_INNER]
+                working[AFTER, rebec] = effects[effect, at.EFFECT_INNER]
                 working[BAG_AFTER, rebec] = after
                 working[CHANGES, 0] = rebec
                 changed = 1
-                sent = effects[effect, field.EFFECT_FIRST]
-                for sending in range(sent, sent + effects[effect, field.EFFECT_COUNT]):
-                    receiver = sendings[sending, field.SENDING_RECEIVER]
-                    received = sendings[sending, field.SENDING_MESSAGE]
+                sent = effects[effect, at.EFFECT_FIRST]
+                for sending in range(sent, sent + effects[effect, at.EFFECT_COUNT]):
+                    receiver = sendings[sending, at.SENDING_RECEIVER]
+                    received = sendings[sending, at.SENDING_MESSAGE]
                     before = working[BAG_AFTER, receiver]
-                    taken = bags[before, field.BAG_SIZE]
-                    if inners[working[AFTER, receiver], field.INNER_RESUME] != ABSENT:
+                    taken = bags[before, at.BAG_SIZE]
+                    if inners[working[AFTER, receiver], at.INNER_RESUME] != ABSENT:
                         taken += 1
                     if taken >= capacities[receiver]:
                         control[at.SERVED] = 2 * message + suspended
@@ -427,7 +423,7 @@ def find_successors(
                             break
                     if units == NEVER:
                         for other in range(rebecs):
-                            units = min(units, inners[working[AFTER, other], field.INNER_CLOCK])
+                            units = min(units, inners[working[AFTER, other], at.INNER_CLOCK])
                 reason = _arrive(
                     control,
                     layout,

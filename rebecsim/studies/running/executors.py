@@ -65,7 +65,7 @@ _SIMULATION = (
     "rebecsim.studies.running.simulated",
 )
 _PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checking.checker")
-_NATIVE = (*_SIMULATION, "rebecsim.simulation.kept_models", "rebecsim.simulation.native")
+_NATIVE = (*_SIMULATION, "rebecsim.simulation.native")
 """What workers need; those of the native engine hardly ever have to read a model."""
 
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rebecsim.simulation import OUTCOMES
-from rebecsim.simulation.batch import Batch
-from rebecsim.simulation.task import Task, run_task
+from rebecsim.simulation.montecarlo import Batch, Task, run_task
 from rebecsim.studies.rows import REPLICATION, Coded, Rows
 
 OUTCOME = "outcome"

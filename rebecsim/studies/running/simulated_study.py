@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from rebecsim.native.engines import Engine, usable
-from rebecsim.native.thresholds import RUNS_COMPILE
+from rebecsim.native.engines import RUNS_COMPILE, Engine, usable
 from rebecsim.simulation import Order
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.executors import simulation_modules

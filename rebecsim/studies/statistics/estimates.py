@@ -125,26 +125,6 @@ def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95
     return undefined(level) if form is None else estimate_of(form, moments, level, metric.limits)
 
 
-def standard_error_for(metric: Metric, moments: Sequence[CellMoments], runs: int) -> float | None:
-    """Standard error that the metric would have with `runs` runs in each cell.
-
-    The spread of single runs is estimated from the runs at hand. It says how far a figure that
-    someone else published after so many runs may be from the truth.
-
-    Returns:
-        The standard error; None when a cell has fewer than two runs or the ratio is undefined.
-
-    Raises:
-        ValueError: when `runs` is not positive, or there is no cell or a cell without runs.
-    """
-    if runs < 1:
-        raise ValueError(f"the number of runs must be positive, not {runs}")
-    form = linear_form(moments, metric.numerator, metric.denominator)
-    if form is None or any(cell.replications < 2 for cell in moments):
-        return None
-    return form.standard_error([cell.variance_of(form.weights) / runs for cell in moments])
-
-
 @dataclass(frozen=True, slots=True)
 class LinearForm:
     """A pooled value whose error is, or is nearly, linear in the means of the strata.

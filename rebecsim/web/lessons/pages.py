@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import UnknownPlaceError, read_form, rendered
-from rebecsim.web.classroom import Classroom, qr_svg
 from rebecsim.web.editor_pages import editor_address
 from rebecsim.web.lessons.content import (
     QUIZ,
@@ -24,6 +23,7 @@ from rebecsim.web.lessons.content import (
 )
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.limits import visitor
+from rebecsim.web.visitors import Classroom, qr_svg
 
 
 def lesson_pages(library: Library, classroom: Classroom | None) -> APIRouter:

@@ -1,4 +1,4 @@
-// Keys for what has a button or link, and the branches that this tab has been to.
+// Keys for what has a button or link, hints, and the branches that this tab has been to.
 "use strict";
 
 const ARROWS = { ArrowLeft: "k", ArrowRight: "j" };
@@ -159,7 +159,21 @@ function typedOf(key) {
   return line;
 }
 
+// A hint is shown on one page of a visit, and stays away from the others.
+function showHints() {
+  for (const each of document.querySelectorAll("[data-hint]:not([data-shown])")) {
+    const name = `hint-${each.dataset.hint}`;
+    if (sessionStorage.getItem(name)) {
+      each.remove();
+    } else {
+      each.dataset.shown = "";
+      sessionStorage.setItem(name, "shown");
+    }
+  }
+}
+
 function arrived() {
+  showHints();
   showBranches();
   showTyped();
   const diagram = document.querySelector(".run .diagram");
@@ -179,7 +193,7 @@ function arrived() {
 
 document.addEventListener("DOMContentLoaded", arrived);
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target === document.body || event.target.querySelector?.("#branches, .graph, #typed")) {
+  if (event.target === document.body || event.target.querySelector?.("#branches, [data-hint], .graph, #typed")) {
     arrived();
   }
 });

@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.report.answer import answer_text
-from rebecsim.report.charts.figures import render_figure
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData, charts_along
-from rebecsim.report.numbers import (
-    MOST_COLUMNS,
-    ShownFigure,
-    column_heading,
-    format_estimates,
-    shown_figures,
-)
+from rebecsim.report.figures import render_figure
+from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
+from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Compared, grouped
 from rebecsim.studies.statistics.estimates import estimate
@@ -42,15 +35,6 @@ from rebecsim.studies.swept import SweptStudy
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100
 _MOST_LISTED = 200
-
-
-@dataclass(frozen=True)
-class FigureTable:
-    """A row for each policy, a column for each measure; where these are many, the other way."""
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[ShownFigure, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -80,7 +64,7 @@ class Figures:
     Attributes:
         sentence: who leads; nothing as long as cells are missing.
         scope: which cells the tables and charts are about, where those are not all.
-        tables: of policies, for each condition that is compared apart.
+        tables: of policies, for each condition that is compared apart, which is named before it.
         charts: along the axis.
         measure: what the list of cells shows.
         cells: the first ones.
@@ -89,7 +73,7 @@ class Figures:
 
     sentence: str
     scope: str
-    tables: tuple[FigureTable, ...]
+    tables: tuple[tuple[str, FigureTable], ...]
     charts: tuple[ShownChart, ...]
     measure: str
     cells: tuple[ListedCell, ...]
@@ -115,7 +99,10 @@ class FigureCache:
             sentence=self._sentence(run, report) if report and not scope else "",
             scope=scope,
             tables=() if report is None else tuple(_tables(report)),
-            charts=tuple(ShownChart(each.name, each.title, _in_words(each)) for each in charts),
+            charts=tuple(
+                ShownChart(each.name, each.title, f"{each.title} by {each.axis.by}: {each.ends}")
+                for each in charts
+            ),
             measure=column_heading(run.contents.measures[0]) if run.contents.measures else "",
             cells=tuple(_listed(run, sums)),
             compared=_compared(run),
@@ -133,7 +120,7 @@ class FigureCache:
         key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
         with self._drawing:  # the settings of matplotlib are the same for all threads
             if key not in self._pictures:
-                draw = partial(chart_figure, chart, report.title)
+                draw = partial(chart_figure, chart)
                 self._pictures[key] = render_figure(draw, (".svg",))[".svg"]
                 while len(self._pictures) > _MOST_PICTURES:
                     self._pictures.popitem(last=False)
@@ -254,26 +241,9 @@ def _charts(report: ReportInput) -> list[ChartData]:
     return charts_along(report.by_axis, report.axis)
 
 
-def _in_words(chart: ChartData) -> str:
-    lines = [f"{each.policy} from {each.labels[0]} to {each.labels[-1]}" for each in chart.series]
-    return f"{chart.title} by {chart.axis.by}: {'; '.join(lines)}"
-
-
-def _tables(report: ReportInput) -> list[FigureTable]:
-    found = []
+def _tables(report: ReportInput) -> Iterator[tuple[str, FigureTable]]:
     for condition, each in report.comparisons.items():
-        summary = each.summary
-        columns = shown_figures(summary)
-        measures = tuple(map(column_heading, summary.metrics))
-        if len(measures) > MOST_COLUMNS:
-            headings = ("Figure", *summary.policies)
-            rows = tuple(zip(measures, map(tuple, columns), strict=True))
-        else:
-            headings = (report.compared.one.capitalize(), *measures)
-            of_policies = zip(*columns, strict=True)
-            rows = tuple(zip(summary.policies, of_policies, strict=True))
-        found.append(FigureTable(str(condition), headings, rows))
-    return found
+        yield str(condition), figure_table(each.summary, report.compared)
 
 
 def _listed(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> list[ListedCell]:

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
-from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
 from rebecsim.printable import clipped
-from rebecsim.report.html import scenario_rows
+from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
-from rebecsim.web.studies.found_runs import FoundRun, RunFinder
-from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
-from rebecsim.web.studies.started import FOLDER
+from rebecsim.web.studies.run_finder import FoundRun, RunFinder
+from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
+from rebecsim.web.studies.study_process import FOLDER
 
 _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
@@ -234,17 +234,22 @@ def _kept_table(file: Path, picture: str) -> KeptTable | None:
         return None
     headings, *rows = list(csv.reader(io.StringIO(text))) or [[]]
     words = file.stem.replace("_", " ").capitalize()
-    shown = tuple(tuple(map(_short, row)) for row in rows[:_MOST_ROWS])
+    columns = map(_short, zip(*rows[:_MOST_ROWS], strict=False))
+    shown = tuple(zip(*columns, strict=True))
     titles = tuple(each.replace("_", " ").capitalize() for each in headings)
     drawn = f"charts/{picture}.svg" if picture else ""
     return KeptTable(file.stem, words, titles, shown, len(rows) > _MOST_ROWS, drawn)
 
 
-def _short(text: str) -> str:
-    """Write a number with few digits; anything else as it is."""
-    if not re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", text, re.ASCII):
-        return text
-    return f"{float(text):,.3g}" if abs(float(text)) < 100 else f"{float(text):,.0f}"
+def _short(column: Sequence[str]) -> list[str]:
+    """Write the numbers of a column with the same few decimals; anything else as it is."""
+    numbers = [re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", text, re.ASCII) for text in column]
+    largest = max((abs(float(each[0])) for each in numbers if each), default=0.0)
+    decimals = sum(largest < limit for limit in (1000, 10, 1))
+    return [
+        f"{float(text):,.{decimals}f}" if number else text
+        for text, number in zip(column, numbers, strict=True)
+    ]
 
 
 def _is_found(run: FoundRun, find: str) -> bool:

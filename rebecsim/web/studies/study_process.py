@@ -1,32 +1,350 @@
-"""Run a study that was started in the browser, in a separate process.
+"""Start, find, pause, resume and cancel studies from the browser.
 
-It makes the same run directory as `rebecsim compare`, resumes one that exists, and writes its log,
-progress and end into a folder of that directory. It locks this folder while it runs, which is how
-a server finds it again.
-"""
+A study keeps its notes in a folder of its run directory, so a later server finds it. Its process
+locks this folder while it runs; the lock names the process."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.errors import UserError, WorkerKilledError
 from rebecsim.exit_codes import ExitCode
-from rebecsim.files import write_atomically
-from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web.studies.started import FOLDER, read_request
+from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
+from rebecsim.limits import LimitError, parsed_json
+from rebecsim.printable import printable
+from rebecsim.processes import start_module
+from rebecsim.studies.running.executors import available_workers
+from rebecsim.studies.storage.lock import exclusive, is_being_written, last_writer, locked_at
+from rebecsim.web.limits import MOST_STUDIES, alone_in
 
 if TYPE_CHECKING:
     from rebecsim.studies.running.comparing import Bar
     from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.web.studies.started import Request
+
+FOLDER = ".study"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
+LONGEST_SCENARIO = 40_000
+
+_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
+
+_MODULE = "rebecsim.web.studies.study_process"
+_LONGEST_LOG = 8_000
+_LARGEST_NOTE = 256 * 1024  # bytes of a file about a study
+_BEGINNING = 30.0
+"""Seconds in which a process begins, before it is taken for one that was killed."""
+
+StudyState = Literal[
+    "starting", "running", "paused", "ending", "done", "cancelled", "failed", "killed"
+]
+ALIVE: frozenset[StudyState] = frozenset({"starting", "running", "paused", "ending"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: `text` is the scenario, a `builtin` one if its files are such."""
+
+    name: str
+    text: str
+    builtin: bool
+    workers: int
+    orders: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is, in what it counts."""
+
+    done: int
+    total: int
+    counted: str
+
+
+@dataclass(frozen=True)
+class StartedStudy:
+    """A study that was started here, by its run directory."""
+
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        return self.directory.name
+
+    @property
+    def state(self) -> StudyState:
+        """What it does, or how it ended."""
+        if is_being_written(self.directory / FOLDER):
+            if self._is_marked("ending"):
+                return "ending"
+            return "paused" if self._is_marked("paused") else "running"
+        ended = self._note("ended.json")
+        if ended is not None:
+            if ended.get("code") == ExitCode.FINE:
+                return "done"
+            return "cancelled" if ended.get("code") == ExitCode.INTERRUPTED else "failed"
+        return "starting" if self._is_beginning() else "killed"
+
+    @property
+    def can_pause(self) -> bool:
+        """Whether processes can be stopped and go on later; not on every system."""
+        return hasattr(signal, "SIGSTOP")
+
+    @property
+    def why(self) -> str:
+        """What it says of its end, or said last where its process is gone."""
+        ended = self._note("ended.json")
+        if ended is not None:
+            return str(ended.get("text", ""))
+        return (self.log.strip().splitlines() or [""])[-1]
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far it is, as far as that is known."""
+        far = self._note("progress.json") or {}
+        try:
+            return Progress(int(far["done"]), int(far["total"]), str(far["counted"]))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+
+    @property
+    def log(self) -> str:
+        """The end of what it has said."""
+        try:
+            with (self.directory / FOLDER / "log.txt").open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _LONGEST_LOG))
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+        return printable(text if size <= _LONGEST_LOG else text.partition("\n")[2])
+
+    # --- what can be done with it --------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Pause its process. Raises UserError when it is not running, or cannot be paused."""
+        self._require("running")
+        if not self.can_pause:
+            raise UserError(
+                "This system cannot pause processes. Cancel the study instead: its finished "
+                "cells are kept, and it can be resumed."
+            )
+        self._mark("paused")
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Resume it: where it was paused, or with the cells that are missing.
+
+        Raises UserError, as do the others.
+        """
+        if self.state == "paused":
+            self._unmark("paused")
+            self._signal(signal.SIGCONT)
+            return
+        root = self.directory.parent
+        with alone_in(root):
+            self._require("cancelled", "failed", "killed", "done")
+            _require_place(root)
+            self.begin()
+
+    def cancel(self) -> None:
+        """End it as Ctrl-C would, the second time at once. Finished cells are kept."""
+        self._require("running", "paused", "ending")
+        if self._is_marked("ending"):
+            self._signal(signal.SIGKILL)
+            return
+        self._mark("ending")
+        self._signal(signal.SIGINT)
+        if self.can_pause:
+            self._signal(signal.SIGCONT)  # it may be paused, and would not hear
+
+    def begin(self) -> None:
+        """Start its process, which goes on when this one ends. Raises UserError."""
+        place = self.directory / FOLDER
+        for name in ("ended.json", "progress.json", "paused", "ending"):
+            self._unmark(name)
+        with _naming(self.directory):
+            write_atomically(place / "begun.json", json.dumps({"at": time.time()}).encode())
+            with (place / "log.txt").open("ab") as log:
+                process = start_module(
+                    _MODULE,
+                    str(self.directory.parent),
+                    self.name,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+        _ours[self.directory] = process
+
+    # --- its notes -----------------------------------------------------------------------------
+
+    def _note(self, name: str) -> dict[str, Any] | None:
+        file = self.directory / FOLDER / name
+        try:
+            found = parsed_json(read_plain(file, _LARGEST_NOTE), file)
+        except (OSError, ValueError, LimitError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _is_beginning(self) -> bool:
+        """Whether a process was started a moment ago that has not locked the folder yet."""
+        begun = (self._note("begun.json") or {}).get("at", 0)
+        if not isinstance(begun, int | float):
+            return False
+        locked = locked_at(self.directory / FOLDER)
+        if locked is not None and locked >= begun:
+            return False
+        process = _ours.get(self.directory)
+        ours = process is not None and process.poll() is None
+        return ours or 0 <= time.time() - begun < _BEGINNING
+
+    def _is_marked(self, name: str) -> bool:
+        return (self.directory / FOLDER / name).exists()
+
+    def _mark(self, name: str) -> None:
+        with _naming(self.directory):
+            (self.directory / FOLDER / name).touch()
+
+    def _unmark(self, name: str) -> None:
+        with _naming(self.directory):
+            (self.directory / FOLDER / name).unlink(missing_ok=True)
+
+    def _require(self, *states: StudyState) -> None:
+        if (state := self.state) not in states:
+            raise UserError(f"{self.name} is {state}. Reload its page to see what you can do now.")
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to its process and those that work for it, once it is sure which it is."""
+        place = self.directory / FOLDER
+        process = last_writer(place) if is_being_written(place) else None
+        if process is None or not _is_of(process, self.directory):
+            return
+        try:
+            os.killpg(process, number)
+        except (ProcessLookupError, PermissionError) as error:
+            raise UserError(
+                f"{self.name}: the system refused a signal to its process: {error}"
+            ) from error
+
+
+_ours: dict[Path, subprocess.Popen[bytes]] = {}
+"""Run directory -> the process that was last started for it here."""
+
+
+def started_studies(root: Path) -> Iterator[StartedStudy]:
+    """Find the studies that were started over a directory, in the order of their names."""
+    for process in _ours.copy().values():
+        process.poll()  # the system keeps an ended process until somebody asks
+    for place in sorted(root.glob(f"*/{FOLDER}/request.json")):
+        folder = place.parent
+        is_named = NAME.fullmatch(folder.parent.name)  # and not one that is being made
+        is_linked = folder.is_symlink() or folder.parent.is_symlink()
+        if is_named and not is_linked and _has_plain_files(folder):
+            yield StartedStudy(folder.parent)
+
+
+def _has_plain_files(folder: Path) -> bool:
+    """Whether all that is in a folder are files, and no links, folders or FIFOs."""
+    try:
+        with os.scandir(folder) as entries:
+            return all(each.is_file(follow_symlinks=False) for each in entries)
+    except OSError:  # it was removed
+        return False
+
+
+def start_study(root: Path, request: Request) -> StartedStudy:
+    """Make the directory of a study below `root` and start it. Raises UserError."""
+    if not NAME.fullmatch(request.name):
+        raise UserError("The name may have at most 60 letters from a to z, digits, _ and -.")
+    directory = root / request.name
+    with alone_in(root):
+        _require_place(root)
+        if directory.exists() or directory.is_symlink():
+            raise UserError(f"{request.name} exists already. Choose another name.")
+        with _naming(directory):
+            make_study(directory, request)
+        study = StartedStudy(directory)
+        try:
+            study.begin()
+        except UserError:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
+    return study
+
+
+@contextmanager
+def _naming(directory: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a UserError that names the file below the root."""
+    try:
+        yield
+    except OSError as error:
+        named = Path(str(error.filename or directory))
+        root = directory.parent
+        file = named.relative_to(root) if named.is_relative_to(root) else named
+        raise UserError(f"Study {directory.name}: {file}: {reason_of(error)}.") from error
+
+
+def _require_place(root: Path) -> None:
+    """Raise UserError when as many studies run as may."""
+    alive = [each.name for each in started_studies(root) if each.state in ALIVE]
+    if len(alive) >= MOST_STUDIES:
+        raise UserError(
+            f"{len(alive)} studies are running ({', '.join(alive)}). Cancel one, or wait for it."
+        )
+
+
+def make_study(directory: Path, request: Request) -> None:
+    """Make a directory with what was asked for: whole or not at all. Raises OSError."""
+    beside = temporary_name(directory)
+    try:
+        (beside / FOLDER).mkdir(parents=True)
+        kept = asdict(request)
+        write_atomically(beside / FOLDER / "scenario.toml", kept.pop("text").encode())
+        write_atomically(beside / FOLDER / "request.json", json.dumps(kept).encode())
+        beside.rename(directory)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def read_request(directory: Path) -> Request:
+    """Read what was asked for. Raises UserError for what is damaged."""
+    place = directory / FOLDER
+    file = place / "request.json"
+    try:
+        found = parsed_json(read_plain(file, _LARGEST_NOTE), file)
+        is_right = {name: type(value) for name, value in found.items()} == _ASKED
+        scenario = read_plain(place / "scenario.toml", 4 * LONGEST_SCENARIO).decode("utf-8")
+    except (OSError, ValueError, LimitError, AttributeError):
+        is_right = False
+    if not is_right:
+        raise UserError(
+            f"{directory.name}: its request in {FOLDER} is damaged. Start it anew by another name."
+        )
+    workers = min(max(1, found["workers"]), available_workers())
+    return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
+
+
+def _is_of(process: int, directory: Path) -> bool:
+    """Whether a process is the one of a study; where that cannot be seen, if it leads a group."""
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return sys.platform != "linux" and os.getpgid(process) == process
+    told = [_MODULE.encode(), os.fsencode(directory.parent), os.fsencode(directory.name)]
+    return words[-4:-1] == told
+
 
 _PAUSE = 0.25  # seconds between two notes of how far it is
 
@@ -66,7 +384,7 @@ def _run(out: Path, request: Request) -> None:
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
-    from rebecsim.web.studies.scenario_texts import checked
+    from rebecsim.web.studies.scenarios import checked
 
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")
     plan = checked(request.text, request.builtin, out.parent).plan()

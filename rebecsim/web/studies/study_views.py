@@ -15,18 +15,25 @@ from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
 from rebecsim.studies.scenarios.toml_edits import toml_text
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
-from rebecsim.web.studies.asked import question_of, questions_by_kind
-from rebecsim.web.studies.field_edits import with_field, with_table
-from rebecsim.web.studies.field_schema import fields_of
-from rebecsim.web.studies.fields import GROUPS, FormField, every_field, shown
-from rebecsim.web.studies.found_runs import id_of
+from rebecsim.web.studies.forms import (
+    GROUPS,
+    FormField,
+    every_field,
+    fields_of,
+    shown,
+    with_field,
+    with_table,
+)
+from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.run_views import RunViews
-from rebecsim.web.studies.scenario_texts import (
+from rebecsim.web.studies.scenarios import (
     checked,
+    question_of,
+    questions_by_kind,
     text_of_builtin,
     values_of,
 )
-from rebecsim.web.studies.started import (
+from rebecsim.web.studies.study_process import (
     ALIVE,
     LONGEST_SCENARIO,
     Request,

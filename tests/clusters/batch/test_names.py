@@ -12,7 +12,7 @@ import pytest
 from rebecsim.clusters.batch import study
 from rebecsim.clusters.batch.difference import schedule_difference
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, NAMES, job_columns
-from rebecsim.clusters.batch.report.gantt import gantt_figure
+from rebecsim.clusters.batch.report.schedule_charts import gantt_figure
 from rebecsim.clusters.batch.report.sections import read_shown
 from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.clusters.scenarios import open_run, plan_of_run
@@ -53,7 +53,7 @@ def test_reports_and_differences_call_users_by_their_names(tmp_path: Path) -> No
     figure = gantt_figure([one.schedule], 0, 60)
     figure.canvas.draw()  # a name is no formula
     texts = [each.get_text() for each in figure.legends[0].get_texts()]
-    assert sorted(texts) == ["idle", "user $x$", "user 2", "user ann"]
+    assert sorted(texts) == ["free", "user $x$", "user 2", "user ann"]
 
 
 def test_queries_and_files_have_names(run: Run, tmp_path: Path) -> None:

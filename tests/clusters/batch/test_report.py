@@ -17,10 +17,16 @@ from rebecsim.clusters.batch.difference import schedule_difference
 from rebecsim.clusters.batch.report.schedule_charts import difference_figure, over_time_figure
 from rebecsim.clusters.batch.report.sections import Schedules, read_shown
 from rebecsim.clusters.batch.report.tables import difference_table
-from rebecsim.report import ReportInput, WrittenReport, report_view, write_report
-from rebecsim.report.charts.figures import FORMS, render_figure
+from rebecsim.report import (
+    FORMS,
+    ReportInput,
+    WrittenReport,
+    render_figure,
+    report_pictures,
+    report_view,
+    write_report,
+)
 from rebecsim.report.comparison import report_input
-from rebecsim.report.write import report_pictures
 from rebecsim.studies import Results
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of
 from tests.plans import run_plan

@@ -19,17 +19,17 @@ from rebecsim.clusters.mapreduce.configuration import (
     Variation,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob
-from rebecsim.clusters.mapreduce.schedulers.capacity.checking import broken_rules
-from rebecsim.clusters.mapreduce.schedulers.capacity.recording import (
+from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
+from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from tests.clusters.mapreduce.capacity_rules import broken_rules
+from tests.clusters.mapreduce.recorded_capacity import (
     AttemptEnded,
     Configured,
     Heartbeat,
     RecordedScheduler,
     WaitsAgain,
 )
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 SECOND = 1_000_000
 SETTINGS = {

@@ -12,10 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.mapreduce.job import JobPriority
 from rebecsim.clusters.mapreduce.progress import JobInProgress
-from rebecsim.clusters.mapreduce.schedulers.capacity.checking import broken_rules
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import SlotLimits
 from rebecsim.clusters.mapreduce.schedulers.capacity.queue import CapacityQueue
-from rebecsim.clusters.mapreduce.schedulers.capacity.recording import Heartbeat, RecordedScheduler
 from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import (
     PLACES,
     CapacityTaskScheduler,
@@ -29,6 +27,8 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
 )
 from rebecsim.clusters.mapreduce.schedulers.capacity.usage import SlotUsage
 from rebecsim.clusters.mapreduce.schedulers.offering import by_submission
+from tests.clusters.mapreduce.capacity_rules import broken_rules
+from tests.clusters.mapreduce.recorded_capacity import Heartbeat, RecordedScheduler
 from tests.clusters.mapreduce.slots import MAP, REDUCE, SlotCluster, submitted, trackers
 from tests.examples import dear
 

@@ -6,17 +6,17 @@ import pytest
 
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.reproduction.published import published
-from rebecsim.clusters.mapreduce.reproduction.scenarios import (
-    experiment_scenarios,
-    small_scenarios,
-    validation_scenarios,
-)
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from reproductions.capacity.published import published
+from reproductions.capacity.scenarios import (
+    experiment_scenarios,
+    small_scenarios,
+    validation_scenarios,
+)
 
 BEGIN = """
 kind = "mapreduce"

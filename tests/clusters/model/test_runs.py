@@ -22,8 +22,8 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_file, parse_model
 from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
-from rebecsim.simulation.engine import EngineError
-from rebecsim.simulation.saved import make_scheduler
+from rebecsim.simulation.montecarlo import EngineError
+from rebecsim.simulation.simulator import make_scheduler
 from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.scenarios.sweeps import combinations
 from rebecsim.studies.statistics.estimates import estimate

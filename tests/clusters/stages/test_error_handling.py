@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost

@@ -29,9 +29,8 @@ from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.tables import TABLES
+from rebecsim.report import reading_notes, shown_figures
 from rebecsim.report.comparison import report_input
-from rebecsim.report.notes import reading_notes
-from rebecsim.report.numbers import shown_figures
 from rebecsim.studies import Results
 from rebecsim.studies.rows import REPLICATION, Rows
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError

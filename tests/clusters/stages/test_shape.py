@@ -14,8 +14,7 @@ from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.laxity import sequential_time, shortest_time
 from rebecsim.clusters.stages.report.workflow_drawing import workflow_svg
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
-from rebecsim.report.charts.dark import GROUND, INK
-from rebecsim.report.charts.painted import painted
+from rebecsim.report import GROUND, INK, painted
 
 
 @st.composite

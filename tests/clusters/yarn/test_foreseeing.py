@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.common.queued import QueuedSystem, serve
+from rebecsim.clusters.kit.queued import QueuedSystem, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster

@@ -15,7 +15,7 @@ from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Limits, Mode, Problem, abstraction, explore, pose, state_space
 from rebecsim.exploration.properties import decided_by
 from rebecsim.generate import build_model
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 from rebecsim.lang import check_source
 
 MODEL = """

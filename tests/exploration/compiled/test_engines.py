@@ -25,7 +25,7 @@ from rebecsim.exploration.limits import Meter
 from rebecsim.exploration.strategies import NativeEngineError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
@@ -145,7 +145,7 @@ def whole(mode: Any) -> dict[str, Any]:
 def test_a_search_that_is_handed_over_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch, mode: Any, at: int
 ) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", at)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", at)
     found = explore(ticket_service.model, mode=mode)
     assert found.engine == "native"
     assert everything(found) == whole(mode)
@@ -156,10 +156,10 @@ def test_a_small_search_stays_in_python() -> None:
 
 
 def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 50)
     monkeypatch.setattr(strategies, "_is_compiled", lambda: False)
     assert explore(ticket_service.model).engine == "python"
-    monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
+    monkeypatch.setattr(engines, "SEARCH_COMPILES", 500)
     found = explore(ticket_service.model)
     assert found.engine == "native"
     assert everything(found) == everything(explore(ticket_service.model, engine="python"))
@@ -167,8 +167,8 @@ def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """There was enough at first, and is not when compiling would be worth it."""
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
-    monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 50)
+    monkeypatch.setattr(engines, "SEARCH_COMPILES", 500)
     monkeypatch.setattr(strategies, "_is_compiled", lambda: False)
     answers = iter([False, True])
     monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: next(answers))
@@ -177,8 +177,8 @@ def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
-    monkeypatch.setattr(thresholds, "BYTES_TO_COMPILE", 10**15)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 50)
+    monkeypatch.setattr(engines, "BYTES_TO_COMPILE", 10**15)
     found = explore(ticket_service.model, limits=Limits(memory=10**6))
     assert (found.engine, found.verdict) == ("python", "satisfied")
     assert everything(found) == everything(explore(ticket_service.model, engine="python"))
@@ -210,7 +210,7 @@ def test_times_too_large_for_compiled_code(
     model = build_model(check_source(FAR, "far.rebeca", "timed"), "far.rebeca")
     with pytest.raises(NativeEngineError, match="a time this large"):
         explore(model, engine="native")
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", handed_over_at)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", handed_over_at)
     found = explore(model)
     assert (found.engine, found.verdict) == ("python", "satisfied")
     assert everything(found) == everything(explore(model, engine="python"))

@@ -17,7 +17,7 @@ from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.states import transitions
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
 from tests.examples import dear
 from tests.exploration.compiled.test_engines import everything
@@ -40,8 +40,8 @@ COMPILED = [each for each in VALID if each.startswith(("resource_manager_edf.", 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile the message servers of every model."""
-    monkeypatch.setattr(thresholds, "SERVING_LOADS", 0)
-    monkeypatch.setattr(thresholds, "SERVING_COMPILES", 0)
+    monkeypatch.setattr(engines, "SERVING_LOADS", 0)
+    monkeypatch.setattr(engines, "SERVING_COMPILES", 0)
 
 
 def assert_same(checked: CheckedModel, **options: Any) -> Result:

@@ -14,7 +14,7 @@ from rebecsim.exploration.states.rebec_states import Reference
 from rebecsim.exploration.strategies import NativeEngineError
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import simulate
 from tests.examples import dear
@@ -102,8 +102,8 @@ def test_a_cycle_without_time_is_shown_as_a_run_of_the_model() -> None:
 
 
 def test_a_search_is_handed_over_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 600)
-    monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 700)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 600)
+    monkeypatch.setattr(engines, "SEARCH_COMPILES", 700)
     handed_over = _reduced(office(3), "auto")
     assert handed_over.engine == "native"
     assert _counts(handed_over, True) == _counts(_reduced(office(3), "python"), True)

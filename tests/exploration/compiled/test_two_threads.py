@@ -12,7 +12,7 @@ from rebecsim.exploration import BreadthFirst, Checks, Limits, Progress, Result,
 from rebecsim.exploration.compiled import compiled_search, two_threads
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from tests.examples import dear
 from tests.exploration.compiled.test_engines import everything
 from tests.exploration.conformance import entries, load
@@ -35,7 +35,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(compiled_search, "BUDGET", 5)
     monkeypatch.setattr(two_threads, "BUDGET", 5)
-    monkeypatch.setattr(thresholds, "STATES_FOR_THREADS", 3)
+    monkeypatch.setattr(engines, "STATES_FOR_THREADS", 3)
     monkeypatch.setattr(two_threads, "_BATCH", 7)
     monkeypatch.setattr(two_threads.TwoThreads, "run", run_noted)
     return began

@@ -24,9 +24,9 @@ from rebecsim.exploration import (
 )
 from rebecsim.exploration.cycles import ends_of
 from rebecsim.exploration.state_graph import build_graph
-from rebecsim.generate.load import build_model
+from rebecsim.generate.module import build_model
 from rebecsim.lang import check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
@@ -110,7 +110,7 @@ def test_engines_say_the_same_of_what_one_began_and_the_other_went_on_with(
 ) -> None:
     expected = found(text, mode=mode, engine="python")
     for begun in (20, 300):
-        monkeypatch.setattr(thresholds, "SEARCH_LOADS", begun)
+        monkeypatch.setattr(engines, "SEARCH_LOADS", begun)
         for options in ({"engine": "native"}, {}, {"strategy": BreadthFirst(workers=2)}):
             result = found(text, mode=mode, **options)
             assert (result.engine, result.states) == ("native", expected.states)

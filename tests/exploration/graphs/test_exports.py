@@ -24,8 +24,8 @@ from rebecsim.exploration import (
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.report.diagrams.graphs import draw_space, draw_topology
-from rebecsim.report.diagrams.state_spaces import MOST_DOT_STATES, edge_label, write_state_space
+from rebecsim.report import draw_space, draw_topology, edge_label, write_state_space
+from rebecsim.report.state_spaces import MOST_DOT_STATES
 
 ENDINGS = (".dot", ".aut", ".jsonl", ".graphml", ".xml")
 SVG = "{http://www.w3.org/2000/svg}"

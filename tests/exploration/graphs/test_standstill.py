@@ -30,9 +30,9 @@ from rebecsim.exploration.cycles import on_cycles
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import LiveLimits, check_log, conductor, run_live
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.simulation import Tracer, simulate
-from rebecsim.simulation.saved import make_scheduler
+from rebecsim.simulation.simulator import make_scheduler
 from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
@@ -202,8 +202,8 @@ def test_it_is_what_the_whole_graph_says(drawn: Drawn) -> None:
 def test_served_by_compiled_code(play: str, stands: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled message servers have sent counts as what those in Python have."""
 
-    monkeypatch.setattr(thresholds, "SERVING_LOADS", 1)
-    monkeypatch.setattr(thresholds, "SERVING_COMPILES", 1)
+    monkeypatch.setattr(engines, "SERVING_LOADS", 1)
+    monkeypatch.setattr(engines, "SERVING_COMPILES", 1)
     checked, model = _built(PLAYERS, PLAY=play)
     found = explore(
         model,

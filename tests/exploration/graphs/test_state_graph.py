@@ -15,7 +15,7 @@ from rebecsim.exploration.state_graph import StateGraph, build_graph
 from rebecsim.exploration.states.effects import Outcome, key_of_state, key_of_step
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.engines import Engine
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
@@ -163,7 +163,7 @@ def test_options(mode: Any, options: dict[str, Any]) -> None:
 def test_a_graph_that_is_handed_over_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch, mode: Any, at: int
 ) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", at)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", at)
     checks = Checks(invariants=["ann.tickets < 2"])
     problem = pose(ticket_service.model, mode=mode, checks=checks)
     whole = build_graph(problem, engine="python")
@@ -201,7 +201,7 @@ def test_what_goes_wrong_in_steps_is_written_down_by_both_engines(mode: Any) -> 
 def test_times_that_are_too_large_for_compiled_code_are_left_to_python(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 1)
+    monkeypatch.setattr(engines, "SEARCH_LOADS", 1)
     late = """
     reactiveclass A(2) {
       statevars { boolean on; }

@@ -12,7 +12,7 @@ import pytest
 
 from rebecsim.exploration.orders import Quantity, exact_orders
 from rebecsim.exploration.orders.decision_process import DecisionProcess, Rewards
-from rebecsim.generate.load import load_checked
+from rebecsim.generate.module import load_checked
 
 MODELS = Path(__file__).resolve().parents[3] / "models"
 

@@ -27,10 +27,10 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.limits import LimitError
 from rebecsim.live.log import load_log
-from rebecsim.report.diagrams.sequence import MOST_STEPS, sequence_diagram
-from rebecsim.report.models.pytest_source import pytest_source
+from rebecsim.report.pytest_source import pytest_source
+from rebecsim.report.sequence_diagram import MOST_STEPS, sequence_diagram
 from rebecsim.simulation import simulate
-from rebecsim.simulation.saved import doing_again, load_run
+from rebecsim.simulation.simulator import load_run, replaying_scheduler
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNTER = """
@@ -84,7 +84,7 @@ def test_a_recorded_run_survives_a_file_and_is_done_again(
 def test_the_simulator_does_a_recorded_run(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     save_recorded(file, record(counter(4), Question("FTTS")))
-    result = simulate(counter(4), doing_again(load_run(file)))
+    result = simulate(counter(4), replaying_scheduler(load_run(file)))
     assert (result.outcome, result.steps) == ("assertion failed", 4)
 
 

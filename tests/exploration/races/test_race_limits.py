@@ -20,7 +20,7 @@ from rebecsim.exploration.races.futures import futures_of
 from rebecsim.exploration.races.step_graph import arrays_of
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file
-from rebecsim.report.models.race_text import race_lines, races_conclusion
+from rebecsim.report import race_lines, races_conclusion
 from tests.exploration.races.first_come import FIRST_COME, kinds_of, races_of
 
 pytestmark = pytest.mark.large

@@ -13,7 +13,7 @@ from rebecsim.exploration import Breach, Checks, Limits, Races, explore, find_ra
 from rebecsim.exploration.cycles import components
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.report.models.race_text import race_lines, races_conclusion
+from rebecsim.report import race_lines, races_conclusion
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.races.first_come import FIRST_COME, kinds_of, races_of

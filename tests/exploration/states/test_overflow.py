@@ -11,7 +11,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import Stepper, run_live
 from rebecsim.simulation import simulate
-from rebecsim.simulation.saved import make_scheduler
+from rebecsim.simulation.simulator import make_scheduler
 
 WANTED = ("queue overflow", "no place for m() in a queue of 2")
 FAILURES = {

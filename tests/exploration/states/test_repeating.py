@@ -5,11 +5,10 @@ import re
 import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
-from rebecsim.actors.repeatable import NotRepeatableError
-from rebecsim.actors.suspects import suspects
+from rebecsim.actors.repeatable import NotRepeatableError, impurities
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import explore
-from rebecsim.generate.load import load_model
+from rebecsim.generate.module import load_model
 
 MODEL = """\
 {imports}
@@ -180,7 +179,7 @@ def test_nothing_is_suspicious_in_our_own_models():
             continue
         model = load_model(file)
         for reactive_class in {each.reactive_class for each in model.instances}:
-            assert suspects(reactive_class) == [], file
+            assert impurities(reactive_class) == [], file
 
 
 def test_an_attribute_that_is_not_declared_is_hinted_at():
@@ -197,7 +196,7 @@ def test_an_attribute_that_is_not_declared_is_hinted_at():
             self.kept = 2
             self.lost = 3
 
-    assert [each.what for each in suspects(Lamp)] == [
+    assert [each.what for each in impurities(Lamp)] == [
         "sets `lost`, which is not declared as a state variable"
     ]
 

@@ -10,14 +10,7 @@ import numpy as np
 from rebecsim.exploration.predicates import Comparison, FormulaKind, PosedFormula, TimeBound, plain
 from rebecsim.exploration.temporal.labelled_graph import EndlessGraph
 from rebecsim.exploration.temporal.product_loops import TIME
-from rebecsim.lang.properties.syntax import (
-    Bound,
-    Connective,
-    Formula,
-    Negation,
-    Proposition,
-    Temporal,
-)
+from rebecsim.lang.properties import Bound, Connective, Formula, Negation, Proposition, Temporal
 from rebecsim.lang.syntax import Name
 from rebecsim.lang.traversal import walk
 

@@ -9,13 +9,9 @@ import pytest
 from rebecsim.exploration.temporal.automaton import automaton_of, normal
 from rebecsim.exploration.temporal.product import accepted_run, product_of
 from rebecsim.exploration.temporal.product_loops import PLAIN_LOOPS
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.native.cache import is_plain
-from tests.exploration.temporal.formulas_at_random import (
-    formula_at_random,
-    graph_at_random,
-    posed,
-)
+from tests.exploration.temporal.formulas_at_random import formula_at_random, graph_at_random, posed
 
 
 @pytest.mark.slow
@@ -29,8 +25,8 @@ def test_compiled_code_finds_the_components_and_runs_that_plain_python_finds(mon
         automaton = automaton_of(normal(asked.formula, asked.number_of, negated=True))
         answers = []
         for least in (1 << 60, 0):
-            monkeypatch.setattr(thresholds, "PRODUCT_LOADS", least)
-            monkeypatch.setattr(thresholds, "PRODUCT_COMPILES", least)
+            monkeypatch.setattr(engines, "PRODUCT_LOADS", least)
+            monkeypatch.setattr(engines, "PRODUCT_COMPILES", least)
             product = product_of(graph, labels, automaton)
             assert (product.loops is PLAIN_LOOPS) is (least > 0)
             run = accepted_run(product, ((1 << automaton.untils) - 1) << product.shift | graph.fair)

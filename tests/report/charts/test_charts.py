@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
-from rebecsim.report.charts.figures import FORMS, render_figure
-from rebecsim.report.charts.interactive import CONFIG, plotly_figure
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import chart_data, charts_along
-from rebecsim.report.charts.styles import fill_colours, line_colours, line_styles
+from rebecsim.report import (
+    FORMS,
+    chart_data,
+    chart_figure,
+    charts_along,
+    fill_colours,
+    line_colours,
+    line_styles,
+    plotly_figure,
+    render_figure,
+)
+from rebecsim.report.line_charts import CONFIG
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.summary import summarise

@@ -8,17 +8,18 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.report.charts.dark import (
+from rebecsim.report import (
+    COLOURS,
     GROUND,
     INK,
-    _luminance,
-    _parts,
     dark_colour,
+    line_styles,
+    new_figure,
+    render_figure,
     with_dark_colours,
 )
-from rebecsim.report.charts.figures import new_figure, render_figure
-from rebecsim.report.charts.interactive import DARK_COLOURS
-from rebecsim.report.charts.styles import COLOURS, line_styles
+from rebecsim.report.figures import _luminance, _parts
+from rebecsim.report.line_charts import DARK_COLOURS
 
 CODES = st.integers(0, 0xFFFFFF).map("#{:06x}".format)
 GREYS = [f"#{level:02x}{level:02x}{level:02x}" for level in range(256)]

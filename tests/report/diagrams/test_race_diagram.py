@@ -9,9 +9,8 @@ import pytest
 
 from rebecsim.exploration import Races, find_races
 from rebecsim.exploration.races import Witness
-from rebecsim.generate.load import load_checked
-from rebecsim.report.diagrams.race_diagram import orders_as_text
-from rebecsim.report.models.race_text import race_lines
+from rebecsim.generate.module import load_checked
+from rebecsim.report import orders_as_text, race_lines
 
 MODELS = Path("models")
 NAMES = ("ticket_service", "teaching/producer_consumer", "teaching/philosophers_deadlock")

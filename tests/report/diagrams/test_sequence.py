@@ -10,7 +10,7 @@ import pytest
 from rebecsim.exploration import explore
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.report.diagrams.sequence import sequence_diagram
+from rebecsim.report.sequence_diagram import sequence_diagram
 
 MODEL = """\
 reactiveclass Boss(3) {

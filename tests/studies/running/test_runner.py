@@ -13,7 +13,7 @@ import pytest
 
 from rebecsim.clusters.dispatch.study import DispatchStudy
 from rebecsim.clusters.scenarios import plan_scenario
-from rebecsim.native import thresholds
+from rebecsim.native import engines
 from rebecsim.simulation import ORDERS
 from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans
 from rebecsim.studies.running import runner
@@ -120,7 +120,7 @@ def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
     results = Results.create(tmp_path / "small", plan)
     run_plan(plan, results)
     assert set(asked) == {"python"}
-    monkeypatch.setattr(thresholds, "STUDY_LOADS", 4 * 6 * plan.scenario.ticks)
+    monkeypatch.setattr(engines, "STUDY_LOADS", 4 * 6 * plan.scenario.ticks)
     asked.clear()
     run_plan(plan, Results.create(tmp_path / "large", plan))
     assert set(asked) == {"auto"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.metrics import Metric
-from rebecsim.report.answer import answer_sentence
+from rebecsim.report import answer_sentence
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.answer import Answer, answer_of
 from rebecsim.studies.statistics.differences import differences_apart, pairwise_differences

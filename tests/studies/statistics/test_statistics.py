@@ -11,11 +11,11 @@ from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.estimates import (
     Estimate,
     estimate,
-    standard_error_for,
     student_estimate,
     student_quantile,
 )
 from rebecsim.studies.statistics.moments import CellMoments
+from reproductions.agreement import standard_error_for
 
 Raw = np.ndarray
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

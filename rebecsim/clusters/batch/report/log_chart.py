@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     BLUE,
     GREY,
     ORANGE,

@@ -9,18 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
+from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     BLUE,
     DURATIONS,
     GREY,
     ORANGE,
+    line_styles,
     new_figure,
     plain_axes,
     time_axis,
 )
-from rebecsim.report.charts.styles import line_styles
 from rebecsim.workloads import Schedule
+from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_WINDOWS = 170
 _SHOWN_USERS = 14
-_MINUTE, _HOUR = 60, 3600
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def means_figure(
@@ -97,6 +100,52 @@ def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure
     handles, labels = usage.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
     return figure
+
+
+def busiest_time(schedule: Schedule) -> tuple[int, int]:
+    """Give the day on which the most jobs were waiting, on average, from when until when; seconds.
+
+    Days are counted from the first submission. A schedule of less than two days is shown whole,
+    and so is one in which no job waits if it is as short; otherwise its fullest day is taken.
+    """
+    submit, end = schedule.workload.submit, schedule.end
+    first, last = int(submit.min()), int(end.max())
+    if last - first < 2 * _DAY:
+        return first, last
+    edges = np.arange(first, last + _DAY, _DAY)
+    waiting = count_over_time(submit, schedule.start).means(edges)
+    if not waiting.any():
+        waiting = count_over_time(schedule.start, end, schedule.workload.processors).means(edges)
+    day = int(np.argmax(waiting))
+    return int(edges[day]), int(edges[day + 1])
+
+
+def timeline_of(schedule: Schedule) -> Timeline:
+    """Give who had processors of the machine when; owners are users, under their labels."""
+    jobs = schedule.workload
+    labels = labels_of(jobs, "user")
+    count = len(schedule)
+    return Timeline(
+        (Lane("", jobs.capacity),),
+        who=jobs.job,
+        owner=np.array([labels[user] for user in jobs.user.tolist()], dtype=str),
+        lane=np.zeros(count, dtype=np.int64),
+        begin=schedule.start,
+        end=schedule.end,
+        size=jobs.processors,
+        pale=np.zeros(count, dtype=bool),
+    )
+
+
+def gantt_figure(schedules: Sequence[Schedule], begin: int, end: int, heading: str = "") -> Figure:
+    """Draw the Gantt charts of some schedules of a machine in one window, by user.
+
+    Raises ValueError for a schedule that takes more processors than the machine has.
+    """
+    lines = {each.policy: timeline_of(each) for each in schedules}
+    window = begin, end
+    colours = Colours(colours_by_work(list(lines.values()), window), "users", prefix="user ")
+    return draw_gantt(lines, colours, window, heading, noun="processor")
 
 
 def difference_figure(differences: Sequence[ScheduleDifference], heading: str = "") -> Figure:

@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 from rebecsim.clusters.batch.difference import ScheduleDifference, schedule_difference
 from rebecsim.clusters.batch.measures import JudgedSchedule
 from rebecsim.clusters.batch.report.csv import changes_csv, schedules_csv, users_csv
-from rebecsim.clusters.batch.report.gantt import busiest_time, gantt_figure
 from rebecsim.clusters.batch.report.schedule_charts import (
+    busiest_time,
     difference_figure,
+    gantt_figure,
     means_figure,
     over_time_figure,
 )

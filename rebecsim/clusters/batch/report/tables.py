@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.clusters.batch.report.text import figures_table
-from rebecsim.report.distributions import duration_text
+from rebecsim.report.tables import duration_text
 
 _SHOWN_USERS = 12
 

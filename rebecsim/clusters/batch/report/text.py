@@ -12,9 +12,8 @@ from rich.text import Text
 
 from rebecsim.metrics.batch import BatchMetrics, FairnessMetrics
 from rebecsim.metrics.users import UserMetrics
-from rebecsim.report.distributions import distribution_table, duration_text
 from rebecsim.report.numbers import DASH
-from rebecsim.report.tables import text_table
+from rebecsim.report.tables import distribution_table, duration_text, text_table
 from rebecsim.studies.sections import TextTable
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.summary import WorkloadSummary

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rebecsim.metrics.overdue import OverdueMap
 from rebecsim.metrics.users import UserMetrics
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     BLUE,
     GREEN,
     ORANGE,

@@ -22,13 +22,7 @@ from rebecsim.clusters.dispatch.eviction_measures import (
 from rebecsim.clusters.dispatch.hardware import Power, cycled
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
-from rebecsim.clusters.dispatch.orders.worth import (
-    Bounds,
-    ClusterValues,
-    Counted,
-    Extreme,
-    Worth,
-)
+from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme, Worth
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables
 from rebecsim.exploration import Limits
 from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, Quantity, exact_orders

@@ -15,7 +15,6 @@ from rebecsim.clusters.dispatch.orders.graph import Found, find_states
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster, cluster_of
 from rebecsim.clusters.dispatch.orders.values import Values
 from rebecsim.clusters.dispatch.orders.worth import (
-    MOST_STATES,
     Bounds,
     ClusterValues,
     Counted,
@@ -23,6 +22,7 @@ from rebecsim.clusters.dispatch.orders.worth import (
 )
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders import GOALS, Goal
+from rebecsim.studies.study import MOST_STATES
 
 
 def exact_cluster(

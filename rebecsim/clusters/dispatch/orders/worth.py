@@ -29,9 +29,6 @@ class Bounds:
         return self.high - self.low <= 1e-9 * max(1.0, abs(self.high))
 
 
-MOST_STATES = 300_000
-"""States that are looked at, unless the user says otherwise: some hundreds of megabytes."""
-
 Worth = Mapping[Counted, Mapping[Goal, Bounds]]
 """For each figure and goal, between which numbers the value lies."""
 

@@ -13,8 +13,6 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
-from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.common.registry import Registry, UnknownNameError
 from rebecsim.clusters.dispatch.patterns.base import MAX_ARRIVALS, MAX_POINTS, WorkloadPattern
 from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
 from rebecsim.clusters.dispatch.patterns.steps import (
@@ -28,6 +26,8 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     UniformLengths,
     Wave,
 )
+from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.registry import Registry, UnknownNameError
 
 _FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rebecsim.clusters.dispatch.energy import Hardware, HardwareFigures
 from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.metrics import Metric
-from rebecsim.report.charts.series import ChartData, chart_data
+from rebecsim.report.line_charts import ChartData, chart_data
 from rebecsim.report.numbers import format_estimates
 from rebecsim.studies.cell import Condition
 from rebecsim.studies.sections import TextTable

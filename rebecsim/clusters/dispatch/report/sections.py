@@ -28,9 +28,8 @@ from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, ut
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
 from rebecsim.metrics import Metric
-from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
+from rebecsim.report.line_charts import ChartData, chart_figure
 from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table

@@ -18,7 +18,7 @@ from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.clusters.dispatch.utilisation import windows
 from rebecsim.counted import counted
-from rebecsim.report.charts.figures import new_figure
+from rebecsim.report.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

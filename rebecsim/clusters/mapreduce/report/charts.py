@@ -1,4 +1,5 @@
-"""Runs of several variants in one picture: shares of queues, jobs by family, use of devices.
+"""Runs of several variants in one picture: slots of nodes, shares of queues,
+jobs by family, use of devices.
 
 Jobs by user, and by their place in a queue, are in `job_charts`."""
 
@@ -9,11 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rebecsim.clusters.kit.gantt import Colours, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import fill_colours, line_styles
+from rebecsim.report.figures import (
+    fill_colours,
+    legend_below,
+    line_styles,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +49,38 @@ def queue_colours(shown: Sequence[StoredRuns]) -> dict[str, str]:
     """Give each queue its colour, in all pictures the same."""
     queues = dict.fromkeys(name for each in shown for name in each.queue_names)
     return dict(zip(queues, fill_colours(len(queues)), strict=True))
+
+
+def gantt_figure(
+    shown: Sequence[StoredRuns], slots_of_node: tuple[int, int], heading: str = ""
+) -> Figure:
+    """Draw the slots of the first nodes, those of maps above those of reduces, by queue."""
+    lines = {each.variant: _timeline(each, slots_of_node) for each in shown}
+    last = max(int(each.end.max()) for each in lines.values())
+    colours = Colours(queue_colours(shown), pale="reduces, below the maps")
+    return draw_gantt(lines, colours, (0, last), heading, noun="node")
+
+
+def _timeline(each: StoredRuns, slots_of_node: tuple[int, int]) -> Timeline:
+    job, node, start, end = (
+        values_of(each.attempts, name) for name in ("job", "node", "start", "end")
+    )
+    is_reduce = values_of(each.attempts, "kind").astype(str) == "reduce"
+    return Timeline(
+        [
+            Lane(f"node {number}", slots)
+            for number in range(int(node.max()) + 1)
+            for slots in slots_of_node
+        ],
+        who=job,
+        owner=each.queue_of_attempts(),
+        lane=2 * node + is_reduce,
+        begin=start,
+        end=end,
+        size=np.ones(len(job), dtype=np.int64),
+        pale=is_reduce,
+        per_second=SECOND,
+    )
 
 
 def shares_figure(shown: Sequence[StoredRuns], slots: tuple[int, int], heading: str = "") -> Figure:

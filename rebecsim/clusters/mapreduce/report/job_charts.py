@@ -10,7 +10,7 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import StoredRuns
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, plain_axes
+from rebecsim.report.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

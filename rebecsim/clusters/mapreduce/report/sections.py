@@ -11,9 +11,9 @@ from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
 from rebecsim.clusters.mapreduce.report.charts import (
     devices_figure,
     families_figure,
+    gantt_figure,
     shares_figure,
 )
-from rebecsim.clusters.mapreduce.report.gantt import gantt_figure
 from rebecsim.clusters.mapreduce.report.job_charts import (
     MOST_BARS,
     users_figure,

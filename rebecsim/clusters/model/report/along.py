@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rebecsim.clusters.model.scenario import ModelScenario
-from rebecsim.report.along import along_pictures
+from rebecsim.report.comparison import along_pictures
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.sweeps import Changes, combinations, label_of

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rebecsim.clusters.model.report.reading import Curve, Values
-from rebecsim.report.charts.figures import BLUE, new_figure, plain_axes
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.figures import BLUE, line_styles, new_figure, plain_axes
 from rebecsim.studies.statistics.estimates import student_quantile
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from rebecsim.clusters.model.report.reading import (
 )
 from rebecsim.clusters.model.run import STAYS
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
-from rebecsim.report.along import MOST_LINES
+from rebecsim.report.comparison import MOST_LINES
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.plan import Plan

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.stages.estimates.models import EstimateErrors
-from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.figures import legend_below, line_styles, new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

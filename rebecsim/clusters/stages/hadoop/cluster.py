@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from rebecsim.actors import Instance, Model
-from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.stages.checking import (
     BrokenScheduleError,
     require_slots,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.kit.registry import Registry
 from rebecsim.clusters.stages.decisions import DecisionTimes
 from rebecsim.clusters.stages.managers.constraints.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.stages.report.stored import Seconds, StoredStages
-from rebecsim.report.charts.figures import GREY, legend_below, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.figures import (
+    GREY,
+    legend_below,
+    line_styles,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

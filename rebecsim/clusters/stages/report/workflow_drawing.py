@@ -11,11 +11,15 @@ from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
-from rebecsim.report.charts.dark import INK, dark_colour
-from rebecsim.report.charts.figures import require_picture_name, write_figure
-from rebecsim.report.charts.painted import painted
-from rebecsim.report.charts.styles import COLOURS, line_colours
-from rebecsim.report.diagrams.svg import document, element, shortened, text
+from rebecsim.report.figures import (
+    COLOURS,
+    INK,
+    dark_colour,
+    line_colours,
+    require_picture_name,
+    write_figure,
+)
+from rebecsim.report.svg import document, element, painted, shortened, text
 
 MOST_DRAWN_TASKS = 2000
 """Nobody can see anything in a drawing of more."""

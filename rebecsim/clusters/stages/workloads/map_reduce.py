@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rebecsim.clusters.common.fair_shares import Claim, fair_shares
+from rebecsim.clusters.kit.fair_shares import Claim, fair_shares
 from rebecsim.clusters.stages.job import SECOND, StageTask, TaskKind
 
 

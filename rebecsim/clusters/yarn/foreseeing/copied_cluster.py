@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rebecsim.actors import Instance, Model
 from rebecsim.actors.rebec import Rebec
-from rebecsim.clusters.common.queued import QueuedSystem, Waiting
+from rebecsim.clusters.kit.queued import QueuedSystem, Waiting
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from rebecsim.actors.rebec import LOWEST_PRIORITY
-from rebecsim.clusters.common.queued import serve
+from rebecsim.clusters.kit.queued import serve
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.foreseeing.copied_cluster import CopiedCluster
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight

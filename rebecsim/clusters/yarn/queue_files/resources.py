@@ -73,6 +73,8 @@ def rounded_down(value: int, step: int) -> int:
 
 
 _SINGLE = struct.Struct("f")
+_EXACT = 2**24
+"""Whole numbers up to here are the same in 32 bits."""
 
 
 def single(value: float) -> float:
@@ -197,7 +199,7 @@ class DominantCalculator(Calculator):
 
 def _part(one: int, other: int) -> float:
     if other:
-        return single(single(one) / single(other))
+        return single((one if one <= _EXACT else single(one)) / single(other))
     return math.inf if one else 0.0
 
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
-from rebecsim.report.charts.figures import (
+from rebecsim.report.figures import (
     GREY,
     duration_ticks,
     legend_below,
+    line_styles,
     new_figure,
     plain_axes,
     time_axis,
 )
-from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,36 +1,25 @@
 """Gantt charts of nodes: which containers each had when, as high as their memory.
 
 Colours say which job a container is of, or, where several queues are compared, which queue.
-
-Traces say how much memory a container had, not where it lay: for the picture each gets the lowest
-place on its node that is free.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
-from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, legend_below, new_figure, time_axis
+from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, values_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SECOND = 1000
-_MOST_NODES = 20
 _MOST_TASKS = 40  # of the median length, side by side in the window
-# The palette without black, with its yellow, and a grey for what has no colour.
-_COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442")
-_OTHERS = "#c4c4c4"
-_ROW = 0.9  # of the place between two nodes
 
 
 def busiest_window(shown: Sequence[StoredTables]) -> tuple[int, int]:
@@ -54,19 +43,32 @@ def busiest_window(shown: Sequence[StoredTables]) -> tuple[int, int]:
     return begin, begin + max(width, step)
 
 
-@dataclass(frozen=True, slots=True)
-class _Colours:
-    """What colours stand for: jobs, or queues.
+def timelines(shown: Sequence[StoredTables]) -> dict[str, Timeline]:
+    """Give which containers nodes had, by scheduler; owners are queues if there are several."""
+    by_queue = has_queues(shown)
+    return {
+        each.scheduler: _timeline(each.tasks, each.nodes, queues if by_queue else {})
+        for each, queues in zip(shown, _queues(shown), strict=True)
+    }
 
-    Attributes:
-        owners: of each run, whose the containers of a job are, by its number.
-        of: the colour of each owner.
-        noun: what owners are.
-    """
 
-    owners: Sequence[Mapping[int, str]]
-    of: Mapping[str, str]
-    noun: str
+def _timeline(tasks: pa.Table, nodes: pa.Table, queues: Mapping[int, str]) -> Timeline:
+    names = values_of(nodes, "node").tolist()
+    place = {name: number for number, name in enumerate(names)}
+    jobs = values_of(tasks, "job")
+    numbers, row = np.unique(jobs, return_inverse=True)
+    owners = [queues.get(job, f"job_{job}") for job in numbers.tolist()]
+    return Timeline(
+        list(map(Lane, names, values_of(nodes, "memory").tolist())),
+        who=jobs,
+        owner=np.array(owners, dtype=str)[row],
+        lane=np.array([place[name] for name in values_of(tasks, "node").tolist()], dtype=np.int64),
+        begin=values_of(tasks, "launched"),
+        end=values_of(tasks, "finished"),
+        size=values_of(tasks, "given"),
+        pale=values_of(tasks, "elastic").astype(bool),
+        per_second=SECOND,
+    )
 
 
 def gantt_figure(
@@ -77,20 +79,14 @@ def gantt_figure(
     The jobs, or the queues if there are several, that take the most memory in the window have
     colours, in all charts the same.
     """
-    nodes = min(max(len(each.nodes) for each in shown), _MOST_NODES)
-    colours = _colours(shown, window)
-    figure = new_figure(11, 1.4 + len(shown) * (0.5 + 0.2 * max(nodes, 4)), heading)
-    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
-    begin, end = window
-    unit, name = time_axis((end - begin) / _SECOND)
-    for axes, each, owners in zip(panels, shown, colours.owners, strict=True):
-        of_job = {job: colours.of[owner] for job, owner in owners.items()}
-        _panel(axes, each, of_job, window, unit)
-    panels[-1].set_xlim(0, (end - begin) / _SECOND / unit)
-    since = f" from second {begin / _SECOND:,.0f} on" if begin else ""
-    panels[-1].set_xlabel(f"Time ({name}{since})")
-    _legend(figure, colours)
-    return figure
+    lines = timelines(shown)
+    by_queue = has_queues(shown)
+    colours = Colours(
+        colours_by_work(list(lines.values()), window, by_name=by_queue),
+        noun="queues" if by_queue else "jobs",
+        pale="elastic" if any(each.pale.any() for each in lines.values()) else "",
+    )
+    return draw_gantt(lines, colours, window, heading, noun="node")
 
 
 def has_queues(shown: Sequence[StoredTables]) -> bool:
@@ -117,124 +113,3 @@ def _queues_of(each: StoredTables) -> dict[int, str]:
         return {}
     table = each.queues[QUEUE_JOBS]
     return dict(zip(*(table.column(name).to_pylist() for name in ("job", "queue")), strict=True))
-
-
-def _colours(shown: Sequence[StoredTables], window: tuple[int, int]) -> _Colours:
-    """Give colours to those with the most work: to queues by their names, to jobs by their work."""
-    by_queue, all_queues = has_queues(shown), _queues(shown)
-    work: dict[str, float] = {}
-    found: list[Mapping[int, str]] = []
-    for each, queues in zip(shown, all_queues, strict=True):
-        tasks = _within(each.tasks, window)
-        amounts = (tasks["end"] - tasks["begin"]) * tasks["given"]
-        jobs, row = np.unique(tasks["job"], return_inverse=True)
-        named = queues if by_queue else {}
-        owners = {job: named.get(job, f"job_{job}") for job in jobs.tolist()}
-        sums = np.bincount(row, amounts).tolist()
-        for owner, amount in zip(owners.values(), sums, strict=True):
-            work[owner] = work.get(owner, 0.0) + amount
-        found.append(owners)
-    most = sorted(work, key=lambda owner: (-work[owner], owner))[: len(_COLOURS)]
-    colours = dict(zip(sorted(most) if by_queue else most, _COLOURS, strict=False))
-    others = dict.fromkeys(work.keys() - colours.keys(), _OTHERS)
-    return _Colours(found, {**colours, **others}, "queues" if by_queue else "jobs")
-
-
-def _within(tasks: pa.Table, window: tuple[int, int]) -> dict[str, NDArray[Any]]:
-    """Give the containers that run at some time of a window, cut to it, in the order of launch."""
-    names = ("job", "node", "given", "launched", "finished", "elastic")
-    columns = {name: values_of(tasks, name) for name in names}
-    begin, end = window
-    inside = np.flatnonzero((columns["launched"] < end) & (columns["finished"] > begin))
-    inside = inside[np.argsort(columns["launched"][inside], kind="stable")]
-    found = {name: column[inside] for name, column in columns.items()}
-    found["begin"] = np.maximum(found["launched"], begin) - begin
-    found["end"] = np.minimum(found["finished"], end) - begin
-    return found
-
-
-def _panel(
-    axes: Axes, each: StoredTables, colours: dict[int, str], window: tuple[int, int], unit: int
-) -> None:
-    from matplotlib.collections import PolyCollection
-    from matplotlib.colors import to_rgba
-
-    sizes = dict(
-        zip(
-            values_of(each.nodes, "node").tolist(),
-            values_of(each.nodes, "memory").tolist(),
-            strict=True,
-        )
-    )
-    rows = {name: place for place, name in enumerate(list(sizes)[:_MOST_NODES])}
-    tasks = _within(each.tasks, window)
-    places = _places(tasks, rows)
-    corners, faces = [], []
-    for at, lowest in places:
-        node = tasks["node"][at]
-        left, right = (tasks[side][at] / _SECOND / unit for side in ("begin", "end"))
-        low = rows[node] - _ROW / 2 + _ROW * lowest / sizes[node]
-        high = low + _ROW * tasks["given"][at] / sizes[node]
-        corners.append([(left, low), (left, high), (right, high), (right, low)])
-        faces.append(to_rgba(colours[int(tasks["job"][at])], 0.45 if tasks["elastic"][at] else 1))
-    axes.barh(
-        list(rows.values()),
-        (window[1] - window[0]) / _SECOND / unit,
-        _ROW,
-        color="#f4f4f4",
-        zorder=0,
-    )
-    many = len(corners) > 2000
-    axes.add_collection(
-        PolyCollection(
-            corners,
-            facecolors=faces,
-            edgecolors="white",
-            linewidths=0.15 if many else 0.4,
-            rasterized=many,
-        )
-    )
-    left_out = len(sizes) - len(rows)
-    title = (
-        f"{each.scheduler}, the first {len(rows)} of {len(sizes)} nodes"
-        if left_out
-        else (each.scheduler)
-    )
-    axes.set_title(title, fontsize=10, parse_math=False)
-    axes.set_yticks(list(rows.values()), list(rows), fontsize=7, parse_math=False)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0)
-
-
-def _places(tasks: dict[str, NDArray[Any]], rows: dict[str, int]) -> list[tuple[int, int]]:
-    """Give the index of each container on the nodes drawn, and the MB below it."""
-    held: dict[str, list[tuple[int, int, int]]] = {name: [] for name in rows}
-    found = []
-    for at, node in enumerate(tasks["node"].tolist()):
-        if node not in held:
-            continue
-        now, size = int(tasks["launched"][at]), int(tasks["given"][at])
-        running = sorted(each for each in held[node] if each[2] > now)
-        lowest = 0
-        for low, high, _ in running:
-            if low - lowest >= size:
-                break
-            lowest = max(lowest, high)
-        running.append((lowest, lowest + size, int(tasks["finished"][at])))
-        held[node] = running
-        found.append((at, lowest))
-    return found
-
-
-def _legend(figure: Figure, colours: _Colours) -> None:
-    from matplotlib.colors import to_rgba
-    from matplotlib.patches import Patch
-
-    named = {owner: colour for owner, colour in colours.of.items() if colour != _OTHERS}
-    handles = [Patch(color=colour, label=owner) for owner, colour in named.items()]
-    if others := len(colours.of) - len(named):
-        handles.append(Patch(color=_OTHERS, label=f"{others} other {colours.noun}"))
-    handles.append(Patch(color=to_rgba(_OTHERS, 0.45), label="elastic: paler"))
-    handles.append(Patch(color="#f4f4f4", label="free"))
-    legend_below(figure, handles, columns=10, size=8)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
-from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.figures import legend_below, line_styles, new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

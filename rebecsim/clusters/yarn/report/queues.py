@@ -19,9 +19,16 @@ from rebecsim.clusters.yarn.report.queue_figures import (
 )
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
 from rebecsim.clusters.yarn.report.text import figures_table
-from rebecsim.report.charts.figures import GREY, legend_below, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import LineStyle, line_styles
 from rebecsim.report.csv import text_of
+from rebecsim.report.figures import (
+    GREY,
+    LineStyle,
+    legend_below,
+    line_styles,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
 from rebecsim.studies.sections import Picture, Section, TextTable
 
 if TYPE_CHECKING:

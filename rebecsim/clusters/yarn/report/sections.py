@@ -21,6 +21,7 @@ from rebecsim.clusters.yarn.report.charts import (
 from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
+from rebecsim.clusters.yarn.report.waits import waits_section
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.report.groups import group_section
@@ -56,6 +57,7 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
         return (
             replace(by_group, files={**by_group.files, **files}),
             queue_section(list(shown.values()), heading, of_first),
+            waits_section(list(shown.values()), heading, of_first),
             runs,
             Section("idle", "Settings that have no effect", sentences=_idle(plan)),
         )

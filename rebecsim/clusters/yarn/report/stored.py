@@ -12,13 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES
+from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, QUEUE_WAITS
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
+
+SECOND = 1000
+"""Milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,8 @@ class StoredTables:
     Attributes:
         scheduler: what it ran under.
         jobs, tasks, reservations, occupancy, nodes: without the column of the replication.
-        queues: those of queues by name, if schedulers of files are compared.
+        queues: those of queues by name, if schedulers of files are compared. Older runs do not
+            have that of waits.
     """
 
     scheduler: str
@@ -69,6 +73,8 @@ def _of_all(shown: Mapping[str, StoredTables]) -> Mapping[str, StoredTables]:
 
 
 def _read(results: Results, cell: PlannedCell, further: Sequence[str]) -> StoredTables:
+    if not results.table(QUEUE_WAITS, cell).exists():
+        further = [name for name in further if name != QUEUE_WAITS]
     names = (JOBS, TASKS, RESERVATIONS, OCCUPANCY, NODES, *further)
     columns = {**TABLES, **QUEUE_TABLES}
     results.require(cell, {name: columns[name] for name in names})

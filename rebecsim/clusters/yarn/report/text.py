@@ -14,6 +14,7 @@ from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_f
 from rebecsim.clusters.yarn.queue_tables import (
     QUEUE_JOBS,
     QUEUE_TABLES,
+    QUEUE_WAITS,
     queue_job_table,
     queue_tables_of,
 )
@@ -67,6 +68,8 @@ def shown_run(setup: RunSetup, whole: bool, why: str | None = None) -> ShownRun:
     if whole:
         tables = {**tables_of(run, measured.containers)}
         tables |= queue_tables_of(run, measured.containers)
+        if run.diary is None:
+            del tables[QUEUE_WAITS]
         figures = run_figures(measured, queues=of_file)
         if configuration.placement is None and not measured.containers.locality.any():
             del figures["local"]

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.counted import counted
-from rebecsim.report.distributions import distribution_table, duration_text
+from rebecsim.report.tables import distribution_table, duration_text
 from rebecsim.workloads.containers.summary import ContainerSummary
 from rebecsim.workloads.containers.topology import NodeLabel, Rack
 

@@ -1,10 +1,13 @@
-"""Why jobs wait, as a Capacity Scheduler refused them: of one job, and of each queue."""
+"""Why jobs wait, as a scheduler of queues refused them: of one job, and of each queue."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -12,9 +15,26 @@ from rich.text import Text
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_tables import QUEUE_WAITS, reasons_of
 from rebecsim.errors import UserError
+from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes, time_axis
+from rebecsim.report.charts.styles import fill_colours
+from rebecsim.report.csv import text_of
+from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.workloads.containers.jobs import ContainerJob
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rebecsim.clusters.yarn.report.stored import StoredTables
+
+_SECOND = 1000
+_MOST_QUEUES = 12
+_TITLE = "Seconds that jobs waited, in all"
+_WHY = "Why jobs waited"
+
+Reasons = Mapping[tuple[str, str], int]
+"""Milliseconds that all jobs of a queue asked in vain, by queue and reason."""
 
 MOST_SHOWN = 60
 """Changes of one job; more are left out in the middle."""
@@ -30,12 +50,12 @@ def waiting_job(jobs: Sequence[ContainerJob], name: str) -> ContainerJob:
 
 
 def require_explained(setups: Sequence[RunSetup], name: str) -> None:
-    """Raise UserError unless it can be said why a job waits: it is there, under capacities."""
+    """Raise UserError unless it can be said why a job waits: it is there, under a file."""
     for each in setups:
-        if not isinstance(each.queues, CapacitySettings):
+        if each.queues is None:
             raise UserError(
-                f"--why explains waits under a capacity-scheduler.xml, and {each.scheduler} is "
-                "none; give one by --queues, and no other"
+                "--why explains waits under a capacity-scheduler.xml or fair-scheduler.xml, and "
+                f"{each.scheduler} is none; give one by --queues, and no other"
             )
         waiting_job(each.jobs(0), name)
 
@@ -54,7 +74,7 @@ class Waited:
     title: str
     lost: Mapping[str, int]
     changes: tuple[tuple[float, str, str], ...]
-    reasons: Mapping[tuple[str, str], int]
+    reasons: Reasons
 
 
 def waited(run: Finished, scheduler: str, name: str) -> Waited:
@@ -62,10 +82,6 @@ def waited(run: Finished, scheduler: str, name: str) -> Waited:
     number = waiting_job([job.job for job in run.applications], name).number
     (job,) = (job for job in run.applications if job.number == number)
     diary = run.diary
-    reasons: Counter[tuple[str, str]] = Counter()
-    for each, lost in () if diary is None else diary.waited.items():
-        for reason, milliseconds in lost.items():
-            reasons[run.queue_of[each.number], reason] += milliseconds
     return Waited(
         f"{job.job.name} under {scheduler}, in {run.queue_of[number]}",
         {} if diary is None else dict(diary.waited.get(job, {})),
@@ -73,7 +89,7 @@ def waited(run: Finished, scheduler: str, name: str) -> Waited:
             (each.time / 1000, each.node, _text(each))
             for each in (() if diary is None else diary.waits.get(job, ()))
         ),
-        reasons,
+        reasons_of(run),
     )
 
 
@@ -110,23 +126,115 @@ def waits_table(found: Waited) -> Table:
 
 def reasons_table(runs: Mapping[str, Waited]) -> Table:
     """Show how long the jobs of each queue asked for containers in vain, by the reason."""
-    total: Counter[tuple[str, str]] = Counter()
-    for each in runs.values():
-        total.update(each.reasons)
-    table = Table(title="Seconds that jobs waited, in all")
+    return _reasons_table({name: each.reasons for name, each in runs.items()})
+
+
+def _reasons_table(runs: Mapping[str, Reasons]) -> Table:
+    table = Table(title=_TITLE)
     table.add_column("Queue")
     table.add_column("Reason")
     for scheduler in runs:
         table.add_column(Text(scheduler), justify="right")
     last = ""
-    for (queue, reason), _ in sorted(
-        total.items(), key=lambda item: (item[0][0], item[0][1] == TURN, -item[1])
-    ):
+    for queue, reason in _by_queue(runs):
         if last and queue != last:
             table.add_section()
-        waits = (each.reasons.get((queue, reason), 0) / 1000 for each in runs.values())
-        table.add_row(
-            Text("" if queue == last else queue), reason, *(f"{wait:,.1f}" for wait in waits)
-        )
+        table.add_row(Text("" if queue == last else queue), reason, *_waits(runs, queue, reason))
         last = queue
     return table
+
+
+def _by_queue(runs: Mapping[str, Reasons]) -> list[tuple[str, str]]:
+    """Give queues and reasons, the longest waits of a queue first, and to wait its turn last."""
+    total: Counter[tuple[str, str]] = Counter()
+    for each in runs.values():
+        total.update(each)
+    return sorted(total, key=lambda item: (item[0], item[1] == TURN, -total[item]))
+
+
+def _waits(runs: Mapping[str, Reasons], queue: str, reason: str) -> tuple[str, ...]:
+    return tuple(f"{each.get((queue, reason), 0) / 1000:,.1f}" for each in runs.values())
+
+
+def waits_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str, ...]) -> Section:
+    """Show for which reasons the jobs of each queue waited, and how long.
+
+    Only first replications have that noted; of older runs there is nothing to show.
+    """
+    runs = {each.scheduler: _stored(each) for each in shown if QUEUE_WAITS in each.queues}
+    by_queue = _by_queue(runs)
+    if not by_queue:
+        return Section("waits", _WHY)
+    tables = [
+        TextTable(
+            f"{queue}: seconds",
+            ("Reason", *runs),
+            tuple((each, _waits(runs, queue, each)) for of, each in by_queue if of == queue),
+        )
+        for queue in dict.fromkeys(queue for queue, _ in by_queue)
+    ]
+    rows = [
+        [policy, queue, reason, each[queue, reason] / 1000]
+        for policy, each in runs.items()
+        for queue, reason in by_queue
+        if (queue, reason) in each
+    ]
+    return Section(
+        name="waits",
+        title=_WHY,
+        tables=tuple(tables),
+        pictures=(
+            Picture(
+                "waits",
+                _TITLE,
+                "How long the jobs of a queue asked for containers in vain, by the rule that "
+                "refused them. The times of jobs that wait at once are added up.",
+                partial(waits_figure, runs, heading),
+            ),
+        ),
+        notes=notes,
+        files={"waits.csv": text_of(["policy", "queue", "reason", "waited"], rows)},
+    )
+
+
+def _stored(each: StoredTables) -> Reasons:
+    columns = each.queues[QUEUE_WAITS].to_pydict()
+    keys = zip(columns["queue"], columns["reason"], strict=True)
+    return dict(zip(keys, columns["waited"], strict=True))
+
+
+def waits_figure(runs: Mapping[str, Reasons], heading: str = "") -> Figure:
+    """Draw a bar for each queue and scheduler, which the reasons are parts of."""
+    from matplotlib.patches import Patch
+
+    by_queue = _by_queue(runs)
+    queues = list(dict.fromkeys(queue for queue, _ in by_queue))[:_MOST_QUEUES]
+    total: Counter[str] = Counter()
+    for (_, reason), waited in chain.from_iterable(each.items() for each in runs.values()):
+        total[reason] += waited
+    reasons = sorted(total, key=lambda reason: (reason == TURN, -total[reason]))
+    colours = dict(zip(reasons, fill_colours(len(reasons)), strict=True))
+    figure = new_figure(11, 1.6 + 0.35 * len(queues) * len(runs) + 0.1 * len(reasons), heading)
+    axes = figure.subplots()
+    sums = {
+        (queue, name): sum(waited for (of, _), waited in each.items() if of == queue)
+        for queue in queues
+        for name, each in runs.items()
+    }
+    unit, name_of_unit = time_axis(max(sums.values()) / _SECOND)
+    for place, (queue, name) in enumerate(sums):
+        begin = 0.0
+        for reason in reasons:
+            part = runs[name].get((queue, reason), 0) / _SECOND / unit
+            axes.barh(place, part, 0.8, left=begin, color=colours[reason])
+            begin += part
+    plain_axes(axes, "", f"Waited ({name_of_unit})", "")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
+    axes.set_yticks(range(len(sums)), [f"{queue}, {name}" for queue, name in sums])
+    for label in axes.get_yticklabels():
+        label.set_parse_math(False)
+    axes.invert_yaxis()
+    patches = [Patch(color=colours[reason], label=reason) for reason in reasons]
+    legend_below(figure, patches, columns=2)
+    return figure

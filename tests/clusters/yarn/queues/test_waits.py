@@ -72,9 +72,108 @@ def test_waits_add_up_to_what_jobs_ask_in_vain() -> None:
 def test_nothing_is_noted_unless_it_is_asked_for() -> None:
     jobs = [job(1, "a", tasks(2, 10))]
     assert run(capacity(TWO_QUEUES), jobs, nodes(2)).diary is None
-    assert run(fair("<allocations/>"), jobs, nodes(2), explains=True).diary is None
+    assert run(fair("<allocations/>"), jobs, nodes(2)).diary is None
     assert waiting_job(jobs, "job_1") is waiting_job(jobs, "1") is jobs[0]
     with pytest.raises(
         UserError, match="--why ann: there is no such job in the trace; it has job_1"
     ):
         waiting_job(jobs, "ann")
+
+
+TWO_FAIR = '<allocations><queue name="a">{}</queue><queue name="b">{}</queue></allocations>'
+
+
+def _fair_waits(found: Finished, number: int, reason: str) -> list[tuple[int, str, str]]:
+    """Give when, on which node and how a job was refused for some reason."""
+    (mine,) = (each for each in found.applications if each.number == number)
+    waits = found.diary.waits[mine]
+    return [(each.time, each.node, each.detail) for each in waits if each.reason == reason]
+
+
+def test_other_queues_go_first_for_their_fair_share_or_their_minimum() -> None:
+    jobs = [job(1, "a", tasks(40, 7)), job(2, "b", tasks(30, 20), at=3)]
+    found = run(fair(TWO_FAIR.format("", "")), jobs, nodes(1), explains=True)
+    first = "root.b had 0 MB of its share of 5120 MB, and root.a 3072 MB of 5120 MB"
+    (time, node, detail), *_ = _fair_waits(found, 1, diary.SHARE)
+    assert (time, node, detail) == (3000, "node1", first)
+    least = "<minResources>8192 mb, 4 vcores</minResources>"
+    found = run(fair(TWO_FAIR.format("", least)), jobs, nodes(1), explains=True)
+    (_, _, detail), *_ = _fair_waits(found, 1, diary.MINIMUM)
+    assert detail == "root.b had 0 MB of its minimum of 8192 MB"
+
+
+def test_a_queue_has_all_that_it_may_and_an_application_master_too() -> None:
+    most = "<maxResources>4096 mb, 4 vcores</maxResources>"
+    found = run(
+        fair(TWO_FAIR.format(most, "")), [job(1, "a", tasks(9, 20))], nodes(2), explains=True
+    )
+    have = "4096 MB and 4 cores"
+    assert _fair_waits(found, 1, diary.QUEUE)[:1] == [
+        (2500, "node2", f"root.a has {have}, and may have {have}")
+    ]
+    share = "<maxAMShare>0.1</maxAMShare>"
+    jobs = [job(n, "a", tasks(9, 20), at=n, master_memory=2048) for n in (1, 2)]
+    found = run(fair(TWO_FAIR.format(share, "")), jobs, nodes(2), explains=True)
+    (_, _, detail), *_ = _fair_waits(found, 2, diary.MASTERS)
+    assert detail == "AppMasters have 2048 MB and 1 core, and may have 2049 MB and 4 cores"
+
+
+def test_a_fair_job_waits_for_a_near_node_a_larger_one_and_one_that_is_kept() -> None:
+    threshold = "yarn.scheduler.fair.locality.threshold."
+    rules = fair("<allocations/>", {f"{threshold}{level}": "1" for level in ("node", "rack")})
+    racks = [NodeSize(f"n{at}", at, 4096, 4, rack=f"r{at % 2}") for at in range(1, 5)]
+    near = run(rules, [job(1, "a", tasks(4, 20, host="/r1/n3"))], racks, explains=True)
+    assert _fair_waits(near, 1, diary.LOCALITY)[0] == (1000, "n1", "")
+    mixed = [NodeSize("small", 3, 2048, 8), *nodes(2, 10_240)]
+    jobs = [
+        job(1, "a", tasks(9, 30, 2048)),
+        job(2, "b", tasks(1, 10, 8192), at=5.1),
+        job(3, "b", tasks(4, 10, 1024), at=6.1),
+    ]
+    found = run(fair(TWO_FAIR.format("", "")), jobs, mixed, explains=True)
+    assert _fair_waits(found, 2, diary.TOO_SMALL)[0] == (
+        7000,
+        "small",
+        "it asks for 8192 MB and 1 core",
+    )
+    assert _fair_waits(found, 2, diary.RESERVED)[0] == (7333, "node1", "")
+    small = "it is not reserved for less than twice the increment"
+    assert _fair_waits(found, 3, diary.NO_ROOM)[0][1:] == ("node2", small)
+    assert _fair_waits(found, 3, diary.KEPT)[0][1:] == ("node1", "for job_2")
+
+
+def test_a_fair_job_may_not_run_or_comes_after_an_earlier_one() -> None:
+    one = "<maxRunningApps>1</maxRunningApps>"
+    jobs = [job(1, "a", tasks(40, 9)), job(2, "a", tasks(20, 5), at=1.1)]
+    found = run(fair(TWO_FAIR.format(one, "")), jobs, nodes(1), explains=True)
+    assert _reasons(found, 2)[0] == diary.PARALLEL
+    fifo = "<schedulingPolicy>fifo</schedulingPolicy>"
+    found = run(fair(TWO_FAIR.format(fifo, "")), jobs, nodes(1), explains=True)
+    assert "job_1 was submitted earlier" in {
+        detail for _, _, detail in _fair_waits(found, 2, diary.TURN)
+    }
+
+
+def test_in_a_fair_order_who_has_less_goes_first() -> None:
+    rules = capacity({**TWO_QUEUES, "root.b.ordering-policy": "fair"})
+    jobs = [job(n, "b", tasks(30, 20), at=n / 7) for n in (1, 2)]
+    found = run(rules, jobs, nodes(2), explains=True)
+    assert _fair_waits(found, 1, diary.ORDER)[0][2] == "job_2 does"
+
+
+@pytest.mark.parametrize("policy", ["fair", "drf", "fifo"])
+def test_noting_reasons_changes_nothing(policy: str) -> None:
+    text = f"<schedulingPolicy>{policy}</schedulingPolicy><maxAMShare>0.4</maxAMShare>"
+    rules = fair(
+        "<allocations><defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy>"
+        f'<queue name="a">{text}</queue><queue name="b">{text}</queue></allocations>'
+    )
+    jobs = [
+        job(n, "ab"[n % 2], tasks(7, 3 * n, 1024 * n), tasks(5, 9, 2048), at=n / 7)
+        for n in range(1, 8)
+    ]
+    plain, noted = (run(rules, jobs, nodes(3), explains=each) for each in (False, True))
+    for one, other in zip(plain.applications, noted.applications, strict=True):
+        assert [(each.scheduled, each.node.size) for each in one.containers] == [
+            (each.scheduled, each.node.size) for each in other.containers
+        ]

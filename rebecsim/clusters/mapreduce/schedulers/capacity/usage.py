@@ -45,11 +45,6 @@ class SlotUsage:
         self._waiting: dict[JobInProgress, int] = {}
         self._active: Counter[str] = Counter()
 
-    @property
-    def active_users(self) -> int:
-        """How many users have a job of which a task waits for a slot of this kind."""
-        return len(self._active)
-
     def ratio(self) -> float:
         """Give the part of its capacity that the queue has."""
         return self.occupied / self.limits.capacity if self.limits.capacity else 1.0

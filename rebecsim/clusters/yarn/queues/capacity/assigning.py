@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.yarn.diary import QUEUE, USER
+from rebecsim.clusters.yarn.diary import ORDER, QUEUE, USER
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount
@@ -207,6 +207,8 @@ class Assigning:
                 continue
             given, far, reserved, stop = self.placing.place(each, visit, release)
             if given != NONE:
+                if leaf.settings.leaf_order == "fair" and book.diary is not None:
+                    self._note_order(each, among, visit)
                 return Walk(given, far, reserved)
             decisions.rejected += 1
             if stop:
@@ -245,6 +247,15 @@ class Assigning:
                 for each in leaf.ordered():
                     if each not in spared:
                         diary.note(each.application, self.placing.now, QUEUE, node, detail)
+
+    def _note_order(
+        self, first: ApplicationState, among: Sequence[ApplicationState], visit: Visit
+    ) -> None:
+        """Note for those who come after an application that it goes first in a fair order."""
+        for each in among[among.index(first) + 1 :]:
+            if each.is_served and each.label == first.label:
+                detail = f"{first.application.job.name} does"
+                self.placing.note(each, visit.node, ORDER, detail)
 
     def _look(self, leaf: LeafState, label: str, *, borrowed: bool) -> None:
         """Take note of the room of a leaf, and of what its users may have."""

@@ -8,7 +8,7 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.diary import Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
@@ -93,8 +93,8 @@ class Book:
                 self.step,
                 limits.minimum,
                 limits.maximum,
-                leaf.settings.user_percent,
-                leaf.settings.user_factor,
+                single(leaf.settings.user_percent),
+                single(leaf.settings.user_factor),
             )
         return rules
 

@@ -9,9 +9,8 @@ from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
-from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
-from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, CapacityAsk
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
@@ -179,8 +178,8 @@ class Placing:
         It may have more if it has looked at its nodes in vain for long; sooner for small ones.
         """
         reserved = len(ask.kept)
-        if not reserved:
-            return ask.count > 0
+        if not reserved or not ask.retried:
+            return ask.count > reserved
         part = min(self._calculator.ratio(ask.size, self._book.most), self._least_part)
         starved = single(single(ask.retried / reserved) * single(1 - part))
         return ask.count + int(starved) - reserved > 0

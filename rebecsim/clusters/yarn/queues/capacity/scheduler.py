@@ -21,12 +21,16 @@ from rebecsim.clusters.yarn.queues.capacity.activation import (
     put_out,
 )
 from rebecsim.clusters.yarn.queues.capacity.amounts import minus
-from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
 from rebecsim.clusters.yarn.queues.capacity.placing import free_of
-from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
+from rebecsim.clusters.yarn.queues.capacity.state import (
+    ApplicationState,
+    CapacityAsk,
+    LeafState,
+    QueueState,
+)
 from rebecsim.clusters.yarn.queues.resting import Resting
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 

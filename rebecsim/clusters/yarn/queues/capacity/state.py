@@ -6,13 +6,12 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log2
 
-from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.asks import Asks
+from rebecsim.clusters.yarn.queues.asks import Ask, Asks
 from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel, add
-from rebecsim.clusters.yarn.queues.capacity.asks import CapacityAsk
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
 from rebecsim.clusters.yarn.queues.capacity.users import Users
@@ -169,6 +168,24 @@ class LeafState(QueueState):
         """Take an application out of them."""
         del self._asking[bisect_left(self._asking, each.order, key=_order)]
         self._ordered = None
+
+
+class CapacityAsk(Ask):
+    """Containers of one size and priority.
+
+    Attributes:
+        missed: opportunities since the last container near to where they would rather run.
+        missed_lent: those on nodes that others lend.
+        retried: how often reserved nodes were looked at in vain.
+        kept: the nodes that are reserved for it, and what is reserved there.
+    """
+
+    __slots__ = ("kept", "missed", "missed_lent", "retried")
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.missed = self.missed_lent = self.retried = 0
+        self.kept: dict[ClusterNode, Resources] = {}
 
 
 class ApplicationState(UsedByLabel):

@@ -16,8 +16,8 @@ class UserRules(NamedTuple):
         total: of the nodes of the label in question.
         step: containers are multiples of it.
         minimum, maximum: what the queue should have, and may.
-        percent: what a user has at least, percent of the queue's.
-        factor: what a user has at most, as a multiple of the minimum; -1: no limit.
+        percent: what a user has at least, percent of the queue's, in 32 bits.
+        factor: what a user has at most, as a multiple of the minimum, in 32 bits; -1: no limit.
     """
 
     calculator: Calculator
@@ -56,7 +56,7 @@ def user_limit(rules: UserRules, shares: UserShares, *, borrowed: bool = False) 
     current = capacity if is_below else consumed.plus(step)
     base = current if shares.used is None else shares.used.plus(step)
     least = Resources(
-        *(math.ceil(int(have * single(rules.percent)) / 100) for have in current),
+        *(math.ceil(int(have * rules.percent) / 100) for have in current),
     )
     share = calculator.greater(total, _part(base, shares.weights), least)
     if borrowed:
@@ -64,7 +64,7 @@ def user_limit(rules: UserRules, shares: UserShares, *, borrowed: bool = False) 
     elif rules.factor == -1 or rules.minimum == NONE:
         hard = calculator.down(rules.maximum, step)
     else:
-        hard = capacity.times(single(rules.factor))
+        hard = capacity.times(rules.factor)
     return calculator.up(calculator.lesser(total, share, hard), step)
 
 

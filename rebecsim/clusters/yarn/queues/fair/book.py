@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.diary import TURN, Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
@@ -27,8 +29,10 @@ class FairBook:
         free: of the cluster, as the limits of AppMasters know it.
         is_stale: whether shares may be others when they are updated.
         blocked: who kept a node from being given, but for its size: a queue at its maximum, or an
-            application that may not reserve it. If they may, the node is worth another look.
+            application that may not reserve it; if all of a leaf that ask for the same may not,
+            the leaf and what they ask for. If they may, the node is worth another look.
         has_news: whether all nodes are worth one.
+        diary: why applications wait; None: that is not noted.
     """
 
     def __init__(
@@ -44,8 +48,9 @@ class FairBook:
         self.keepers: dict[ClusterNode, FairApplicationState] = {}
         self.free = self.total
         self.is_stale = True
-        self.blocked: set[FairShared] = set()
+        self.blocked: set[FairShared | tuple[FairQueueState, Requests]] = set()
         self.has_news = False
+        self.diary: Diary | None = None
         self._grants = grants
         self._touched: dict[FairApplicationState, None] = {}
         self._updated: int | None = None
@@ -56,7 +61,7 @@ class FairBook:
         self.is_stale = True
         self._touched[each] = None
         before, each.wants = each.wants, wants
-        self.has_news |= each.place()
+        self._place(each)
         if wants == before:
             return
         for queue in each.leaf:
@@ -65,13 +70,32 @@ class FairBook:
             self.wanting[each] = None
         else:
             del self.wanting[each]
+        if self.diary is not None and wants:
+            self.diary.note(each.application, self._grants.clock, TURN)
+        elif self.diary is not None:
+            self.diary.has_all(each.application, self._grants.clock)
+
+    def _place(self, each: FairApplicationState) -> None:
+        """Put it in the line of its leaf if it asks for containers, and did at the last update."""
+        line = each.leaf.line
+        if each.wants and each.demand != each.used:
+            self.has_news |= line.enter(each)
+            return
+        requests = line.leave(each)
+        if requests is not None and (each.leaf, requests) in self.blocked:
+            self.blocked.add(each)
+
+    def _is_blocked(self, each: FairApplicationState) -> bool:
+        """Whether it may be of use if the application may reserve nodes again."""
+        blocked, leaf = self.blocked, each.leaf
+        return each in blocked or (leaf, leaf.line.requests_of(each)) in blocked
 
     def released(self, container: Container) -> None:
         """Count a container no more."""
         each = self.states[container.application]
         each.count(container, -1)
         self.refresh(each)
-        self.has_news |= not self.blocked.isdisjoint((each, *each.leaf))
+        self.has_news |= self._is_blocked(each) or not self.blocked.isdisjoint(each.leaf)
 
     def count_master(self, each: FairApplicationState, sign: int) -> None:
         """Count the AppMaster of an application among those of its leaf, or no more."""
@@ -95,7 +119,7 @@ class FairBook:
         del each.kept[node]
         self._grants.give_up(node, reservation)
         self._grants.wake(node)
-        self.has_news |= each in self.blocked
+        self.has_news |= self._is_blocked(each)
 
     @property
     def next_update(self) -> int:
@@ -112,7 +136,7 @@ class FairBook:
         self.is_stale, self._updated = False, now // self.settings.update
         for each in self._touched:
             each.update_demand(by_size=self.settings.by_size)
-            self.has_news |= each.place()
+            self._place(each)
         self._touched.clear()
         if self.root.update_shares():
             self.has_news |= bool(self.blocked)

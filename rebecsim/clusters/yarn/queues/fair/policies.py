@@ -54,6 +54,15 @@ def is_below(policy: FairPolicy, used: Resources, share: Resources, total: Resou
     return calculator.key(total, used)[0] < calculator.key(total, share)[0]
 
 
+def needs_minimum(policy: FairPolicy, each: FairShared, used: Resources, total: Resources) -> bool:
+    """Whether somebody who has some resources goes first for having less than a minimum."""
+    if policy != "drf":
+        return used.memory < min(each.minimum.memory, each.demand.memory)
+    memory, cores = _parts(used, total)
+    first = 0 if memory >= cores else 1
+    return used[first] < each.minimum[first]
+
+
 def calculator_of(policy: FairPolicy) -> Calculator:
     """Give what compares resources under a policy."""
     return DOMINANT if policy == "drf" else MEMORY
@@ -71,7 +80,7 @@ def _fair(each: FairShared, total: Resources) -> tuple[Any, ...]:
 
 def _dominant(each: FairShared, total: Resources) -> tuple[Any, ...]:
     """By the resource of which it has the largest part of the cluster."""
-    parts = [part / whole if whole else 0.0 for part, whole in zip(each.used, total, strict=True)]
+    parts = _parts(each.used, total)
     first = 0 if parts[0] >= parts[1] else 1
     needy = each.used[first] < each.minimum[first]
     if needy:
@@ -79,6 +88,10 @@ def _dominant(each: FairShared, total: Resources) -> tuple[Any, ...]:
     else:
         parts = [_ratio(part, each.weight) for part in parts]
     return not needy, parts[first], parts[1 - first], each.start, each.name
+
+
+def _parts(used: Resources, total: Resources) -> list[float]:
+    return [part / whole if whole else 0.0 for part, whole in zip(used, total, strict=True)]
 
 
 def _ratio(part: float, of: float) -> float:

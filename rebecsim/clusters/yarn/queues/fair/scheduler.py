@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.diary import PARALLEL, Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
@@ -38,6 +39,8 @@ class HadoopFairScheduler(ContainerScheduler):
         assert isinstance(settings, FairSettings)
         self._settings = settings
         self.book = book = FairBook(settings, nodes, grants)
+        if configuration.explains:
+            self.diary = book.diary = Diary()
         self._queues = {queue.settings.path: queue for queue in book.root.below()}
         self._held: dict[FairApplicationState, None] = {}
         self._running: Counter[str] = Counter()
@@ -90,26 +93,23 @@ class HadoopFairScheduler(ContainerScheduler):
         self._held[each] = None
         self._asks(each)
         self._let_run()
+        if self.diary is not None and not each.runs:
+            self.diary.note(application, application.start, PARALLEL)
 
     def _leaf(self, application: Application) -> FairQueueState:
         """Give the leaf of an application, which may have to be made, with its parents."""
         found = self._settings.queue_for(application.job)
         assert found is not None
         if found.path not in self._queues:
-            above = found.path.rpartition(".")[0]
-            self._make(above).children.append(
-                FairQueueState(found, self._queues[above], self.book.total)
-            )
-            self._queues[found.path] = self._queues[above].children[-1]
+            above = self._make(found.path.rpartition(".")[0])
+            self._queues[found.path] = above.add_child(found)
             self.book.root.update_steady()
         return self._queues[found.path]
 
     def _make(self, path: str) -> FairQueueState:
         if path not in self._queues:
             parent = self._make(path.rpartition(".")[0])
-            made = FairQueueState(self._settings.above(path), parent, self.book.total)
-            parent.children.append(made)
-            self._queues[path] = made
+            self._queues[path] = parent.add_child(self._settings.above(path))
         return self._queues[path]
 
     def _let_run(self) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import Literal
 
+from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.fair.asks import ANY, RACK, FairAsk
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
-from rebecsim.clusters.yarn.queues.fair.line import Request
-from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.line import Request, Requests
+from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, is_below
+from rebecsim.clusters.yarn.queues.fair.reasons import FairReasons
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
@@ -23,6 +26,7 @@ class FairServing:
 
     Attributes:
         has_counted: whether somebody has counted a look at the node, for his wait for nearer ones.
+        reasons: notes why applications wait; None: nobody wants to know.
     """
 
     def __init__(
@@ -43,13 +47,26 @@ class FairServing:
         thresholds = settings.node_threshold, settings.rack_threshold
         self._waits = min(thresholds) >= 0
         self._passes = tuple(len(nodes) * each for each in thresholds)
+        step = settings.allocations.step
+        self._large = step.plus(step)
         self._now = 0
         self.has_counted = False
+        self.reasons: FairReasons | None = None
+        if book.diary is not None:
+            self.reasons = FairReasons(book, book.diary)
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; give whether that, or a reservation, came of it."""
-        settings, count = self._settings, 0
         self._now, self.has_counted = now, False
+        if self.reasons is None:
+            return self._serve(node)
+        self.reasons.begin(node, now)
+        served = self._serve(node)
+        self.reasons.end()
+        return served
+
+    def _serve(self, node: ClusterNode) -> bool:
+        settings, count = self._settings, 0
         if self._starving is not None:
             for each, pending in self._starving.first_on(node):
                 left = pending
@@ -86,8 +103,11 @@ class FairServing:
         if not (each.wants and ask.count and self._may_run(each.leaf, ask.request, node)):
             self._book.unreserve(node)
             return None
-        near = self._near(each, ask, node) if ask.size.within(_free(node)) else None
+        fits = ask.size.within(_free(node))
+        near = self._near(each, ask, node) if fits else None
         if near is None:
+            if self.reasons is not None:
+                self.reasons.refuse(each, diary.LOCALITY if fits else diary.NO_ROOM)
             each.application.decisions.reject()
             return False
         self._book.unreserve(node)
@@ -101,27 +121,27 @@ class FairServing:
 
     def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
         """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
-        for queue in leaf:
+        for queue in leaf.limited:
             if not queue.used.plus(request.size).within(queue.maximum):
                 self._book.blocked.add(queue)
                 return False
-        if request.is_master and not self._lets_master_in(leaf, request.size):
+        limit = self._master_limit(leaf) if request.is_master else None
+        if limit is not None and not leaf.masters.plus(request.size).within(limit):
             self._book.blocked |= {leaf, self._book.root}
             return False
         return True
 
-    def _lets_master_in(self, leaf: FairQueueState, size: Resources) -> bool:
-        """Whether the AppMasters of a leaf leave room for another one.
+    def _master_limit(self, leaf: FairQueueState) -> Resources | None:
+        """Give what the AppMasters of a leaf may have; None: no limit.
 
         Without a share of a resource, they may have a part of what is free of it. A share under the
         policy fair has no cores.
         """
         if leaf.settings.master_share == -1:
-            return True
+            return None
         share, free = leaf.share, self._book.free.least(leaf.maximum)
         of = Resources(share.memory or free.memory, share.cores or free.cores)
-        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in of))
-        return leaf.masters.plus(size).within(limit)
+        return Resources(*(math.ceil(leaf.settings.master_share * have) for have in of))
 
     def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to someone of a queue; give its size."""
@@ -129,7 +149,7 @@ class FairServing:
             return None
         if not queue.settings.is_parent:
             return self._leaf(queue, node)
-        for child in in_order(queue.settings.policy, queue.children, self._book.total):
+        for child in queue.in_service_order():
             found = self._queue(child, node)
             if found is not None:
                 return found
@@ -137,49 +157,107 @@ class FairServing:
 
     def _leaf(self, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to the first in the line of a leaf who can have one; give its size."""
-        hopeful = {
-            requests
-            for requests in leaf.line.requests
-            if any(self._is_hopeful(leaf, each, node) for each in requests)
-        }
-        if not hopeful:
-            leaf.line.refuse_all()
-            return None
+        gives, keeps = set(), set()
+        for requests in leaf.line.requests:
+            found = "give" if self.reasons is not None else self._hope(leaf, requests, node)
+            if found is not None:
+                (gives if found == "give" else keeps).add(requests)
+        if not gives:
+            return self._reserve_of(leaf, keeps, node)
         for each, requests in leaf.line.with_requests():
-            if requests not in hopeful:
-                each.application.decisions.reject()
-            elif (found := self._application(each, node)) is not None:
-                return found
+            if requests in gives or (requests in keeps and leaf.line.is_starved(each)):
+                if (got := self._application(each, node)) is not None:
+                    return got
+            else:
+                self._pass_over(each, requests, keeps)
         return None
 
-    def _is_hopeful(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
-        """Whether a node may be given, or kept, to some of a leaf that ask for the same."""
-        size = request.size
-        fits = size.within(_free(node)) or self._waits or self._is_large(leaf, size)
-        return fits and self._may_run(leaf, request, node)
+    def _reserve_of(
+        self, leaf: FairQueueState, keeps: Set[Requests], node: ClusterNode
+    ) -> Resources | None:
+        """Reserve a node, that is too full, for someone of a leaf who may; give the size.
+
+        Only who has less than the share may, so others need not be looked at.
+        """
+        line = leaf.line
+        for each, requests in line.starved() if keeps else ():
+            if requests not in keeps or (got := self._offered(each, node)) is None:
+                continue
+            for other, its in line.with_requests():
+                if other is each:
+                    break
+                self._pass_over(other, its, keeps)
+            return got
+        line.refuse_all()
+        self._book.blocked.update((leaf, requests) for requests in keeps)
+        return None
+
+    def _pass_over(
+        self, each: FairApplicationState, requests: Requests, keeps: Set[Requests]
+    ) -> None:
+        """Take note that an application gets nothing, though it might reserve the node later."""
+        each.application.decisions.reject()
+        if requests in keeps:
+            self._book.blocked.add(each)
+
+    def _hope(
+        self, leaf: FairQueueState, requests: Requests, node: ClusterNode
+    ) -> Literal["give", "keep"] | None:
+        """Say what those of a leaf that ask for the same can hope for on a node, if anything.
+
+        Who waits for nearer nodes, or for whom containers are killed, has to be asked.
+        """
+        asks_all = self._waits or self._starving is not None
+        free = _free(node)
+        for place, each in enumerate(requests):
+            fits = each.size.within(free)
+            is_possible = fits or self._waits or self._is_large(leaf, each.size)
+            if is_possible and self._may_run(leaf, each, node):
+                if asks_all:
+                    return "give"
+                before = (other for other in requests[:place] if not other.size.within(free))
+                if any(self._may_run(leaf, other, node) for other in before):
+                    return None  # which comes first, and gets nothing
+                return "give" if fits else "keep"
+        return None
 
     def _application(self, each: FairApplicationState, node: ClusterNode) -> Resources | None:
-        """Give an application a container, or reserve the node for it; give its size.
+        """Give an application a container, or reserve the node for it; give its size."""
+        got = self._offered(each, node)
+        if got is None:
+            each.application.decisions.reject()
+        return got
+
+    def _offered(self, each: FairApplicationState, node: ClusterNode) -> Resources | None:
+        """Do so without counting that it gets nothing.
 
         Of what it asks for and may run on the node, the first counts whose tasks are near enough.
         """
-        decisions = each.application.decisions
+        decisions, reasons = each.application.decisions, self.reasons
         for ask in each.asks.all:
-            if not ask.count or not self._may_run(each.leaf, ask.request, node):
+            if not ask.count:
+                continue
+            if not self._may_run(each.leaf, ask.request, node):
+                if reasons is not None:
+                    reasons.refuse_by_limits(each, ask.size, self._master_limit(each.leaf))
                 continue
             near = self._near(each, ask, node)
             if near is None:
+                if reasons is not None:
+                    reasons.refuse(each, diary.LOCALITY)
                 continue
             if ask.size.within(_free(node)):
                 decisions.total += 1
                 self._give(each, ask, node, near)
                 return ask.size
-            if self._may_reserve(each, ask, near, node):
+            why_not = self._not_reserved(each, ask, near, node)
+            if not why_not:
                 decisions.total += 1
                 self._reserve(each, ask, node)
                 return ask.size
+            if reasons is not None:
+                reasons.refuse(each, diary.NO_ROOM, why_not)
             break
-        decisions.reject()
         return None
 
     def _near(self, each: FairApplicationState, ask: FairAsk, node: ClusterNode) -> Locality | None:
@@ -194,18 +272,24 @@ class FairServing:
             return near
         return None
 
-    def _may_reserve(
+    def _not_reserved(
         self, each: FairApplicationState, ask: FairAsk, near: Locality, node: ClusterNode
-    ) -> bool:
-        """Whether an application keeps a node: it has too little, and asks for much."""
+    ) -> str:
+        """Say why an application does not keep a node; empty: it does.
+
+        It has too little, and asks for much.
+        """
         if not self._is_large(each.leaf, ask.size):
-            return False
+            return "it is not reserved for less than twice the increment"
         if self._starving is not None and self._starving.is_first_on(node, each):
-            return False  # room is made for it there
-        if self._is_starved(each) and (near == "node" or self._may_keep_more(each, near, node)):
-            return True
+            return "containers are killed for it there"
+        if not self._is_starved(each):
+            self._book.blocked.add(each)
+            return "it is not reserved for a job that has its fair share"
+        if near == "node" or self._may_keep_more(each, near, node):
+            return ""
         self._book.blocked.add(each)
-        return False
+        return "the job has reserved as many as it may"
 
     def _is_starved(self, each: FairApplicationState) -> bool:
         if self._starving is not None:
@@ -224,11 +308,12 @@ class FairServing:
 
     def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether a container is so large that nodes are kept for it."""
-        step = self._settings.allocations.step
         calculator = calculator_of(leaf.settings.policy)
-        return not calculator.less(self._book.total, size, step.plus(step))
+        return not calculator.less(self._book.total, size, self._large)
 
     def _reserve(self, each: FairApplicationState, ask: FairAsk, node: ClusterNode) -> None:
+        if self.reasons is not None:
+            self.reasons.serve(each, diary.RESERVED)
         each.kept[node] = ask
         self._book.keepers[node] = each
         each.application.decisions.reserved += 1
@@ -237,6 +322,8 @@ class FairServing:
     def _give(
         self, each: FairApplicationState, ask: FairAsk, node: ClusterNode, near: Locality
     ) -> None:
+        if self.reasons is not None:
+            self.reasons.serve(each, diary.GIVEN)
         application, size = each.application, node.size
         application.decisions.accepted += 1
         task = each.asks.bring_forward(ask, size, near)

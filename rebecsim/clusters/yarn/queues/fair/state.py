@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
-from rebecsim.clusters.common.fair_shares import Claim, fair_shares
+from rebecsim.clusters.kit.fair_shares import Claim, fair_shares
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
+from rebecsim.clusters.yarn.queue_files.fair_settings import UNLIMITED, FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
 from rebecsim.clusters.yarn.queues.fair.line import Requests, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.member import FairShared
+from rebecsim.clusters.yarn.queues.fair.policies import in_order
+
+_NO_MAXIMUM = Resources(UNLIMITED, UNLIMITED)
 
 
 class FairQueueState(FairShared):
@@ -26,6 +29,7 @@ class FairQueueState(FairShared):
         children: below it.
         applications: of a leaf, those that run.
         line: of a leaf, those of them that ask for containers.
+        limited: the queue and those above it, as far as they have a maximum.
         running: how many run in it and below it.
         asking: how many of these ask for containers.
         masters: what AppMasters have.
@@ -43,6 +47,7 @@ class FairQueueState(FairShared):
         self.maximum = settings.maximum_of(total)
         self.weight = settings.weight
         self.children: list[FairQueueState] = []
+        self.limited = [queue for queue in self if queue.maximum != _NO_MAXIMUM]
         self.applications: dict[FairApplicationState, None] = {}
         self.line = ServiceLine(settings.policy, total)
         self.running = self.asking = 0
@@ -51,8 +56,10 @@ class FairQueueState(FairShared):
         self._wanted = NONE  # what is asked for below, whatever the maximum is
         self._shared: object = None  # what the shares of members were found from
         self._others = 0  # how often it has had other members, or other weights
+        self._total = total
+        self._served: list[FairQueueState] | None = None  # children in their order, if it is right
         for child in settings.children:
-            self.children.append(FairQueueState(child, self, total))
+            self.add_child(child)
 
     def __iter__(self) -> Iterator[FairQueueState]:
         """Give the queue and those above it."""
@@ -60,6 +67,19 @@ class FairQueueState(FairShared):
         while queue is not None:
             yield queue
             queue = queue.parent
+
+    def add_child(self, settings: FairQueueSettings) -> FairQueueState:
+        """Make a queue below it."""
+        child = FairQueueState(settings, self, self._total)
+        self.children.append(child)
+        self._served = None
+        return child
+
+    def in_service_order(self) -> list[FairQueueState]:
+        """Give the children in the order in which they are served."""
+        if self._served is None:
+            self._served = in_order(self.settings.policy, self.children, self._total)
+        return self._served
 
     def below(self) -> Iterator[FairQueueState]:
         """Give the queue and all below it, parents first."""
@@ -77,7 +97,14 @@ class FairQueueState(FairShared):
         self._wanted = self._wanted.plus(more)
         before, self.demand = self.demand, self._wanted.least(self.maximum)
         if self.parent is not None and self.demand != before:
+            self.parent._served = None
             self.parent.add_demand(self.demand.minus(before))
+
+    def count(self, size: Resources) -> None:
+        """Count what is used in it, and so in those above it; less if negative."""
+        for queue in self:
+            queue.used = queue.used.plus(size)
+            queue._served = None
 
     def members_changed(self) -> None:
         """Take note that shares are to be found anew: members are others, or their weights."""
@@ -112,6 +139,7 @@ class FairQueueState(FairShared):
             mine = list(self.applications)
             for each, share in zip(mine, self._shares(mine, self.share), strict=True):
                 each.share = share
+        self.line.compare_all()
 
     def update_steady(self) -> None:
         """Share what it should have between all queues below, at work or not."""
@@ -184,16 +212,6 @@ class FairApplicationState(FairShared):
             cores += ask.count * ask.size.cores
         return Resources(memory, cores)
 
-    def place(self) -> bool:
-        """Be in the line of the leaf if it asks for containers, and did so at the last update.
-
-        Gives whether it asks for something there that it did not ask for before.
-        """
-        if self.wants and self.demand != self.used:
-            return self.leaf.line.enter(self)
-        self.leaf.line.leave(self)
-        return False
-
     def update_demand(self, *, by_size: bool) -> None:
         """Take note of what it has and asks for."""
         before = self.demand
@@ -210,5 +228,4 @@ class FairApplicationState(FairShared):
         """Count a container that it has got, or no more."""
         size = Resources(sign * container.memory, sign * container.task.cores)
         self.used = self.used.plus(size)
-        for queue in self.leaf:
-            queue.used = queue.used.plus(size)
+        self.leaf.count(size)

@@ -1,0 +1,152 @@
+"""The kinds of values that state variables hold, and how values are written.
+
+A timer that runs is kept as the time of its start, which does not change while time passes; what a
+model and its users see is how long it has been running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.arithmetic import (
+    double_quotient as double_quotient,
+    float32 as float32,
+    float_quotient as float_quotient,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    power as power,
+    quotient as quotient,
+    remainder as remainder,
+    square_root as square_root,
+    truncate as truncate,
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: its name in Rebeca, the value before the first assignment, the wrapping."""
+
+    name: str
+    initial: Any
+    fit: Callable[[Any], Any]
+
+    def default(self) -> Any:
+        """Give the value of a variable that nobody has assigned yet."""
+        return self.initial
+
+    def __getitem__(self, length: int) -> Array:
+        """`Int[3]` is an array of three ints; `Int[3][2]` has two elements of that kind."""
+        return Array(self, length)
+
+
+@dataclass(frozen=True)
+class Array:
+    """A fixed number of elements of one kind, a Python list at run time."""
+
+    element: Kind | Array
+    length: int
+
+    def default(self) -> list[Any]:
+        """Give a new list with every element at its default."""
+        return [self.element.default() for _ in range(self.length)]
+
+    def __getitem__(self, length: int) -> Array:
+        return Array(self, length)
+
+    @property
+    def name(self) -> str:
+        """The kind as Rebeca writes it."""
+        lengths, element = f"[{self.length}]", self.element
+        while isinstance(element, Array):
+            lengths += f"[{element.length}]"
+            element = element.element
+        return element.name + lengths
+
+
+Int = Kind("int", 0, int32)
+Short = Kind("short", 0, int16)
+Byte = Kind("byte", 0, int8)
+Boolean = Kind("boolean", False, bool)
+Float = Kind("float", 0.0, float32)
+Double = Kind("double", 0.0, float)
+Reference = Kind("rebec", None, lambda rebec: rebec)
+
+
+STOPPED = -1
+"""The value of a timer that does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """A timer that runs, by its start in the local time of its rebec."""
+
+    start: int
+
+
+def duration(timer: Since | int, now: int) -> int:
+    """Give how long a timer has been running at a local time, STOPPED if it does not run."""
+    return now - timer.start if isinstance(timer, Since) else STOPPED
+
+
+def durations(value: Any, now: int) -> Any:
+    """Give the value of a variable with durations in the place of running timers."""
+    if isinstance(value, Since):
+        return duration(value, now)
+    return [durations(each, now) for each in value] if type(value) is list else value
+
+
+Timer = Kind("Timer", STOPPED, lambda timer: timer)
+
+
+def plain(value: Any) -> Any:
+    """Give a value as it stands in a file: what JSON has no form for, as a rebec, becomes text."""
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float and value - value == 0.0:  # neither infinite nor NaN
+        return value
+    return str(value)
+
+
+def value_text(value: object) -> str:
+    """Give a value as Rebeca writes it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case None:
+            return "null"
+        case list() | tuple():
+            return f"[{', '.join(map(value_text, value))}]"
+    return str(value)
+
+
+def call_text(server: str, parameters: Sequence[str], arguments: Sequence[object]) -> str:
+    """Give a message with the names of its arguments, where they are known: `buy(customer=ann)`."""
+    texts = list(map(value_text, arguments))
+    if len(parameters) == len(texts):
+        texts = [f"{name}={text}" for name, text in zip(parameters, texts, strict=True)]
+    return f"{server}({', '.join(texts)})"
+
+
+def drawn_text(drawn: Sequence[object], choices: Iterable[int]) -> str:
+    """Give the values that choices have drawn; without them, as in an old file, `#2` for a second.
+
+    `choices` are the indices of the alternatives, from 0.
+    """
+    if drawn:
+        return ", ".join(map(value_text, drawn))
+    return ", ".join(f"#{index + 1}" for index in choices)
+
+
+def changes_text(changed: Iterable[tuple[str, object]]) -> str:
+    """Give the variables with new values."""
+    return ", ".join(change_texts(changed))
+
+
+def change_texts(changed: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Give each variable with its new value."""
+    return tuple(f"{name} = {value_text(value)}" for name, value in changed)

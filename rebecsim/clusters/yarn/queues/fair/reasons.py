@@ -1,0 +1,126 @@
+"""Why applications wait under the Fair Scheduler: what refused each of them at a heartbeat."""
+
+from __future__ import annotations
+
+from rebecsim.clusters.yarn import diary
+from rebecsim.clusters.yarn.diary import Diary
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.member import FairShared
+from rebecsim.clusters.yarn.queues.fair.policies import needs_minimum
+from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+
+Refusal = tuple[str, str]
+"""A reason, and figures."""
+
+_Branches = tuple[FairShared, FairShared]
+
+
+class FairReasons:
+    """Notes in a diary what became of the applications that ask for containers.
+
+    An application that a node had room for may get nothing as others are served first. Who that was
+    is known only when the heartbeat is over.
+    """
+
+    def __init__(self, book: FairBook, kept: Diary) -> None:
+        self._book = book
+        self._diary = kept
+        self._node: ClusterNode
+        self._now = 0
+        self._free = NONE
+        self._refused: dict[FairApplicationState, Refusal] = {}
+        self._had: dict[FairApplicationState, dict[FairShared, Resources]] = {}
+
+    def begin(self, node: ClusterNode, now: int) -> None:
+        """Begin a heartbeat of a node."""
+        self._node, self._now = node, now
+        self._free = Resources(node.memory, node.cores)
+        self._refused.clear()
+        self._had.clear()
+
+    def refuse(self, each: FairApplicationState, reason: str, detail: str = "") -> None:
+        """Take note of what refused an application; of its requests the first one counts."""
+        self._refused.setdefault(each, (reason, detail))
+
+    def refuse_by_limits(
+        self, each: FairApplicationState, size: Resources, limit: Resources | None
+    ) -> None:
+        """Take note that a node is too small for a request, or a queue has all it may have.
+
+        `limit` is that of AppMasters if the request is for one.
+        """
+        whole = self._node.size
+        if not size.within(Resources(whole.memory, whole.cores)):
+            self.refuse(each, diary.TOO_SMALL, f"it asks for {_text(size)}")
+            return
+        for queue in each.leaf.limited:
+            if not queue.used.plus(size).within(queue.maximum):
+                used, most = _text(queue.used), _text(queue.maximum)
+                self.refuse(each, diary.QUEUE, f"{queue.name} has {used}, and may have {most}")
+                return
+        assert limit is not None
+        detail = f"AppMasters have {_text(each.leaf.masters)}, and may have {_text(limit)}"
+        self.refuse(each, diary.MASTERS, detail)
+
+    def serve(self, each: FairApplicationState, reason: str) -> None:
+        """Take note that an application is about to get a container, or the node reserved."""
+        before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf}
+        self._had.setdefault(each, {**before, each: each.used})
+        self._diary.note(each.application, self._now, reason, self._node)
+
+    def end(self) -> None:
+        """End the heartbeat: note why those got nothing that did not."""
+        node = self._node
+        for each in self._book.wanting:
+            if each in self._had or not each.leaf.line.requests_of(each):
+                continue
+            fits = any(ask.count and ask.size.within(self._free) for ask in each.asks.all)
+            refusal = self._refused.get(each)
+            if fits and (refusal is None or refusal[0] == diary.NO_ROOM):
+                if self._had:
+                    refusal = self._behind(each)
+                elif node.reservation is not None:
+                    refusal = diary.KEPT, f"for {node.reservation.application.job.name}"
+            if refusal is None:
+                continue
+            reason, detail = refusal
+            if reason == diary.NO_ROOM and each.kept:
+                reason, detail = diary.RESERVED, ""
+            self._diary.note(each.application, self._now, reason, node, detail)
+
+    def _behind(self, each: FairApplicationState) -> Refusal:
+        """Say why the application that was served first comes before another one."""
+        first, had = next(iter(self._had.items()))
+        mine, other = self._branches(each, first)
+        policy = each.leaf.settings.policy
+        if isinstance(mine, FairQueueState) and mine.parent is not None:
+            policy = mine.parent.settings.policy
+        if policy == "fifo":
+            return diary.TURN, f"{first.application.job.name} was submitted earlier"
+        text = _text if policy == "drf" else _memory
+        its = f"{_name(other)} had {text(had[other])}"
+        if needs_minimum(policy, other, had[other], self._book.total):
+            return diary.MINIMUM, f"{its} of its minimum of {text(other.minimum)}"
+        own = f"{_name(mine)} {text(mine.used)} of {text(mine.share)}"
+        return diary.SHARE, f"{its} of its share of {text(other.share)}, and {own}"
+
+    def _branches(self, each: FairApplicationState, first: FairApplicationState) -> _Branches:
+        """Give the two members of a queue below which both are: queues, or applications."""
+        paths = zip(reversed(list(each.leaf)), reversed(list(first.leaf)), strict=False)
+        return next((pair for pair in paths if pair[0] is not pair[1]), (each, first))
+
+
+def _name(member: FairShared) -> str:
+    if isinstance(member, FairApplicationState):
+        return member.application.job.name
+    return str(member.name)
+
+
+def _text(some: Resources) -> str:
+    return f"{some.memory} MB and {some.cores} core{'s' if some.cores != 1 else ''}"
+
+
+def _memory(some: Resources) -> str:
+    return f"{some.memory} MB"

@@ -1,1 +1,0 @@
-"""Property files: their tree, reading, and checking against a model."""

@@ -1,1 +1,0 @@
-"""Charts, in print and in pages."""

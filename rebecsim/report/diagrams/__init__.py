@@ -1,1 +1,0 @@
-"""Drawings of models, runs and state spaces, and state spaces for other tools."""

@@ -1,1 +1,0 @@
-"""Explorations and runs of one model, as text."""

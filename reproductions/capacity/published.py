@@ -1,0 +1,189 @@
+"""The published tables, as they stand in `published.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rebecsim.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentTable:
+    """A published table with a column for each experiment.
+
+    Attributes:
+        number: as published.
+        title: what it shows.
+        figure: which of `JOB_FIGURES`.
+        queue: of which jobs; empty: of all queues, or a row is a queue.
+        experiments: the columns.
+        rows: types of jobs, or queues, each with its figures.
+        remark: why it is not compared; empty: it is.
+    """
+
+    number: str
+    title: str
+    figure: str
+    queue: str
+    experiments: tuple[int, ...]
+    rows: Mapping[str, tuple[float, ...]]
+    remark: str = ""
+
+    @property
+    def is_by_queue(self) -> bool:
+        """Whether rows are queues."""
+        return self.figure == "makespan"
+
+
+@dataclass(frozen=True, slots=True)
+class SmallRun:
+    """A published run of the small cluster: its name, what it is in words, makespans by queue."""
+
+    name: str
+    description: str
+    queues: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPair:
+    """Two runs of the small cluster that differ in one setting, by their names, and this one."""
+
+    before: str
+    after: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How often reduces of a run shared their nodes, as published in tables 5.2 and 5.3.
+
+    Attributes:
+        run: its name.
+        description: what it is in words.
+        real: of each of `JOBS`: of ten runs of the real cluster, in how many its reduce had the
+            node for itself, and in how many it shared it.
+        simulated: the same for the simulator of the thesis.
+    """
+
+    run: str
+    description: str
+    real: tuple[tuple[int, int], ...]
+    simulated: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """Maps of a run that straggled, over ten runs, with one and with two reduce slots of a node."""
+
+    run: str
+    description: str
+    counts: tuple[int, int]
+
+
+JOBS = tuple((program, f"user{user}") for user in range(1, 5) for program in ("terasort", "sort"))
+"""Of the cluster of the validation, in the order of the columns of tables 5.2 and 5.3."""
+
+SENSITIVITY, REAL, SIMULATED, STRAGGLERS = "5.1", "5.2", "5.3", "5.4"
+"""Tables of chapter 5."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """All that is published.
+
+    Attributes:
+        tables: of chapter 6.
+        makespans: of table 5.1, by name.
+        pairs: of its runs.
+        pairings: of tables 5.2 and 5.3, and `shared`, which of the two.
+        stragglers: of table 5.4.
+    """
+
+    tables: tuple[ExperimentTable, ...]
+    makespans: Mapping[str, SmallRun]
+    pairs: tuple[SmallPair, ...] = ()
+    pairings: tuple[Pairing, ...] = ()
+    stragglers: tuple[Stragglers, ...] = ()
+    shared: tuple[str, ...] = (REAL, SIMULATED)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Of all tables."""
+        small = (SENSITIVITY, REAL, SIMULATED, STRAGGLERS)
+        return (*small, *(each.number for each in self.tables))
+
+    def only(self, numbers: Iterable[str]) -> Published:
+        """Leave some tables. Raises UserError for one that is not there."""
+        chosen = set(numbers)
+        if missing := sorted(chosen.difference(self.numbers)):
+            raise UserError(
+                f"--tables: there is no table {missing[0]!r}; they are {SENSITIVITY} to "
+                f"{STRAGGLERS} and {self.tables[0].number} to {self.tables[-1].number}"
+            )
+        shared = tuple(each for each in self.shared if each in chosen)
+        return Published(
+            tuple(each for each in self.tables if each.number in chosen),
+            self.makespans if SENSITIVITY in chosen else {},
+            self.pairs if SENSITIVITY in chosen else (),
+            self.pairings if shared else (),
+            self.stragglers if STRAGGLERS in chosen else (),
+            shared,
+        )
+
+
+@cache
+def published() -> Published:
+    """Read what is published."""
+    content = _content("published.toml")
+    return Published(
+        tuple(_table(each) for each in content["tables"]),
+        {
+            each["name"]: SmallRun(each["name"], each["description"], tuple(each["queues"]))
+            for each in content["makespans"]
+        },
+        tuple(SmallPair(**each) for each in content["pairs"]),
+        tuple(
+            Pairing(
+                each["run"],
+                each["description"],
+                *(_pairs(each[of]) for of in ("real", "simulated")),
+            )
+            for each in content["pairings"]
+        ),
+        tuple(
+            Stragglers(each["run"], each["description"], tuple(each["counts"]))
+            for each in content["stragglers"]
+        ),
+    )
+
+
+@cache
+def full_verdicts() -> Mapping[str, str]:
+    """Read what became of each statement with all experiments, ten times each."""
+    return dict(_content("verdicts.toml"))
+
+
+def _content(name: str) -> dict[str, Any]:
+    file = Path(__file__).with_name(name)
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _pairs(cells: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((isolated, paired) for isolated, paired in cells)
+
+
+def _table(entry: Mapping[str, Any]) -> ExperimentTable:
+    return ExperimentTable(
+        number=entry["number"],
+        title=entry["title"],
+        figure=entry["figure"],
+        queue=entry.get("queue", ""),
+        experiments=tuple(entry["experiments"]),
+        rows={name: tuple(map(float, values)) for name, values in entry["rows"].items()},
+        remark=entry.get("remark", ""),
+    )

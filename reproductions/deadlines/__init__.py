@@ -1,0 +1,1 @@
+"""Published figures of MapReduce jobs with deadlines beside ours."""

@@ -1,0 +1,1 @@
+"""Figures of dispatch policies, published and measured again, beside those of this package."""
