@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.table import Table
 
 from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
 from rebecsim.exploration import Ends, Path, PathStep, PropertyVerdict, Result, step_to_json
-from rebecsim.exploration.orders import GOALS, ExactOrders, Quantity
 from rebecsim.report.messages import MessageRow, MessageTable
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.orders import ExactOrders, Quantity
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
@@ -281,7 +283,7 @@ def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     for name in ("Least", "Random order", "Most"):
         table.add_column(name, justify="right")
     for value in found.values:
-        table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in GOALS))
+        table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in value.values))
     yield table
 
 

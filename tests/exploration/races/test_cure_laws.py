@@ -19,7 +19,7 @@ from rebecsim.exploration import (
     state_space,
 )
 from rebecsim.exploration.races.cures import RaceQuery, try_cures
-from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.trying import violations
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
@@ -177,7 +177,10 @@ def test_what_is_done_at_once_could_be_done_one_behind_the_other(source: str, tt
     checked = check_source(source, "drawn.rebeca")
     before = _values(checked, tts)
     sent = [Contender("a", each, "b") for each in ("then", "other")]
-    for proposal in (at_once(checked, Contender("a", "then", "a")), together(checked, *sent)):
+    for proposal in (
+        inline_self_sends(checked, Contender("a", "then", "a")),
+        merge_sends(checked, *sent),
+    ):
         cured = check_source(print_model(proposal.make().tree), "cured.rebeca")
         assert cured.tree != checked.tree
         assert _values(cured, tts) <= before
