@@ -43,3 +43,9 @@ def suggestion(name: str, known: Collection[str], otherwise: str | None = None) 
     if close is not None:
         return f"did you mean {close}?"
     return f"known are {', '.join(known)}" if otherwise is None else otherwise
+
+
+class UnknownName(str):
+    """A line about a name in a file that has no meaning there: perhaps a typing mistake."""
+
+    __slots__ = ()

@@ -5,6 +5,23 @@ class UserError(Exception):
     """Bad input: the text names the place and says what to do. Programs exit with code 2."""
 
 
+class ArgumentError(UserError):
+    """A wrong argument of a function; a command says the same of its option.
+
+    Attributes:
+        argument: its name.
+        fault: what is wrong with it.
+    """
+
+    def __init__(self, argument: str, fault: str) -> None:
+        super().__init__(argument, fault)
+        self.argument = argument
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.fault}"
+
+
 class WorkerKilledError(Exception):
     """Who did the work has ended before it was done; the text says how to go on."""
 

@@ -136,6 +136,7 @@ def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.running.simulated_study import modules_of
     from rebecsim.studies.storage.results import Results
     from reproductions.framework import run_experiments
 
@@ -143,7 +144,7 @@ def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     every = [*plans.values(), *experiments.orders().values()]
     _require_place(page)
     count = wanted.workers or available_workers()
-    modules = every[0].study.modules(wanted.engine)
+    modules = modules_of(every[0].study, wanted.engine)
     with (
         sized(plan_size(every, count), wanted.limits) as watch,
         kept_or_temporary(wanted.out) as directory,

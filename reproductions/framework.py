@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.console import RenderableType
 
@@ -15,6 +16,11 @@ from rebecsim.studies.running.comparing import StudyRunner, planned
 from rebecsim.studies.running.runner import PlannedRun
 
 Found = TypeVar("Found")
+
+
+def read_beside(module: str, name: str = "published.toml") -> dict[str, Any]:
+    """Read a file of published figures that is beside a module, whose own file is given."""
+    return tomllib.loads(Path(module).with_name(name).read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

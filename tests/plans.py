@@ -7,6 +7,7 @@ from typing import Any
 from rebecsim.native.engines import Engine
 from rebecsim.studies import Plan, PlannedRun, Results, run_plans
 from rebecsim.studies.running.executors import executor_of
+from rebecsim.studies.running.simulated_study import modules_of
 
 
 def run_plan(
@@ -21,5 +22,5 @@ def run_plan(
 ) -> None:
     """Run a plan on worker processes of its own; `told` is as for `run_plans`."""
     run = PlannedRun(plan, results, trace, replications)
-    with executor_of(workers, plan.study.modules(engine)) as executor:
+    with executor_of(workers, modules_of(plan.study, engine)) as executor:
         run_plans([run], executor, engine=engine, **told)

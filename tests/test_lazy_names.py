@@ -16,7 +16,7 @@ PACKAGES = [
         "exploration.races",
         "interface",
     ),
-    *("lang", "live", "metrics", "report", "simulation", "studies", "workloads"),
+    *("lang", "live", "metrics", "report", "simulation", "studies", "web", "workloads"),
 ]
 
 

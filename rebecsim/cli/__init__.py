@@ -21,7 +21,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except SystemExit as ended:
-        if not isinstance(ended.__context__, BrokenPipeError):  # libraries make that an exit
+        if not isinstance(ended.__context__, BrokenPipeError):  # made by rich
             raise
         failure: Exception = ended.__context__
     except Exception as error:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,8 +18,7 @@ from rebecsim.trust import Consent, refuse_programs, run_programs
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from rebecsim.actors import Model
-    from rebecsim.lang import CheckedModel, Dialect
+    from rebecsim.interface import LoadedModel
 
 Law = Literal["fair", "rmc"]
 """How `?(...)` draws: see the choice law of scenario files."""
@@ -69,6 +68,11 @@ Explain = Annotated[
 ]
 
 
+def given(**arguments: Any) -> dict[str, Any]:
+    """Give the arguments that are not None: a function has its own defaults for the others."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
 def say(text: str) -> None:
     """Print a line as it is: no markup, no highlighting, no wrapping, no control characters."""
     typer.echo(printable(text))
@@ -88,29 +92,17 @@ def complain(error: object) -> None:
     typer.echo(printable(str(error)), err=True)
 
 
-def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
+def open_model(file: Path, core: bool = False) -> LoadedModel:
     """Load a model, and print on standard error what the checker warns of.
 
-    Raises as `load_checked` does.
+    Raises as `rs.load` does.
     """
-    from rebecsim.generate.module import load_checked
+    from rebecsim.interface import load
 
-    built, checked = load_checked(file, dialect)
-    for warning in () if checked is None else checked.warnings:
+    loaded = load(file, core=core)
+    for warning in loaded.warnings:
         complain(warning)
-    return built, checked
-
-
-def hint_at_core(checked: CheckedModel | None) -> None:
-    """Say on standard error if a model that is explored as timed has no use for time."""
-    from rebecsim.lang.checked import needs_time
-
-    if checked is not None and checked.dialect == "timed" and not needs_time(checked):
-        complain(
-            "hint: nothing in this model takes time, so every message arrives at time 0, in any "
-            "order. With --core, or `// rebeca: core` in its first line, it is Core Rebeca: queues "
-            "keep the order of sending."
-        )
+    return loaded
 
 
 @cache

@@ -219,7 +219,7 @@ class _Commands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.imported = dict(self.commands)  # what modules that are imported have registered
+        self.imported = dict(self.commands)  # registered by modules imported so far
         self._list(COMMANDS)
 
     def _list(self, commands: Mapping[str, Listed]) -> None:
@@ -230,7 +230,7 @@ class _Commands(TyperGroup):
         return list(all_commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:  # then the files of the kinds are read
+        if cmd_name not in COMMANDS:  # so a kind or a plug-in may have it
             self._list(all_commands())
         return super().get_command(ctx, cmd_name)
 

@@ -37,7 +37,7 @@ def end_with(error: Exception) -> ExitCode:
     text, code = ending_of(error)
     if code in (ExitCode.CLOSED_PIPE, ExitCode.NOT_WRITTEN):
         _give_up_unwritable_output()
-    with suppress(OSError):  # nobody can be told
+    with suppress(OSError):  # standard error is closed, too
         if os.environ.get(DEBUG):
             complain("".join(traceback.format_exception(error)).rstrip())
         if text:
@@ -50,7 +50,7 @@ def ending_of(error: Exception) -> ProgramEnd:
 
     That is one line, but for a mistake of this program, whose traceback is kept in a file.
     """
-    if isinstance(error, BrokenPipeError):  # nobody reads the output any more
+    if isinstance(error, BrokenPipeError):  # the reader of the output has ended
         return ProgramEnd("", ExitCode.CLOSED_PIPE)
     if isinstance(error, UserError):
         return _of_user_error(error)
@@ -77,7 +77,7 @@ def _of_user_error(error: UserError) -> ProgramEnd:
         full = isinstance(cause, OSError) and cause.errno in _NO_ROOM
         text = _legible(str(error))
         return ProgramEnd(text, ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
-    if error.file.startswith("<python of"):  # written by this program, from Rebeca
+    if error.file.startswith("<python of"):  # rebecsim made this code from Rebeca
         return _internal(error.__cause__ or error)
     return ProgramEnd(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)
 
@@ -113,7 +113,7 @@ def _of_other(error: Exception) -> ProgramEnd:
         return ProgramEnd(str(WorkerKilledError()), ExitCode.WORKER_KILLED)
     if isinstance(error, ModuleNotFoundError) and (missing := missing_package("this", error)):
         return ProgramEnd(str(missing), ExitCode.BAD_INPUT)
-    if isinstance(error, Violation):  # of a constructor: there is no run that it could end
+    if isinstance(error, Violation):  # only constructors: a run catches its own
         return ProgramEnd(f"{error.verdict}: {error}, in a constructor", ExitCode.VIOLATED)
     return _internal(error)
 

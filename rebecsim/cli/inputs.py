@@ -1,4 +1,4 @@
-"""A check that no command overwrites a file that it reads."""
+"""What holds for every command: it overwrites no file that it reads, and names wrong options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rebecsim.errors import UserError
+import typer
+
+from rebecsim.errors import ArgumentError, UserError
 
 _READ = frozenset({"like", "plugin", "property", "queues", "replay", "topology", "yarn_site"})
 """Options that name files to be read. Arguments do, too; all other options name files to write."""
@@ -23,7 +25,11 @@ def keep_inputs(command: Any) -> None:
 
     def guarded(**given: Any) -> Any:
         _require_other_files(parameters, given)
-        return run(**given)
+        try:
+            return run(**given)
+        except ArgumentError as error:
+            hint = _option_of(parameters, error.argument)
+            raise typer.BadParameter(error.fault, param_hint=hint) from error
 
     command.callback = guarded
 
@@ -44,6 +50,14 @@ def _require_other_files(parameters: list[Any], given: dict[str, Any]) -> None:
                     f"{each.opts[0]} {path}: the command reads this file and would write over it; "
                     "give another name"
                 )
+
+
+def _option_of(parameters: list[Any], argument: str) -> str:
+    """Give the option that an argument of a function comes from; of texts it takes one."""
+    for each in parameters:
+        if each.name in (argument, argument.removesuffix("s")):
+            return str(each.opts[0])
+    return argument
 
 
 def _files(value: object) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -41,11 +41,16 @@ def _options_of(group: Any) -> list[Parameter]:
     return [
         _option(
             each.name,
-            hints[each.name],
+            _hint(hints[each.name], each.metadata.get("option")),
             Parameter.empty if each.default is MISSING else each.default,
         )
         for each in fields(group)
     ]
+
+
+def _hint(hint: Any, option: Any) -> Any:
+    """Give the type with its option, which may have been made from a key of scenarios."""
+    return hint if option is None else Annotated[hint, option]
 
 
 def _option(name: str, hint: Any, default: object) -> Parameter:

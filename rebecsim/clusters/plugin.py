@@ -22,6 +22,14 @@ from rebecsim.studies.study import Study
 
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
+_MOVED = {
+    **dict.fromkeys(("apart", "baseline", "charted", "kept", "told_apart"), "Study.comparison"),
+    **dict.fromkeys(("beside", "caution"), "Study.comparison"),
+    **dict.fromkeys(("require_exact", "reckon_exactly"), "Study.exact"),
+    **dict.fromkeys(("completed", "is_of"), "StudyScenario.completed and is_like"),
+}
+"""Methods that kinds had, and what says the same now; a kind that still has one is refused."""
+
 
 class Plugin:
     """What one file adds; at least one policy, pattern, kind or command.
@@ -147,6 +155,11 @@ def _require_kind(study: object) -> None:
         raise TypeError(
             f'{name} needs a class variable kind = "mine", of lower-case letters, digits and _'
         )
+    for method, now in _MOVED.items():
+        if hasattr(study, method):
+            raise TypeError(f"{name}.{method} has no effect; see {now}")
+    if callable(study.modules) or callable(study.changes):
+        raise TypeError(f"{name}: modules and changes are tuples, not methods")
     scenario = getattr(study, "scenario", None)
     if not isinstance(scenario, type) or not issubclass(scenario, StudyScenario):
         raise TypeError(f"{name} needs a class variable scenario, a subclass of StudyScenario")

@@ -75,7 +75,7 @@ def load(source: str | Path | ScenarioText, consent: Consent = refuse_programs) 
         raise ScenarioError(text.origin, missing)
     require_consent(consent, text.origin, (folder / each for each in named.values()))
     try:
-        return LoadedScenario(study.completed(scenario, folder), folder)
+        return LoadedScenario(scenario.completed(folder), folder)
     except FieldError as error:
         raise ScenarioError(text.origin, field_problems(error, text.lines)) from error
 
@@ -149,7 +149,7 @@ def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
 def _like(values: Mapping[str, Any]) -> Study:
     """Find the kind that a scenario without a name of a kind looks like; without one, the first."""
     names = kind_names()
-    like = (each for each in map(find_kind, names) if each.is_of(values))
+    like = (each for each in map(find_kind, names) if each.scenario.is_like(values))
     return next(like, None) or find_kind(names[0])
 
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,12 +24,13 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import Bar, StudyRunner, comparison_size
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running.simulated_study import modules_of
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import MOST_STATES, How
+from rebecsim.studies.study import MOST_STATES, How, exact_orders_of
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
@@ -172,9 +173,9 @@ def compare(
     ('EDF', 'FIFO', 'MDF', 'PRIORITY')
     """
     loaded = _loaded(scenario, changes.pop("sweep", None) or {}, trust)
-    exact = orders == "exact"
-    how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
-    return compare_loaded(loaded, how, Comparison, **changes)
+    most = MOST_STATES if orders == "exact" else None
+    how = Running(out, bool(orders), resume, trace, workers, engine, dask, most)
+    return compare_loaded(loaded, how, Comparison, progress=progress, **changes)
 
 
 def size(
@@ -203,7 +204,7 @@ C = TypeVar("C", bound=Comparison)
 
 @dataclass(frozen=True)
 class Running:
-    """How a scenario is run; see `compare`."""
+    """How a scenario is run; see `compare`. With `exact_states`, all orders are reckoned, too."""
 
     out: str | Path | None = None
     orders: bool = True
@@ -211,47 +212,78 @@ class Running:
     trace: bool = False
     workers: int = 1
     engine: Engine = "auto"
-    progress: bool = True
     dask: str | None = None
-    exact: bool = False
-
-    def tell(self, text: str) -> None:
-        """Say what a user should know before runs begin."""
-        if self.progress:
-            from rich import get_console
-
-            get_console().print(text, highlight=False, markup=False)
-        else:
-            _log.info(text)
+    exact_states: int | None = None
 
 
-def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
+@dataclass(frozen=True)
+class Telling:
+    """How a user is told of runs.
+
+    Attributes:
+        showing: shows the progress of some runs while a block does them.
+        tell: is told how large runs are, and where they are done.
+        warn: is told what a user should know and need not act on.
+    """
+
+    showing: Callable[[Sequence[PlannedRun]], AbstractContextManager[Bar]]
+    tell: Callable[[str], None]
+    warn: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What a comparison has found, while its workers are still there."""
+
+    report: ReportInput
+    directory: Path
+    executor: Executor
+
+
+@contextmanager
+def performed(plan: Plan, how: Running, telling: Telling) -> Iterator[Performed]:
+    """Run a plan, and keep its workers for the block. What is wrong shows before it is written."""
+    plan.prepare(How(how.engine, how.trace), telling.warn)
+    if how.exact_states is not None:
+        exact_orders_of(plan.study).require(plan)
+    with _directory(how.out) as directory, _executor(how, plan, telling.tell) as executor:
+        run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
+        runner = StudyRunner(executor, how.engine, telling.showing, telling.warn)
+        report = compared(run, runner, how.orders, how.exact_states)
+        yield Performed(report, directory, executor)
+
+
+def compare_loaded(
+    loaded: LoadedScenario, how: Running, result: type[C], *, progress: bool, **changes: object
+) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
     how_large = comparison_size(plan, how.orders, how.workers)
+    tell = _print if progress else _log.info
     if how_large is not None:
         how_large.require_bounded()
         if how_large.is_large:
-            how.tell(how_large.text)
-    plan.prepare(How(how.engine, how.trace), _warn)
-    if how.exact:
-        plan.study.require_exact(plan)
-    showing = partial(_bar, is_wanted=how.progress)
-    with _directory(how.out) as directory:
-        with _executor(how, plan) as executor:
-            run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
-            runner = StudyRunner(executor, how.engine, showing, _warn)
-            most = MOST_STATES if how.exact else None
-            found = result(compared(run, runner, how.orders, most), directory)
-        if how.out is None:
-            weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
+            tell(how_large.text)
+    telling = Telling(partial(_bar, is_wanted=progress), tell, _warn)
+    with performed(plan, how, telling) as done:
+        found = result(done.report, done.directory)
+    if how.out is None:
+        weakref.finalize(found, shutil.rmtree, done.directory.parent, ignore_errors=True)
     return found
 
 
-def _executor(how: Running, plan: Plan) -> AbstractContextManager[Executor]:
+def _print(text: str) -> None:
+    from rich import get_console
+
+    get_console().print(text, highlight=False, markup=False)
+
+
+def _executor(
+    how: Running, plan: Plan, tell: Callable[[str], None]
+) -> AbstractContextManager[Executor]:
     if how.dask is None:
-        return executor_with_plugins(how.workers, plan.study.modules(how.engine))
-    return dask_with_plugins(how.dask, how.workers, plan, how.tell)
+        return executor_with_plugins(how.workers, modules_of(plan.study, how.engine))
+    return dask_with_plugins(how.dask, how.workers, plan, tell)
 
 
 @contextmanager

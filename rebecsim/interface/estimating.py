@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rebecsim.actors import ChoiceLaw
-from rebecsim.clusters.model.chances import Chance, ChanceQuestion, Chances, chances, looks_of
+from rebecsim.clusters.model.chances import (
+    Chance,
+    ChanceQuestion,
+    Chances,
+    chances,
+    looks_of,
+    require_level,
+)
 from rebecsim.clusters.model.rare_chances import (
     Effort,
     RareChance,
     RareQuestion,
     rare_chance,
     repetitions,
+    walks_of,
 )
 from rebecsim.clusters.workers import executor_with_plugins
-from rebecsim.errors import UserError
-from rebecsim.exploration.orders import Levels, SplitRuns, quantities_of
+from rebecsim.errors import ArgumentError, UserError
+from rebecsim.exploration.orders import Levels, quantities_of
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
-from rebecsim.studies.running.executors import simulation_modules
+from rebecsim.studies.running.executors import available_workers, simulation_modules
 from rebecsim.studies.statistics.proportions import Proportion
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Group
+
+
+class RunsDrawn(TypedDict, total=False):
+    """How runs are drawn, and by how many processes; the result does not depend on these.
+
+    Attributes:
+        law: how choices are drawn, "fair" unless given.
+        deadlines: whether a missed deadline ends a run, as it does unless told otherwise.
+        seed: of all that is drawn, 0 unless given.
+        workers: processes, one unless given; None: one per processor.
+    """
+
+    law: ChoiceLaw
+    deadlines: bool
+    seed: int
+    workers: int | None
+
+
+def _law_deadlines_seed(drawn: RunsDrawn) -> tuple[ChoiceLaw, bool, int]:
+    return drawn.get("law", "fair"), drawn.get("deadlines", True), drawn.get("seed", 0)
 
 
 @dataclass(frozen=True)
@@ -82,11 +110,9 @@ def estimate(
     error: float = 0.01,
     level: float = 0.95,
     max_runs: int | None = None,
-    law: ChoiceLaw = "fair",
-    deadlines: bool = True,
-    seed: int = 0,
-    workers: int = 1,
     engine: Engine = "auto",
+    progress: Callable[[int], None] = lambda runs: None,
+    **drawn: Unpack[RunsDrawn],
 ) -> Estimated:
     """Estimate probabilities up to a time from runs in which orders and choices are drawn.
 
@@ -98,11 +124,11 @@ def estimate(
         error: run until no end of the interval is farther from the estimate.
         level: the least probability that the interval covers the truth.
         max_runs: the most runs for each probability; the interval is right, if wider.
-        law: how choices are drawn.
-        deadlines: whether a missed deadline ends a run; else it is served.
-        seed: of all that is drawn.
-        workers: processes; the result does not depend on how many.
         engine: what runs the model; the results are the same.
+        progress: is told how many runs are done.
+        drawn: `law`, how choices are drawn ("fair"); `deadlines`, whether a missed one ends a run
+            (True); `seed` of all that is drawn (0); `workers`, processes (1; None: one per
+            processor), on which the result does not depend.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
@@ -112,17 +138,18 @@ def estimate(
     >>> found[sold]
     Proportion(hits=543, runs=680, low=0.756..., high=0.836...)
     """
-    loaded = as_loaded(model)
+    workers = drawn.get("workers", 1) or available_workers()
+    law, deadlines, seed = _law_deadlines_seed(drawn)
     quantities = quantities_of((), (), texts(reach), goes_wrong)
     if not quantities:
-        raise UserError("no event was given: give `reach`, or `goes_wrong=True`")
-    source = loaded.source(workers)
+        raise ArgumentError("reach", "name at least one probability to estimate")
+    looks = looks_of(error, level, max_runs)
+    source = as_loaded(model).source(workers)
     questions = [
         ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities
     ]
-    looks = looks_of(error, level, max_runs)
     with executor_with_plugins(workers, simulation_modules(engine)) as executor:
-        return Estimated(chances(questions, looks, level, executor))
+        return Estimated(chances(questions, looks, level, executor, progress))
 
 
 @dataclass(frozen=True)
@@ -161,10 +188,7 @@ def rare(
     per_level: int = 200,
     repeat: int = 30,
     level: float = 0.95,
-    law: ChoiceLaw = "fair",
-    deadlines: bool = True,
-    seed: int = 0,
-    workers: int = 1,
+    **drawn: Unpack[RunsDrawn],
 ) -> EstimatedRare:
     """Estimate how likely something rare is, by going on with runs that come near to it.
 
@@ -177,11 +201,8 @@ def rare(
         per_level: runs on each level.
         repeat: how often all is done, for the interval.
         level: about the probability that the interval covers the truth.
-        law: how choices are drawn.
-        deadlines: whether a missed deadline ends a run; else it is served.
-        seed: of all that is drawn.
-        workers: processes; the result does not depend on how many. More than one are for models
-            that were loaded from a file or a text.
+        drawn: `law`, `deadlines`, `seed` and `workers`, as for `estimate`. Several workers are
+            for models that were loaded from a file or a text.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
@@ -192,15 +213,13 @@ def rare(
     """
     loaded = as_loaded(model)
     quantity = quantities_of((), (), () if reach is None else (reach,), reach is None)[0]
-    levels, effort = Levels(split, tuple(at)), Effort(repeat, per_level, seed)
-    if workers > 1:
-        question = RareQuestion(loaded.source(workers), quantity, levels, until, law, deadlines)
-        with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
-            each = repetitions(question, effort, executor)
-    else:
-        checked = loaded.checked
-        walks = SplitRuns(
-            loaded.model, quantity, levels, until, checked=checked, law=law, deadlines=deadlines
-        )
-        each = [walks.estimate(per_level, seed, place) for place in range(repeat)]
+    require_level(level)
+    levels = Levels(split, tuple(at))
+    law, deadlines, seed = _law_deadlines_seed(drawn)
+    effort = Effort(repeat, per_level, seed)
+    workers = min(drawn.get("workers", 1) or available_workers(), repeat)
+    question = RareQuestion(loaded.source(workers), quantity, levels, until, law, deadlines)
+    walks_of(question)  # raises errors before processes are started
+    with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
+        each = repetitions(question, effort, executor)
     return EstimatedRare(rare_chance(each, quantity, levels, effort, level))

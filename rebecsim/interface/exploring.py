@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rebecsim.actors import Violation
-from rebecsim.errors import UserError
+from rebecsim.errors import ArgumentError, UserError
 from rebecsim.exploration import (
     Checks,
     Ends,
     Limits,
     Path,
+    Progress,
     Question,
     Recorded,
     Reduction,
@@ -33,6 +34,7 @@ from rebecsim.native.engines import Engine
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from rebecsim.exploration import StateSpace
 
 MINUTE = Limits(seconds=60)
 """Where searches stop that are given no limits."""
@@ -99,23 +101,33 @@ class Explored(Shown):
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
-        from rebecsim.exploration import state_space
         from rebecsim.report.graphs import MOST_DRAWN_STATES, space_svg
 
-        try:
-            problem = self.question.problem(self.model.model, self.model.checked)
-        except Violation as violation:
-            raise UserError(
-                f"{violation.verdict}: {violation}, in a constructor: there are no states to draw"
-            ) from violation
-        return Drawing(space_svg(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1))))
+        return Drawing(space_svg(self._space(Limits(states=MOST_DRAWN_STATES + 1))))
+
+    def save_states(self, path: str | File, limits: Limits = MINUTE) -> StateSpace:
+        """Write the state space as `.dot`, `.aut`, `.jsonl`, `.graphml` or `.xml`, and give it.
+
+        It is cut off at the limits. Raises UserError for another ending, or if there is no state,
+        OSError.
+        """
+        from rebecsim.report.state_spaces import check_ending, write_state_space
+
+        check_ending(File(path))
+        space = self._space(limits)
+        write_state_space(File(path), space)
+        return space
+
+    def recorded(self) -> Recorded:
+        """Give the counterexample with what was asked. Raises UserError if there is none."""
+        return Recorded.of(self._counterexample(), self.question)
 
     def save(self, path: str | File) -> None:
         """Write the counterexample, for `rebecsim replay`.
 
         Raises UserError if there is none, OSError.
         """
-        save_recorded(File(path), Recorded.of(self._counterexample(), self.question))
+        save_recorded(File(path), self.recorded())
 
     def pictures(self) -> list[str]:
         """Give the counterexample, if there is one."""
@@ -136,6 +148,31 @@ class Explored(Shown):
             raise UserError(f"{self.model.name}: {self.verdict}: there is no counterexample")
         return self.path
 
+    def _space(self, limits: Limits) -> StateSpace:
+        from rebecsim.exploration import state_space
+
+        try:
+            problem = self.question.problem(self.model.model, self.model.checked)
+        except Violation as violation:
+            raise UserError(
+                f"{violation.verdict}: {violation}, in a constructor: there is no state space"
+            ) from violation
+        return state_space(problem, limits, checked=self.model.checked)
+
+
+class Further(TypedDict, total=False):
+    """What few say of an exploration.
+
+    Attributes:
+        formulas: only these properties of the file, by their names.
+        fair: LTL on runs in which a rebec that can always act acts eventually; else on all.
+        progress: is told how far the search is.
+    """
+
+    formulas: Texts
+    fair: bool
+    progress: Callable[[Progress], None] | None
+
 
 def explore(
     model: AnyModel,
@@ -151,6 +188,7 @@ def explore(
     reduce: Reduction = False,
     engine: Engine = "auto",
     strict: bool = False,
+    **further: Unpack[Further],
 ) -> Explored:
     """Try all orders of messages and all choices of a model.
 
@@ -158,7 +196,7 @@ def explore(
         model: a loaded model, one in Python, or the path of one.
         tts: whether states are those of the timed transition system, not of floating time.
         invariants: what must hold in every state, such as "ann.tickets < 2".
-        property: the path of a property file; its `Assertion` sections are checked.
+        property: the path of a property file: assertions, LTL and TCTL.
         ignore: variables, `rebec.variable`, that are left out of the state.
         checks: the violations to look for; all kinds unless given.
         limits: where to stop; after a minute, with a warning, unless given. `rs.Limits()` sets
@@ -169,6 +207,8 @@ def explore(
             orders that make no difference are left out; or "both".
         engine: "python", "native", or "auto" for the faster one.
         strict: run all message servers of a model in Python again to see that they do the same.
+        further: `formulas`, the names of the only properties of the file that are checked;
+            `fair=False` for LTL on unfair runs too; `progress`, told how far the search is.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server that does not end.
@@ -178,7 +218,8 @@ def explore(
     'property violated'
     """
     loaded = as_loaded(model)
-    question = ask(loaded, tts, invariants, property, ignore, checks, limits)
+    formulas, fair = further.get("formulas", ()), further.get("fair", True)
+    question = ask(loaded, tts, invariants, property, ignore, checks, limits, formulas, fair)
     result = search(
         loaded.model,
         mode=question.mode,
@@ -191,6 +232,7 @@ def explore(
         reduce=reduce,
         engine=engine,
         strict=strict,
+        progress=further.get("progress"),
     )
     if limits is None:
         warn_of_minute(loaded, result.bounds)
@@ -215,6 +257,8 @@ def ask(
     ignore: Texts = (),
     checks: Checks | None = None,
     limits: Limits | None = None,
+    formulas: Texts = (),
+    fair: bool = True,
 ) -> Question:
     """Put together what is asked of a model; the arguments are those of `explore`.
 
@@ -223,9 +267,12 @@ def ask(
     wanted = checks or Checks()
     absolute = limits is not None and limits.horizon is not None
     if loaded.model.core and (tts or absolute):
-        raise UserError(
-            f"{loaded.name}: is Core Rebeca, which has no time; leave out `tts` and the horizon"
+        raise ArgumentError(
+            "tts" if tts else "horizon",
+            "this is a model in Core Rebeca, which has no time; leave the option out",
         )
+    if formulas and property is None:
+        raise ArgumentError("formulas", "give the property file that has them, too")
     if wanted.properties is not None:
         raise UserError("checks.properties: give the path of the file as `property`")
     return Question(
@@ -239,4 +286,6 @@ def ask(
         properties="" if property is None else read_source(File(property)),
         abstract=texts(ignore),
         absolute=absolute,
+        only=texts(formulas),
+        fair=fair,
     )

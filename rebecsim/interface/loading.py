@@ -30,7 +30,7 @@ class LoadedModel(Shown):
     Attributes:
         model: the rebecs and their classes.
         checked: what the checker knows of it; None for a model in Python.
-        file: the name of its file.
+        file: the path of its file.
         text: what the file holds; None for a model that did not come from one.
     """
 
@@ -120,7 +120,7 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     """
     file = Path(path)
     model, checked = load_checked(file, "core" if core else "timed")
-    return LoadedModel(model, checked, file.name, read_source(file))
+    return LoadedModel(model, checked, str(file), read_source(file))
 
 
 def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.errors import UserError
-from rebecsim.exploration import Limits, Path
+from rebecsim.exploration import Limits, Path, Progress
 from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, exact_orders, quantities_of
+from rebecsim.files import write_json
 from rebecsim.interface.exploring import MINUTE, warn_of_minute
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
@@ -48,6 +51,20 @@ class Exact(Shown, Tabular):
         """
         return self.orders.run(self._place(text), goal, seed)
 
+    def save_run(self, path: str | File, text: str, goal: Goal, seed: int = 0) -> None:
+        """Write such a run, for `rebecsim simulate --replay`.
+
+        Raises UserError for an unknown quantity, and for runs that go on after a missed deadline,
+        OSError.
+        """
+        run = self.run(text, goal, seed).run
+        if run is None:
+            raise UserError(
+                "`simulate` always checks deadlines, so it cannot replay this run; "
+                "leave out `--no-deadlines`"
+            )
+        write_json(File(path), run.to_json())
+
     def to_json(self) -> dict[str, Any]:
         """Give all values as plain ones."""
         return self.orders.to_json()
@@ -86,6 +103,7 @@ def exact(
     law: ChoiceLaw = "fair",
     deadlines: bool = True,
     limits: Limits | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Exact:
     """Find the least, the mean and the most that all orders of messages can come to.
 
@@ -100,6 +118,7 @@ def exact(
         deadlines: whether a missed deadline ends a run; else it is served.
         limits: where to stop, after a minute unless given; then the values are those of a shorter
             time.
+        progress: is told how far the search is.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
@@ -117,6 +136,7 @@ def exact(
         law=law,
         deadlines=deadlines,
         limits=limits or MINUTE,
+        progress=progress,
     )
     if limits is None and found.bound is not None:
         warn_of_minute(loaded, [found.bound])

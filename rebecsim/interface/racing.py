@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, RaceGroup, Races, find_races
+from rebecsim.exploration import (
+    Checks,
+    Limits,
+    Progress,
+    Question,
+    RaceGroup,
+    Races,
+    Recorded,
+    find_races,
+)
 from rebecsim.exploration.races import MOST_FOLLOWED
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.exploring import MINUTE, ask, warn_of_minute
-from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
+from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.text import Text
+
+    from rebecsim.exploration.races.cures import Cures, RaceQuery
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,15 @@ class FoundRaces(Shown, Tabular):
     """The races of a model.
 
     Attributes:
+        model: what was explored.
+        question: what was asked of it.
+        asked: how races were looked for.
         races: all that was found, and how far was looked.
     """
 
+    model: LoadedModel
+    question: Question
+    asked: RaceQuery
     races: Races
 
     @property
@@ -44,6 +62,15 @@ class FoundRaces(Shown, Tabular):
         """Whether everything was looked at that could be harmful."""
         return self.races.is_decided
 
+    def race(self, id: str | None = None) -> RaceGroup:
+        """Give a race, the first one unless another is named. Raises UserError without it."""
+        for group in self.groups:
+            if id in (None, group.id):
+                return group
+        name = "" if id is None else f" {id!r}"
+        among = f"; the races are: {', '.join(group.id for group in self.groups)}"
+        raise UserError(f"{self.races.model}: there is no race{name}{among if self.groups else ''}")
+
     def draw(self, id: str | None = None) -> Drawing:
         """Draw both orders of a race, the first one unless another is named.
 
@@ -51,11 +78,37 @@ class FoundRaces(Shown, Tabular):
         """
         from rebecsim.report.races import orders_as_svg
 
-        for group in self.groups:
-            if id in (None, group.id):
-                return Drawing(orders_as_svg(group.witness))
-        among = f"; there are {', '.join(group.id for group in self.groups)}" if self.groups else ""
-        raise UserError(f"{self.races.model}: there is no race {id or ''}".rstrip() + among)
+        return Drawing(orders_as_svg(self.race(id).witness))
+
+    def recorded(self, id: str | None = None) -> Recorded | None:
+        """Give the order of a race that breaks something, with what was asked; None if none does.
+
+        Raises UserError if there is no such race.
+        """
+        paths = (each.path for each in self.race(id).witness.orders if each.breach is not None)
+        path = next(paths, None)
+        return None if path is None else Recorded.of(path, self.question)
+
+    def cures(
+        self,
+        id: str | None = None,
+        *,
+        limits: Limits | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Cures:
+        """Try simple changes of the model against each race that matters, or against one.
+
+        `limits` are those of the search unless given. Raises UserError for a model in Python,
+        whose text is not changed, and if there is no such race.
+        """
+        from rebecsim.exploration.races.cures import try_cures
+
+        if id is not None:
+            self.race(id)
+        if self.model.checked is None:
+            raise UserError(f"{self.model.name}: is Python; fixes change a model in Rebeca only")
+        asked = replace(self.asked, limits=limits or self.asked.limits, progress=progress)
+        return try_cures(self.model.checked, self.races, asked, id)
 
     def to_json(self) -> dict[str, Any]:
         """Give all that was found as plain values."""
@@ -111,6 +164,7 @@ def races(
     limits: Limits | None = None,
     most_followed: int = MOST_FOLLOWED,
     strict: bool = False,
+    progress: Callable[[Progress], None] | None = None,
 ) -> FoundRaces:
     """Find the steps whose order matters, and what comes of it.
 
@@ -125,25 +179,27 @@ def races(
         limits: where to stop; after a minute, with a warning, unless given.
         most_followed: pairs of states that are followed to see what comes of two orders.
         strict: run all message servers of a model in Python again to see that they do the same.
+        progress: is told how far the search is.
 
     Raises UserError or RebecaError for what does not fit the model.
 
     >>> rs.races("ticket_service.rebeca")
     <FoundRaces ticket_service: 0 of 3 harmful>
     """
+    from rebecsim.exploration.races.cures import RaceQuery
+
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)
-    found = find_races(
-        loaded.model,
+    asked = RaceQuery(
         mode=question.mode,
         checks=question.checks(),
-        checked=loaded.checked,
         limits=limits or MINUTE,
         abstract=question.abstract,
         observe=texts(observe),
         most_followed=most_followed,
-        strict=strict,
+        progress=progress,
     )
+    found = find_races(loaded.model, checked=loaded.checked, strict=strict, **vars(asked))
     if limits is None:
         warn_of_minute(loaded, found.bounds)
-    return FoundRaces(found)
+    return FoundRaces(loaded, question, asked, found)

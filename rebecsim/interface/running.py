@@ -70,7 +70,7 @@ def run(
     """
     loaded = as_loaded(model)
     given = {name: _listed(values) for name, values in (sweep or {}).items()}
-    how = Running(out=out, orders=False, workers=workers, engine=engine, progress=progress)
+    how = Running(out=out, orders=False, workers=workers, engine=engine)
     with _file(loaded, workers) as file:
         scenario = short_scenario(
             file,
@@ -84,7 +84,7 @@ def run(
             seed=seed,
             core=loaded.model.core,
         )
-        return compare_loaded(scenario, how, ManyRuns)
+        return compare_loaded(scenario, how, ManyRuns, progress=progress)
 
 
 def _listed(values: Swept | Sequence[Swept]) -> Sequence[Swept]:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rebecsim.actors import ChoiceLaw, Run, Step
-from rebecsim.actors.watchdog import PATIENCE
-from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.actors import ChoiceLaw, Run, Step, Violation
+from rebecsim.actors.randomness import key_of
+from rebecsim.actors.watchdog import PATIENCE, Watchdog
+from rebecsim.errors import ArgumentError
+from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
+from rebecsim.native.engines import Engine
+from rebecsim.simulation import simulate as run_once
+from rebecsim.simulation.montecarlo import require_checked
 from rebecsim.simulation.simulator import (
     REPEATED,
     Outcome,
     RunResult,
+    load_run,
     make_scheduler,
+    may_stand_still,
+    replaying_scheduler,
     save_run,
     simulate_traced,
 )
@@ -25,8 +35,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-_STEPS = 100
+Order = Literal["random", "fifo"]
+"""How the next of several messages is picked."""
+
+STEPS = 100
 """Messages of a run that was given no end."""
+
+_AT_ONE_TIME = 10_000
+"""Messages that compiled code serves at one time before it is looked whether they go round."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +54,14 @@ class Simulated(Shown, Tabular):
         result: how the run ended.
         events: the messages, in the order in which they were served.
         started: rebec -> state variable -> value, before the first message.
-        choices: what was drawn, for doing the run again.
+        choices: what was drawn, for doing the run again; None after the native engine.
     """
 
     model: str
     result: RunResult
     events: tuple[Event, ...]
     started: dict[str, dict[str, Any]]
-    choices: Run
+    choices: Run | None
 
     @property
     def outcome(self) -> Outcome:
@@ -65,8 +81,11 @@ class Simulated(Shown, Tabular):
     @property
     def state(self) -> dict[str, dict[str, Any]]:
         """The state variables at the end: rebec -> name -> value; empty if a constructor failed."""
-        if self.result.system is None:
-            return {}
+        if self.result.system is None:  # the native engine keeps no system
+            changed = {rebec: dict(values) for rebec, values in self.started.items()}
+            for event in self.events:
+                changed[event.rebec] |= event.changed
+            return changed
         return {str(rebec): state_of(rebec) for rebec in self.result.system.rebecs}
 
     def values(self, variable: str) -> tuple[list[int], list[Any]]:
@@ -102,7 +121,12 @@ class Simulated(Shown, Tabular):
         return shown_figure(variables_figure(self.model, curves, self.time))
 
     def save(self, path: str | Path) -> None:
-        """Write the choices of the run, for `rebecsim simulate --replay`. Raises OSError."""
+        """Write the choices of the run, for `rebecsim simulate --replay`.
+
+        Raises UserError for a run of the native engine, OSError.
+        """
+        if self.choices is None:
+            raise no_choices()
         save_run(Path(path), self.choices)
 
     def __rich__(self) -> Group:
@@ -126,6 +150,11 @@ class Simulated(Shown, Tabular):
         ]
 
 
+def no_choices() -> ArgumentError:
+    """Give the error for choices that are to be kept or made again by the native engine."""
+    return ArgumentError("engine", "choices are kept by the python engine only")
+
+
 class _FromTheStart(Tracer):
     """Collects the state variables of rebecs as they were before their first message, too."""
 
@@ -142,25 +171,31 @@ def simulate(
     model: AnyModel,
     *,
     until: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     steps: int | None = None,
-    law: ChoiceLaw = "fair",
-    order: Literal["random", "fifo"] = "random",
+    law: ChoiceLaw | None = None,
+    order: Order | None = None,
+    replay: str | Path | None = None,
+    engine: Engine = "auto",
     patience: float = PATIENCE,
     strict: bool = False,
+    served: list[Event] | None = None,
 ) -> Simulated:
     """Run a model once.
 
     Args:
         model: a loaded model, one in Python, or the path of one.
         until: the last time, in model time units, at which messages are served.
-        seed: of everything that is drawn.
+        seed: of everything that is drawn, 0 unless given.
         steps: the most messages; 100 if there is no `until` either.
-        law: how `?(...)` is drawn; "fair" is evenly.
-        order: how the next of several messages is picked.
+        law: how `?(...)` is drawn; "fair", evenly, unless given.
+        order: how the next of several messages is picked, "random" unless given.
+        replay: the file of a run that is done again; it has made all choices.
+        engine: "native" for compiled code, which keeps no choices; a single run gains nothing.
         patience: seconds that a message server may run.
         strict: do all messages of a model in Python again to see that they do the same, and not
             only the first thousand.
+        served: a list that gets the messages, also those of a run that fails.
 
     Raises RebecaError or UserError for a model that cannot be read or does not end, and
     ModelCodeError for an exception that the code of a model raises.
@@ -169,20 +204,95 @@ def simulate(
     <Simulated ticket_service: time limit, 15 messages>
     """
     loaded = as_loaded(model)
-    most = _STEPS if steps is None and (until is None or loaded.model.core) else steps
-    scheduler = make_scheduler(order, seed, law)
+    if replay is None:
+        scheduler = make_scheduler(order or "random", seed or 0, law or "fair")
+        if steps is None and (until is None or loaded.model.core):
+            steps = STEPS
+    elif engine == "native":
+        raise no_choices()
+    elif (seed, law, order) != (None, None, None):
+        raise ArgumentError("replay", "a replayed run has its choices already")
+    else:
+        recorded = load_run(Path(replay))
+        scheduler = replaying_scheduler(recorded)
+        until = recorded.until if until is None else until
+    if engine == "native":
+        native = _NativeRun(loaded, seed or 0, law or "fair", order or "random", until)
+        with Watchdog(patience=patience):  # for constructors; compiled code counts its loops
+            result, events = native.result(steps)
+        start = run_once(loaded.model, scheduler, max_steps=0).system
+        started = {} if start is None else {str(each): state_of(each) for each in start.rebecs}
+        return Simulated(loaded.name, result, tuple(events), started, None)
     tracer = _FromTheStart()
+    if served is not None:
+        tracer.events = served
     result = simulate_traced(
         loaded.model,
         scheduler,
         tracer,
         until=until,
-        max_steps=most,
+        max_steps=steps,
         patience=patience,
+        stop_at_repeats=replay is None,
         repeated=None if strict else REPEATED if loaded.checked is None else 0,
     )
-    system = result.system
-    rebecs = [] if system is None else system.rebecs
+    rebecs = [] if result.system is None else result.system.rebecs
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}
     choices = replace(scheduler.run, until=until)
     return Simulated(loaded.name, result, tuple(tracer.events), started, choices)
+
+
+@dataclass(frozen=True)
+class _NativeRun:
+    """A single run on the native engine."""
+
+    loaded: LoadedModel
+    seed: int
+    law: ChoiceLaw
+    order: Order
+    until: int | None
+
+    def result(self, steps: int | None) -> tuple[RunResult, Sequence[Event]]:
+        """Give how the run ends, and its messages."""
+        from rebecsim.native.layout import native_model
+        from rebecsim.simulation.native import simulate_native
+
+        try:
+            native = native_model(self.loaded.model, require_checked(self.loaded.checked))
+        except Violation as violation:
+            return RunResult(violation.verdict, 0, 0, str(violation), None), ()
+        run = partial(
+            simulate_native,
+            native,
+            key=key_of(self.seed),
+            choice_law=self.law,
+            order=self.order,
+            until=self.until,
+            max_steps=steps,
+        )
+        result, events = run(at_one_time=_AT_ONE_TIME)
+        again = self._again(result, events)
+        if again is None and result.outcome == "time stands still":
+            return run()
+        return again or (result, events)
+
+    def _again(
+        self, result: RunResult, events: Sequence[Event]
+    ) -> tuple[RunResult, Sequence[Event]] | None:
+        """Do the run in Python if it has come back to where it was, which only Python sees.
+
+        None if it has not.
+        """
+        still = result.outcome in ("step limit", "time stands still")
+        if self.loaded.model.core or not (still and may_stand_still(events)):
+            return None
+        tracer = Tracer()
+        again = run_once(
+            self.loaded.model,
+            make_scheduler(self.order, self.seed, self.law),
+            until=self.until,
+            max_steps=result.steps,
+            tracer=tracer,
+            stop_at_repeats=True,
+        )
+        return (again, tracer.events) if again.outcome == "time stands still" else None

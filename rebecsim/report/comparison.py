@@ -42,7 +42,7 @@ from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.summary import as_lines, summarise
 from rebecsim.studies.storage.paired_results import paired_moments
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.study import Axis, PlannedCell
+from rebecsim.studies.study import Axis, PlannedCell, exact_orders_of
 
 MOST_LINES = 7
 """Lines that a picture shows; more could not be told apart."""
@@ -115,7 +115,7 @@ def _charts(
     plan: Plan, moments: Sequence[CellMoments], axis: Axis
 ) -> tuple[tuple[Picture, ...], str]:
     """Draw figures over an axis, and give the same as CSV."""
-    charted = plan.study.charted(plan.scenario)
+    charted = plan.comparison.charted
     placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
     heading, level = plan.scenario.heading, plan.scenario.level
     pictures = along_pictures(placed, charted, axis, heading, level, f"by_{axis.name}")
@@ -256,7 +256,7 @@ def compared(
     """
     compare(run, runner, with_others)
     if exact_states is not None:
-        run.plan.study.reckon_exactly(run.plan, run.results, runner.executor, exact_states)
+        exact_orders_of(run.plan.study).reckon(run.plan, run.results, runner.executor, exact_states)
     stored = stored_companions(run.plan, run.results) if with_others else None
     return report_input(run.plan, run.results, stored)
 
@@ -303,11 +303,11 @@ def report_input(
         choice_law=_unless_swept(scenario, "choice_law"),
         engines=tuple(record["engines"]),
         inputs=_inputs(record),
-        charted=study.charted(scenario),
+        charted=plan.comparison.charted,
         axis=plan.axis,
         apart=plan.apart,
         swept=tuple(each.coordinate for each in plan.swept.axes),
-        baseline=study.baseline(scenario),
+        baseline=plan.comparison.baseline,
         level=scenario.level,
         pairs=pairs,
         order=order,

@@ -271,7 +271,7 @@ def states_svg(
     height = 12.0 + 13.0 * min(max(map(len, words.values())), 6)
     layers = _layers(space)
     widest = max(map(len, layers))
-    gap_x, gap_y = 90.0, 66.0
+    gap_x, gap_y = 56.0, 66.0
     total = widest * (width + gap_x)
     places = {
         number: (

@@ -140,6 +140,8 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     first, answer = report.metrics[0], report.answer
     table = [text_table(answer_table(answer, report.axis))] if answer.varies else []
     leading = report.leading
+    if leading is not None and not leading.leads_terminal:
+        leading = None
     answers = Text(answer_text(report)) if leading is None else leading.terminal
     parts = [
         _Part(0, [answers]),

@@ -162,8 +162,8 @@ def _to_try(result: Result) -> list[str]:
 def _figures(result: Result) -> str:
     rate = result.states / result.seconds if result.seconds > 0 else 0.0
     return (
-        f"{result.mode}: {counted(result.states, 'state')}, {_transitions(result.transitions)} "
-        f"(edges + 1), {result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
+        f"{result.mode}: {counted(result.states, 'state')}, {_transitions(result.transitions)}, "
+        f"{result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
         f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state"
     )
 

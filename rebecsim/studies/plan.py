@@ -15,8 +15,13 @@ from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
-from rebecsim.studies.study import Axis, How, PlannedCell, Study
+from rebecsim.studies.study import Axis, Comparison, How, PlannedCell, Study
 from rebecsim.studies.swept import SweptStudy
+
+_SHARE_BESIDE = 4
+_LEAST_BESIDE = 25
+"""Orders differ by far more than chance, so a quarter of the replications shows it, if that is not
+too few."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,11 @@ class Plan:
         return SweptStudy(self.study, self.scenario)
 
     @property
+    def comparison(self) -> Comparison:
+        """How cells are compared."""
+        return self.swept.comparison
+
+    @property
     def apart(self) -> tuple[str, ...]:
         """The coordinates whose values are compared apart."""
         return self.swept.apart
@@ -62,7 +72,8 @@ class Plan:
     @property
     def caution(self) -> str:
         """What must be known before the answer is read, of any of the swept values."""
-        found = (self.study.caution(each.scenario) for each in self.swept.settings)
+        settings = self.swept.settings
+        found = (self.study.comparison(each.scenario).caution for each in settings)
         return " ".join(dict.fromkeys(filter(None, found)))
 
     @cached_property
@@ -134,8 +145,17 @@ class Plan:
         }
 
     def beside(self, replications: int) -> dict[str, Plan]:
-        """Plan the scenarios that are run beside this one."""
-        others = self.study.beside(self.scenario, replications)
+        """Plan the other orders of messages, which are run beside a study in random order."""
+        orders = self.comparison.orders
+        if not orders or self.scenario.order != "random" or "order" in self.scenario.swept:
+            return {}
+        fewer = min(replications, max(_LEAST_BESIDE, replications // _SHARE_BESIDE))
+        changes = {"replications": fewer, "precision": None}
+        others = {
+            order: self.scenario.model_copy(update={"order": order, **changes})
+            for order in orders
+            if order != "random"
+        }
         return {
             name: plan_study(self.study, each, self.folder, self.plugins)
             for name, each in others.items()

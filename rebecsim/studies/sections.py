@@ -76,6 +76,7 @@ class Section:
         notes: how to read it all.
         files: CSV files by name.
         terminal: what the terminal shows of it, something that `rich` can print; None: nothing.
+        leads_terminal: whether a section with an answer leads there, too.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Section:
     notes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     terminal: Any = None
+    leads_terminal: bool = True
 
     @property
     def is_shown(self) -> bool:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -121,6 +120,37 @@ class How:
     total: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the cells of a scenario are compared, beside the measures.
+
+    Attributes:
+        baseline: the policy that all others are compared with; None: every two are compared.
+        apart: coordinates whose values are compared apart; over all others, figures are pooled.
+        charted: the figures of charts and of tables by the axis; empty: the measures.
+        kept: all figures that can be computed from the rows, for SQL; empty: measures and charted.
+        orders: the orders of messages that show, run beside it, how much hangs on them.
+        caution: what must be known before the answer is read, such as that it is not fair.
+    """
+
+    baseline: str | None = None
+    apart: tuple[str, ...] = ()
+    charted: tuple[Metric, ...] = ()
+    kept: tuple[Metric, ...] = ()
+    orders: tuple[str, ...] = ()
+    caution: str = ""
+
+
+class ExactOrders(Protocol):
+    """What finds what all orders of messages of each cell come to."""
+
+    def require(self, plan: Plan) -> None:
+        """Raise UserError if exact orders of a plan are not known how to reckon."""
+
+    def reckon(self, plan: Plan, results: Results, executor: Executor, most_states: int) -> None:
+        """Find them, and keep them for `Study.sections`."""
+
+
 class Study(ABC):
     """A kind of cluster. Instances have no state and are pickled."""
 
@@ -130,14 +160,11 @@ class Study(ABC):
     scenario: ClassVar[type[StudyScenario]]
     """What scenario files hold."""
 
-    apart: ClassVar[tuple[str, ...]] = ()
-    """Coordinates whose values are compared apart; over all others, figures are pooled."""
-
     compared: ClassVar[Compared] = POLICIES
     """What cells are compared by, as reports call it."""
 
     order_notes: ClassVar[tuple[str, ...]] = ()
-    """What the orders of messages are, where it has several: see `beside`."""
+    """What the orders of messages are, where it has several: see `Comparison.orders`."""
 
     earned_by: ClassVar[Metric | None] = None
     """A figure without which a policy is not marked as the best of anything: where it is 0."""
@@ -157,6 +184,15 @@ class Study(ABC):
     later_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns of further tables that runs of earlier versions lack."""
 
+    modules: ClassVar[tuple[str, ...]] = ()
+    """What worker processes import beforehand."""
+
+    exact: ClassVar[ExactOrders | None] = None
+    """What reckons all orders of messages; None: nothing does."""
+
+    changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = ()
+    """What differences of two runs show beyond cells: each gives things that `rich` can print."""
+
     # --- what every kind says ------------------------------------------------------------------
 
     @abstractmethod
@@ -173,58 +209,16 @@ class Study(ABC):
 
     # --- what some say -------------------------------------------------------------------------
 
+    def comparison(self, scenario: Any) -> Comparison:
+        """Say how cells are compared; every two policies, pooled, without this."""
+        return Comparison()
+
     def axis(self, scenario: Any) -> Axis | None:
         """Give the coordinate that charts go by; None: there are no charts."""
         return None
 
-    def charted(self, scenario: Any) -> tuple[Metric, ...]:
-        """Give the figures of charts and of tables by the axis."""
-        return self.measures(scenario)
-
-    def kept(self, scenario: Any) -> tuple[Metric, ...]:
-        """Give all figures that can be computed from the rows, for SQL."""
-        return tuple(dict.fromkeys((*self.measures(scenario), *self.charted(scenario))))
-
-    def baseline(self, scenario: Any) -> str | None:
-        """Give the policy that all others are compared with; None: every two are compared."""
-        return None
-
-    def told_apart(self, scenario: Any) -> tuple[str, ...]:
-        """Give the coordinates whose values are compared apart in a scenario."""
-        return self.apart
-
-    def caution(self, scenario: Any) -> str:
-        """Say what must be known before the answer is read, such as that it is not fair."""
-        return ""
-
     def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""
-        return {}
-
-    def task(
-        self, cell: PlannedCell, replications: range, how: How
-    ) -> tuple[str, Callable[[], Rows]]:
-        """Give what a worker process is sent, and the name of what it may keep between tasks."""
-        return cell.name, partial(self.run, cell, replications)
-
-    def per_task(self, how: How) -> int:
-        """Give how many replications a worker process is given at a time."""
-        return self.replications_per_task
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what worker processes import beforehand."""
-        return ()
-
-    def model_text(self, cell: PlannedCell) -> str | None:
-        """Give the model of a cell as Timed Rebeca; None where it is none."""
-        return None
-
-    def beside(self, scenario: Any, replications: int) -> Mapping[str, Any]:
-        """Give scenarios that are run beside this one, with the same cells: name -> scenario.
-
-        They show how much hangs on something that no policy decides, as the order of messages
-        does. `replications` is what each cell of the scenario has.
-        """
         return {}
 
     def size(self, cell: PlannedCell, replications: int) -> RunSize | None:
@@ -239,13 +233,6 @@ class Study(ABC):
         """Give the files that a scenario names: the key that does -> the path from its folder."""
         return {}
 
-    def completed(self, scenario: Any, folder: Path) -> Any:
-        """Give a scenario as its record is to hold it, with what it needs of the files it names.
-
-        Those are there. Raises FieldError for keys that do not fit what is in them.
-        """
-        return scenario
-
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:  # noqa: B027
         """Raise now what would go wrong later; tell what a user should know."""
 
@@ -255,23 +242,21 @@ class Study(ABC):
         """Give what reports show beyond what all kinds have."""
         return ()
 
-    def require_exact(self, plan: Plan) -> None:
-        """Raise UserError if exact orders of a plan are not known how to reckon."""
-        raise UserError(f"exact orders are not for scenarios of the kind {self.kind}")
 
-    def reckon_exactly(
-        self, plan: Plan, results: Results, executor: Executor, most_states: int
-    ) -> None:
-        """Find what all orders of messages of each cell come to, and keep it for `sections`."""
-        self.require_exact(plan)
+def comparison_of(study: Study, scenario: Any) -> Comparison:
+    """Give how cells are compared, with the figures that go without saying."""
+    found, measures = study.comparison(scenario), study.measures(scenario)
+    charted = found.charted or measures
+    return replace(
+        found, charted=charted, kept=found.kept or tuple(dict.fromkeys((*measures, *charted)))
+    )
 
-    def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
-        """Give what differences of two runs show beyond cells: things that `rich` can print."""
-        return ()
 
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a scenario file without a `kind` looks like one of this kind."""
-        return False
+def exact_orders_of(study: Study) -> ExactOrders:
+    """Give what reckons all orders of messages. Raises UserError where nothing does."""
+    if study.exact is None:
+        raise UserError(f"exact orders are not for scenarios of the kind {study.kind}")
+    return study.exact
 
 
 def condition_key(seed: int, condition: Condition) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from rebecsim.studies.scenarios.sweeps import (
     shown_value,
 )
 from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.study import Axis, PlannedCell, Study
+from rebecsim.studies.study import Axis, Comparison, PlannedCell, Study, comparison_of
 
 _LONGEST_NAME = 60
 VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
@@ -36,13 +36,18 @@ class SweptStudy:
     scenario: Any
 
     @cached_property
+    def comparison(self) -> Comparison:
+        """How cells are compared."""
+        return comparison_of(self.study, self.scenario)
+
+    @cached_property
     def coordinates(self) -> Mapping[str, str]:
         """The names of the coordinates of swept keys: key -> name. No view has two of a name."""
         study, scenario = self.study, self.scenario
-        taken = {*VIEW_COLUMNS, *study.told_apart(scenario)}
+        taken = {*VIEW_COLUMNS, *self.comparison.apart}
         if (axis := study.axis(scenario)) is not None:
             taken.add(axis.coordinate)
-        for metric in study.kept(scenario):
+        for metric in self.comparison.kept:
             taken.update(metric.name + end for end in ("", "_low", "_high"))
         for columns in study.tables(scenario, trace=True).values():
             taken.update(columns)
@@ -56,7 +61,7 @@ class SweptStudy:
     @property
     def apart(self) -> tuple[str, ...]:
         """The coordinates whose values are compared apart."""
-        return (*self.study.told_apart(self.scenario), *self.coordinates.values())
+        return (*self.comparison.apart, *self.coordinates.values())
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:

@@ -58,28 +58,28 @@ def editor_pages(library: Library) -> APIRouter:
 
     @router.post("/edit/check")
     async def check(request: Request) -> Response:
-        asked = read_form(await request.body())
-        return JSONResponse({"problems": await run_in_threadpool(_problems, asked)})
+        form = read_form(await request.body())
+        return JSONResponse({"problems": await run_in_threadpool(_problems, form)})
 
     @router.post("/edit/format")
     async def laid_out(request: Request) -> Response:
-        asked = read_form(await request.body())
-        return await run_in_threadpool(_formatted, asked)
+        form = read_form(await request.body())
+        return await run_in_threadpool(_formatted, form)
 
     @router.post("/edit/explore")
     async def explore(request: Request) -> Response:
-        asked = read_form(await request.body())
-        return await run_in_threadpool(_explored, library, asked)
+        form = read_form(await request.body())
+        return await run_in_threadpool(_explored, library, form)
 
     @router.post("/edit/save")
     async def save(request: Request) -> Response:
-        asked = read_form(await request.body())
-        return await run_in_threadpool(_saved, library, asked)
+        form = read_form(await request.body())
+        return await run_in_threadpool(_saved, library, form)
 
     @router.post("/edit/download")
     async def keep(request: Request) -> Response:
-        asked = read_form(await request.body())
-        return download(_text(asked), asked.get("name", "") or "model.rebeca")
+        form = read_form(await request.body())
+        return download(_text(form), form.get("name", "") or "model.rebeca")
 
     return router
 
@@ -111,8 +111,8 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
                 "The server no longer has this text. Open the model again and edit it."
             )
         text = shown.shown_text
-    asked = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
-    given = {key: value for key, value in asked.items() if value}
+    wanted = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
+    given = {key: value for key, value in wanted.items() if value}
     return Sheet(_address(**given), f"{name}.rebeca", text)
 
 
@@ -127,17 +127,17 @@ def _page(library: Library, sheet: Sheet, problem: str = "", status: int = 200) 
     return HTMLResponse(page, status)
 
 
-def _text(asked: dict[str, str]) -> str:
+def _text(form: dict[str, str]) -> str:
     """Give the text that a form has. Raises UserError if it is too long."""
-    text = asked.get("text", "").replace("\r\n", "\n")
+    text = form.get("text", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "replace")) > LARGEST_TEXT:
         raise UserError(f"A text may have at most {LARGEST_TEXT:,} bytes.")
     return text
 
 
-def _problems(asked: dict[str, str]) -> list[dict[str, Any]]:
+def _problems(form: dict[str, str]) -> list[dict[str, Any]]:
     try:
-        found = problems_of(_text(asked), "model.rebeca")
+        found = problems_of(_text(form), "model.rebeca")
     except UserError as error:
         return [_on_line_one(str(error))]
     return [_shown(each) for each in found[:_MOST_PROBLEMS]]
@@ -154,16 +154,16 @@ def _on_line_one(message: str) -> dict[str, Any]:
     return place | {"severity": "error", "message": message, "hint": None, "code": ""}
 
 
-def _formatted(asked: dict[str, str]) -> Response:
+def _formatted(form: dict[str, str]) -> Response:
     try:
-        return JSONResponse({"text": format_source(_text(asked), "model.rebeca")})
+        return JSONResponse({"text": format_source(_text(form), "model.rebeca")})
     except UserError as error:
         return JSONResponse({"error": clipped(str(error), LONGEST_ERROR)}, 400)
 
 
-def _explored(library: Library, asked: dict[str, str]) -> Response:
+def _explored(library: Library, form: dict[str, str]) -> Response:
     """Open the explorer on a text, or show it again with what is wrong."""
-    sheet = _sheet(asked)
+    sheet = _sheet(form)
     errors = [each for each in problems_of(sheet.text, sheet.name) if each.severity == "error"]
     if errors:
         return _page(library, sheet, str(errors[0]), 400)
@@ -174,19 +174,19 @@ def _explored(library: Library, asked: dict[str, str]) -> Response:
     return RedirectResponse(f"/x/{listed.id}/-", 303)
 
 
-def _sheet(asked: dict[str, str]) -> Sheet:
+def _sheet(form: dict[str, str]) -> Sheet:
     """Give what a form of the editor has sent. Raises UserError."""
-    address = asked.get("editor", "")
+    address = form.get("editor", "")
     if not address.startswith("/edit?"):
         address = "/edit"
     return Sheet(
-        address[:500], asked.get("name", "").strip()[:200], _text(asked), asked.get("version", "")
+        address[:500], form.get("name", "").strip()[:200], _text(form), form.get("version", "")
     )
 
 
-def _saved(library: Library, asked: dict[str, str]) -> Response:
+def _saved(library: Library, form: dict[str, str]) -> Response:
     """Write a text into its file; the script of the page reads the answer."""
-    sheet = _sheet(asked)
+    sheet = _sheet(form)
     try:
         version = library.own.write(sheet.name, sheet.text, sheet.version)
     except ChangedMeanwhileError as error:

@@ -74,7 +74,7 @@ def _most(states: int) -> int:
     return min(max(states, 1), MOST_STATES)
 
 
-def states_asked(text: str) -> int:
+def most_states(text: str) -> int:
     """Read how many states to draw; anything but a number means the default."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES
 
@@ -193,10 +193,10 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         error = ""
         with steppers.aside(place.behind) as stepper:
             try:
-                shown = graph_of(stepper, place, states_asked(states), find)
+                shown = graph_of(stepper, place, most_states(states), find)
             except UserError as wrong:
                 error = clipped(str(wrong), LONGEST_ERROR)
-                shown = graph_of(stepper, place, states_asked(states), "")
+                shown = graph_of(stepper, place, most_states(states), "")
         page = rendered(
             "graph.html.j2", listed=listed, place=place, find=find, error=error, **shown
         )
@@ -245,7 +245,7 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         place = read_place(model, run, at)
         listed, steppers = explorer.opened(place)
         with steppers.aside(place.behind) as stepper:
-            svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
+            svg = drawn_graph(stepper, most_states(states), find.strip()[:_LONGEST_CONDITION])
         return download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
 
     @router.get("/x/{model}/{run}/run.json")
@@ -267,9 +267,9 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
     async def on(
         request: Request, model: str, run: str, at: str | None = None, tour: str = ""
     ) -> Response:
-        asked = read_form(await request.body())
+        form = read_form(await request.body())
         place = read_place(model, run, at, tour)
-        return await run_in_threadpool(_gone_on, explorer, place, asked)
+        return await run_in_threadpool(_gone_on, explorer, place, form)
 
     @router.post("/x/{model}/{run}/reach")
     async def reach(
@@ -280,13 +280,13 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         return await run_in_threadpool(_reaching, explorer, place, never)
 
 
-def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Response:
+def _gone_on(explorer: Explorer, place: Place, form: dict[str, str]) -> Response:
     """Let a run go on by itself, and redirect to its end."""
     _, steppers = explorer.opened(place)
     try:
-        steps = _number(asked.get("steps", "1"), "steps") or 1
-        until = _number(asked.get("until", ""), "the time")
-        stop_if = _condition(asked.get("stop", ""))
+        steps = _number(form.get("steps", "1"), "steps") or 1
+        until = _number(form.get("until", ""), "the time")
+        stop_if = _condition(form.get("stop", ""))
         is_short = steps == 1 and until is None
         with steppers.at(place.behind) if is_short else steppers.aside(place.behind) as stepper:
             stop: Stop = go_on(stepper, steps=steps, until=until, stop_if=stop_if)

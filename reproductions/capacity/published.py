@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
+from reproductions.framework import read_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class Published:
 @cache
 def published() -> Published:
     """Read what is published."""
-    content = _content("published.toml")
+    content = read_beside(__file__)
     return Published(
         tuple(_table(each) for each in content["tables"]),
         {
@@ -165,12 +164,7 @@ def published() -> Published:
 @cache
 def full_verdicts() -> Mapping[str, str]:
     """Read what became of each statement with all experiments, ten times each."""
-    return dict(_content("verdicts.toml"))
-
-
-def _content(name: str) -> dict[str, Any]:
-    file = Path(__file__).with_name(name)
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return read_beside(__file__, "verdicts.toml")
 
 
 def _pairs(cells: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

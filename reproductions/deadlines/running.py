@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from rebecsim.close_names import suggestion
@@ -19,7 +17,7 @@ from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
 from reproductions.agreement import ENOUGH_RUNS
-from reproductions.framework import Extent
+from reproductions.framework import Extent, read_beside
 from reproductions.workflows.running import planned
 
 GENERIC_JOBS, HADOOP_JOBS = 200, 100
@@ -114,8 +112,7 @@ FoundDeadlines = Mapping[str, Mapping[str, Figures]]
 @cache
 def published_deadlines() -> Mapping[str, Any]:
     """Read what is published."""
-    file = Path(__file__).with_name("published.toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return read_beside(__file__)
 
 
 def sweep_name(factor: str, level: float) -> str:

@@ -5,14 +5,13 @@ They stand in `published.toml`, which says where they come from and what they me
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.errors import UserError
+from reproductions.framework import read_beside
 
 PUBLISHED_RUNS = 100
 """Runs per cluster size behind a published figure."""
@@ -82,8 +81,7 @@ def _table(entry: Mapping[str, Any], remark: str) -> PublishedTable:
 
 
 def _read() -> tuple[PublishedTable, ...]:
-    file = Path(__file__).with_name("published.toml")
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    content = read_beside(__file__)
     return tuple(_table(entry, content["remark"]) for entry in content["tables"])
 
 

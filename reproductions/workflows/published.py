@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
+from reproductions.framework import read_beside
 
 COLUMNS = ("SL_TSP1", "TL_TSP1", "SL_TSP2", "TL_TSP2")
 """Configurations, without the rule by which laxity is divided."""
@@ -113,8 +112,7 @@ _WORDS = {
 @cache
 def published() -> Mapping[str, BudgetTable]:
     """Read what is published, by the numbers of tables."""
-    file = Path(__file__).with_name("published.toml")
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    content = read_beside(__file__)
     wrong = {
         (each["table"], each["level"], each["column"], each["figure"])
         for each in content["misprints"]

@@ -14,6 +14,7 @@ from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
 from rebecsim.studies.plan import Plan, plan_size
+from rebecsim.studies.running.simulated_study import task_of
 from rebecsim.studies.scenarios.scenario_files import (
     ScenarioText,
     builtin_scenarios,
@@ -173,7 +174,7 @@ def test_estimates_are_right_within_a_factor_of_three(
     cell = plan.cells[0]
     size = plan.study.size(cell, 1)
     assert size is not None
-    _, do = plan.study.task(cell, range(1), How())
+    _, do = task_of(plan.study, cell, range(1), How())
     took = []
     for _ in range(3):  # what is imported and read comes once
         begun = time.process_time()

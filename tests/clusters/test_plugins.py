@@ -545,3 +545,48 @@ def test_an_installed_plugin_that_cannot_be_used(install_package, text, value, m
     with pytest.raises(PluginError, match=message) as caught:
         load_installed_plugins()
     assert str(caught.value).startswith("plug-in lazy of package mine")
+
+
+KIND = """
+from typing import ClassVar, Literal
+
+from rebecsim.clusters import Plugin
+from rebecsim.studies import Study, StudyScenario
+
+
+class Shop(StudyScenario):
+    kind: Literal["shop"] = "shop"
+
+
+class Shops(Study):
+    kind: ClassVar[str] = "shop"
+    scenario: ClassVar[type[StudyScenario]] = Shop
+
+    def cells(self, scenario, folder):
+        return []
+
+    def run(self, cell, replications):
+        raise NotImplementedError
+
+    def measures(self, scenario):
+        return ()
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("baseline", "Shops.baseline has no effect; see Study.comparison"),
+        ("is_of", "Shops.is_of has no effect; see StudyScenario.completed and is_like"),
+        ("modules", "Shops: modules and changes are tuples, not methods"),
+    ],
+)
+def test_a_kind_with_a_method_of_an_earlier_version_is_refused(complaint, method, message):
+    plugin = "\n\nplugin = Plugin(kinds=(Shops(),))\n"
+    old = f"\n    def {method}(self, *of):\n        return ()\n"
+    assert message in complaint(KIND + old + plugin)
+
+
+def test_a_part_that_no_kind_takes_is_refused(complaint):
+    said = complaint("from rebecsim.clusters import Plugin\nplugin = Plugin(engines=())\n")
+    assert "a plug-in cannot bring engines; give it one of dispatch_policies" in said

@@ -22,9 +22,7 @@ from rebecsim.lang import check_file, check_source
 from rebecsim.report.pytest_source import pytest_source
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.trust import UntrustedCodeError
-from rebecsim.web.app import make_app
-from rebecsim.web.guard import Admission
-from rebecsim.web.library import Library
+from rebecsim.web import Admission, Library, make_app
 from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.scenarios import checked
 from tests.clusters.model.models import QUEUE_PYTHON, SCENARIO, written

@@ -32,7 +32,8 @@ def test_from_the_scenario_to_the_questions(run: Run, folder: Path) -> None:
     assert "Job duration (s)" in done.stdout
     assert "data    a: table.csv, pairs.csv, speedups.csv, parts" in done.stdout
     charts = {path.name for path in (folder / "a/charts").glob("*.svg")}
-    assert charts == {"speedup.svg", "durations.svg", "occupancy.svg", "gantt.svg"}
+    pictures = ("by_group", "speedup", "durations", "occupancy", "gantt")
+    assert charts == {f"{each}.svg" for each in pictures}
 
     again = run("report", "a", "--out", "b", cwd=folder)
     assert again.returncode == 0, again.stderr

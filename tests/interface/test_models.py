@@ -130,7 +130,7 @@ def test_a_constructor_that_fails_is_a_result():
     assert found.is_violation
     with pytest.raises(UserError, match="there is no counterexample"):
         found.draw()
-    with pytest.raises(UserError, match="in a constructor: there are no states to draw"):
+    with pytest.raises(UserError, match="in a constructor: there is no state space"):
         found.draw_states()
 
 
@@ -194,7 +194,7 @@ def test_races_answer_as_the_command_does(office, run):
     assert found.to_arrow().column("id").to_pylist() == [group.id for group in found.groups]
     assert found._repr_html_().count("<svg ") == 3  # two orders in one picture
     assert is_svg(found.draw(found.groups[1].id))
-    with pytest.raises(UserError, match="there is no race x; there are office"):
+    with pytest.raises(UserError, match="there is no race 'x'; the races are: office"):
         found.draw("x")
 
 

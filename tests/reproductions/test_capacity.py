@@ -256,7 +256,11 @@ def test_figures_are_of_the_jobs_of_all_replications(tiny):
 
 
 def test_the_report_has_families_queues_and_pictures(tiny):
-    families, queues, pictures = STUDY.sections(tiny.plan, tiny.results, ())
+    by_group, families, queues, pictures = STUDY.sections(tiny.plan, tiny.results, ())
+    assert by_group.title == "By queue"
+    assert not by_group.answer
+    assert by_group.sentences[0] == "experiment_9 instead of experiment_1, on average:"
+    assert by_group.terminal is None
     ratio = families.tables[0]
     assert ratio.headings == ("", "experiment_1", "experiment_9")
     assert [name for name, _ in ratio.rows] == ["type1", "type5"]

@@ -90,8 +90,8 @@ def text_of(values: dict[str, Any], folder: Path) -> ScenarioText:
 def ran(values: dict[str, Any], folder: Path, name: str = "run") -> rs.Comparison:
     from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 
-    how = Running(out=folder / name, orders=False, progress=False)
-    return compare_loaded(load(text_of(values, folder)), how, Comparison)
+    how = Running(out=folder / name, orders=False)
+    return compare_loaded(load(text_of(values, folder)), how, Comparison, progress=False)
 
 
 def test_there_is_a_sweep_for_each_kind() -> None:

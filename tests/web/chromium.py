@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.web.serving import Server, prepare
+from rebecsim.web import Server, prepare
 
 PROGRAM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 

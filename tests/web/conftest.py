@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 
-from rebecsim.web.app import make_app
-from rebecsim.web.guard import Admission
-from rebecsim.web.library import Library, ListedModel
+from rebecsim.web import Admission, Inquiry, Library, ListedModel, make_app
 from rebecsim.web.studies import study_process
-from rebecsim.web.verdicts import Inquiry
 
 
 @pytest.fixture

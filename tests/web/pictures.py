@@ -28,8 +28,9 @@ FEW = {"for_edf": ("--replications", "100")}
 """Options of scenarios that take long."""
 
 DRAWN = """() => !document.querySelector('[hx-trigger^="every"]')
-    && [...document.images].every(each => each.complete || !each.checkVisibility())"""
-"""Whether searches have ended and all images that are seen are there."""
+    && [...document.images].filter(each => each.checkVisibility())
+        .every(each => { each.loading = "eager"; return each.complete; })"""
+"""Whether searches have ended and all images that are seen are there, also further down."""
 
 
 def make_site(site: Path) -> None:
@@ -87,7 +88,7 @@ def take_pictures(folder: Path, site: Path, only: str) -> None:
                 if not re.search(only, file := f"{name}-{width}-{colours}"):
                     continue
                 page.goto(place, wait_until="networkidle")
-                page.wait_for_function(DRAWN, timeout=60_000)
+                page.wait_for_function(DRAWN, timeout=120_000)
                 page.wait_for_timeout(300)
                 wide, high = page.evaluate(
                     "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"

@@ -45,12 +45,15 @@ def check(app: Any, text: str, **sent: str) -> dict[str, Any]:
     return found
 
 
-def make_run(directory: Path, *, title: str = "Small", seed: int = 7, cells: int = 4) -> StoredRun:
+def make_run(
+    directory: Path, *, name: str = "small", title: str = "Small", seed: int = 7, cells: int = 4
+) -> StoredRun:
     """Make a run of which so many cells are finished."""
     file = directory.parent / f"{directory.name}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     quoted = '"' + title.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    file.write_text(SCENARIO.format(title=quoted, seed=seed))
+    text = SCENARIO.format(title=quoted, seed=seed)
+    file.write_text(text.replace('"small"', f'"{name}"'))
     plan = load(file).plan()
     results = Results.create(directory, plan)
     run_plan(plan, results)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from rebecsim.web.library import LARGEST_MODEL, Library
+from rebecsim.web import LARGEST_MODEL, Library
 from tests.on_asgi import OWN, SENDING, ask, send_form
 
 TICKETS = (Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca").read_text("utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
-from rebecsim.web.library import Library
+from rebecsim.web import Library
 from tests.on_asgi import ask
 
 TICKETS = Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca"

@@ -9,12 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from rebecsim.web import verdicts
-from rebecsim.web.app import make_app
-from rebecsim.web.guard import Admission
-from rebecsim.web.library import Library
-from rebecsim.web.limits import TEXTS, Share
-from rebecsim.web.visitors import Classroom
+from rebecsim.web import TEXTS, Admission, Classroom, Library, Share, make_app, verdicts
 from tests.on_asgi import OWN, SENDING, Answered, ask
 from tests.web.runs import make_run
 

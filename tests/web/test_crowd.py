@@ -14,9 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from benchmarks.web import Nuisance, Person, be_a_nuisance, learn_at_once
-from rebecsim.web import serving
-from rebecsim.web.library import Library
-from rebecsim.web.limits import Share
+from rebecsim.web import Library, Share, serving
 from tests.waiting import wait_for
 from tests.web.chromium import running
 

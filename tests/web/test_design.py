@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
-from rebecsim.web.app import tiles_of
+from rebecsim.web import Library, tiles_of
 from rebecsim.web.explorer import shown_lines
-from rebecsim.web.library import Library
 from rebecsim.web.studies.scenarios import questions_by_kind
 from tests.conftest import Run
 from tests.on_asgi import ask
@@ -86,7 +85,9 @@ def test_a_form_folds_what_has_its_default_and_shows_keys(app: Any, tmp_path: Pa
 
 def test_a_page_of_a_run_shows_what_its_kind_has_added(app: Any, tmp_path: Path) -> None:
     make_run(tmp_path / "one")
-    (tmp_path / "one/queues.csv").write_text("policy,queue,wait_time\nEDF,root.<a>,1.23456789\n")
+    (tmp_path / "one/queues.csv").write_text(
+        "policy,queue,wait_time\nEDF,root.<a>,1.23456789\nMDF,root.<a>,0.5\n"
+    )
     (tmp_path / "one/charts").mkdir()
     (tmp_path / "one/charts/queue_shares.svg").write_text("<svg/>")
     application = app(tmp_path)
@@ -95,7 +96,21 @@ def test_a_page_of_a_run_shows_what_its_kind_has_added(app: Any, tmp_path: Path)
     assert "<summary>Queues</summary>" in page
     assert f'src="{run}/files/charts/queue_shares.svg"' in page
     assert '<th scope="col" class="number">Wait time</th>' in page
-    assert '<td>EDF</td><td class="number">root.&lt;a&gt;</td><td class="number">1.23</td>' in page
+    name = '<td class="number">root.&lt;a&gt;</td>'
+    assert f'<td>EDF</td>{name}<td class="number">1.23</td>' in page
+    assert f'<td>MDF</td>{name}<td class="number">0.50</td>' in page  # as many decimals
+
+
+def test_a_page_of_a_run_asks_what_its_scenario_asks(app: Any, tmp_path: Path) -> None:
+    def heading(name: str) -> list[str]:
+        place = tmp_path / name
+        make_run(place / "one", name=name)
+        application = app(place)
+        (run,) = re.findall(r'row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
+        return re.findall("<h1>(.*)</h1>", ask(application, run).text)
+
+    assert heading("small") == ["Small"]
+    assert heading("for_edf")[0].endswith("serve the most urgent request first?")
 
 
 # --- in a browser --------------------------------------------------------------------------------

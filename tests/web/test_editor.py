@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from rebecsim.web.library import LARGEST_TEXT
+from rebecsim.web import LARGEST_TEXT
 from tests.on_asgi import Answered, ask, send_form
 
 ROOT = Path(__file__).resolve().parents[2]

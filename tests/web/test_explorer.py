@@ -15,11 +15,10 @@ from rebecsim.actors import ReplayError
 from rebecsim.exploration import Checks, Question, Recorded, explore, replay as do_again
 from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
+from rebecsim.web import Inquiry, Library
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.answers import rendered
-from rebecsim.web.library import Library
 from rebecsim.web.verdict_worker import answered, verdict
-from rebecsim.web.verdicts import Inquiry
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
 
@@ -274,7 +273,7 @@ def test_an_address_says_where_one_is(run: tuple[int, ...], at: int, further: in
 
 def test_a_verdict_is_found_in_the_background(tmp_path: Path) -> None:
     """By a process of its own; what it finds leads to the run, which can be looked at."""
-    from rebecsim.web.verdicts import Verdicts
+    from rebecsim.web import Verdicts
 
     listed = Library(TICKETS).named
     assert listed is not None
@@ -351,7 +350,7 @@ def test_a_mistake_in_a_property_file_does_not_say_where_that_is(tmp_path: Path)
 
 
 def test_searches_end_with_the_server() -> None:
-    from rebecsim.web.verdicts import Verdicts
+    from rebecsim.web import Verdicts
 
     listed = Library(MODELS / "benchmarks" / "yarn_fifo4.rebeca").named
     assert listed is not None

@@ -9,7 +9,7 @@ from typing import Any
 from rebecsim.exploration import explore
 from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
-from rebecsim.web.library import Library
+from rebecsim.web import Library
 from rebecsim.web.steppers import ModelSteppers
 from tests.on_asgi import ask
 
@@ -29,6 +29,11 @@ def test_each_state_leads_to_itself_and_the_graph_grows(app: Any) -> None:
     runs = re.findall(rf'<a href="({here}[.0-9]*)"><rect', page)
     assert len(set(runs)) == len(runs) == 20
     assert runs[0] == here
+    (listed,) = re.findall(r'<ol class="transitions".*?</ol>', page, re.DOTALL)
+    numbers = re.findall(r'class="label"[^>]*>(?:<title>.*?</title>)?([\d, …]+)', page, re.DOTALL)
+    assert listed.count("<li>") == max(int(each) for many in numbers for each in many.split(", "))
+    assert 'class="legend"' not in page
+    assert 'class="legend"' in ask(app(TICKETS), f"{here}/graph.svg").text
     (more,) = re.findall(r'href="([^"]+)">More', page)
     assert more.endswith("/graph?states=40&amp;find=")
     most = ask(app(TICKETS), f"{here}/graph?states=99999").text

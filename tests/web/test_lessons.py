@@ -10,12 +10,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from rebecsim.web.app import make_app
-from rebecsim.web.guard import Admission
+from rebecsim.web import Admission, Classroom, Library, make_app
 from rebecsim.web.lessons.content import Case, lessons, plan_steps, stops
-from rebecsim.web.library import Library
 from rebecsim.web.verdict_worker import answered
-from rebecsim.web.visitors import Classroom
 from tests.on_asgi import ask, send_form
 
 CASES = [

@@ -17,9 +17,7 @@ import pytest
 from rebecsim.errors import UserError
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web import guard, steppers
-from rebecsim.web.library import Library
-from rebecsim.web.limits import Share
+from rebecsim.web import Library, Share, guard, steppers
 from rebecsim.web.studies import pages, study_process
 from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.study_process import (

@@ -10,10 +10,9 @@ import pytest
 
 from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
+from rebecsim.web import Inquiry, Library
 from rebecsim.web.addresses import read_place
-from rebecsim.web.library import Library
 from rebecsim.web.verdict_worker import verdict
-from rebecsim.web.verdicts import Inquiry
 from tests.on_asgi import ask
 
 TICKETS = Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca"

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from rebecsim.web.serving import Server
-from rebecsim.web.visitors import machine_addresses, qr_lines
+from rebecsim.web import Server, machine_addresses, qr_lines
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.on_asgi import ask

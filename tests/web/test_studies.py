@@ -20,7 +20,7 @@ from rebecsim.clusters.scenarios import open_run
 from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 from rebecsim.studies.storage.lock import exclusive
-from rebecsim.web.limits import LARGEST_BODY
+from rebecsim.web import LARGEST_BODY
 from rebecsim.web.studies import study_process
 from rebecsim.web.studies.forms import GROUPS, every_field, fields_of, read, shown, value_at
 from rebecsim.web.studies.pages import _followed

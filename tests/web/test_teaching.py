@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from rebecsim.web.app import make_app
-from rebecsim.web.guard import Admission
+from rebecsim.web import Admission, Classroom, Inquiry, Library, Verdicts, make_app, qr_lines
 from rebecsim.web.lessons.content import Lesson, lessons, packaged, plan_steps, questions, stops
-from rebecsim.web.library import Library
-from rebecsim.web.verdicts import Inquiry, Verdicts
-from rebecsim.web.visitors import Classroom, qr_lines
 from tests.docs.markdown import ROOT
 from tests.on_asgi import ask, send_form
 from tests.web.test_class import DOORS, TEACHER, Browser, class_over, pupil

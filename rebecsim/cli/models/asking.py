@@ -1,4 +1,4 @@
-"""Shared options of commands that explore a model: limits, the question, tests to write."""
+"""Options that several commands about models take, and how a long search is watched."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -18,9 +18,8 @@ from rebecsim.files import write_text
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from rebecsim.actors import Model
-    from rebecsim.exploration import Limits, Progress, Question, Recorded
-    from rebecsim.lang import CheckedModel
+    from rebecsim.exploration import Checks, Limits, Progress, Recorded
+    from rebecsim.interface import LoadedModel
 
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
@@ -38,6 +37,23 @@ Reach = Annotated[
 GoesWrong = Annotated[
     bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
 ]
+Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
+PerhapsUntil = Annotated[
+    int | None, typer.Option(min=0, help="Serve messages up to this model time.")
+]
+EndsAtDeadlines = Annotated[
+    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
+]
+
+
+class Asked(TypedDict):
+    """The arguments of `rs.explore` and `rs.races` that say what is asked."""
+
+    tts: bool
+    checks: Checks
+    property: Path | None
+    ignore: list[str]
+    strict: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,29 +90,34 @@ class QuestionOptions:
     ] = None
     strict: Strict = False
 
-    def open(self, file: Path) -> tuple[Model, CheckedModel | None]:
-        """Load the model that is asked about. Raises as `open_model` does."""
-        return open_model(file, "core" if self.core else "timed")
+    def open(self, file: Path) -> LoadedModel:
+        """Load the model, and say on standard error if it has no use for time.
 
-    def of(self, model: Model) -> Question:
-        """Put the question together. Raises BadParameter for time in a core model."""
-        from rebecsim.exploration import Checks, Limits
-        from rebecsim.interface.exploring import ask
-        from rebecsim.interface.loading import LoadedModel
+        Raises as `open_model` does.
+        """
+        from rebecsim.lang.checked import needs_time
 
-        if model.core and (self.tts or self.horizon is not None):
-            raise typer.BadParameter(
-                "this is a model in Core Rebeca, which has no time; leave the option out",
-                param_hint="--tts" if self.tts else "--horizon",
+        loaded = open_model(file, self.core)
+        checked = loaded.checked
+        if checked is not None and checked.dialect == "timed" and not needs_time(checked):
+            complain(
+                "hint: nothing in this model takes time, so every message arrives at time 0, in "
+                "any order. With --core, or `// rebeca: core` in its first line, it is Core "
+                "Rebeca: queues keep the order of sending."
             )
+        return loaded
+
+    def asked(self) -> Asked:
+        """Give the arguments of `rs.explore` and `rs.races`, without the horizon, a limit."""
+        from rebecsim.exploration import Checks
+
         terminal, invariants = (tuple(each or ()) for each in (self.terminal, self.invariant))
-        return ask(
-            LoadedModel(model),
+        return Asked(
             tts=self.tts,
             checks=Checks(self.deadlines, self.overflow, self.deadlock, terminal, invariants),
             property=self.property,
-            ignore=self.ignore or (),
-            limits=Limits(horizon=self.horizon),
+            ignore=self.ignore or [],
+            strict=self.strict,
         )
 
 
@@ -155,6 +176,23 @@ class WrittenTests:
             if file is not None:
                 write_text(file, source(recorded, model, file))
                 complain(f"test in {file}")
+
+
+class Watched(TypedDict):
+    """The arguments of a search by which Ctrl-C ends it, and a user sees how far it is."""
+
+    limits: Limits
+    progress: Callable[[Progress], None] | None
+
+
+@contextmanager
+def watching(limits: Limits) -> Iterator[Watched]:
+    """Let Ctrl-C end a search that has these limits, and show how far it is."""
+    from rebecsim.interrupts import noting_interrupts
+
+    with noting_interrupts() as interrupt, showing_progress() as progress:
+        limits = replace(limits, is_interrupted=lambda: interrupt.seen)
+        yield Watched(limits=limits, progress=progress)
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from rebecsim.cli.models.asking import ModelFile, Tts
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.actors import Model
     from rebecsim.exploration import Mode
-    from rebecsim.lang import CheckedModel
+    from rebecsim.interface import LoadedModel
 
 
 @app.command()
@@ -31,21 +30,21 @@ def draw(
     """Draw who knows whom in a model, or its state space."""
     from rebecsim.report.graphs import draw_topology
 
-    built, checked = open_model(model, "core" if core else "timed")
+    loaded = open_model(model, core)
     if states:
-        _draw_states(built, checked, "TTS" if tts else None, out)
+        _draw_states(loaded, "TTS" if tts else None, out)
     else:
-        draw_topology(built, out)
+        draw_topology(loaded.model, out)
     say(f"drawing in {out}")
 
 
-def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
+def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
     from rebecsim.exploration import Limits, pose, state_space
     from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:
-        problem = pose(model, mode=mode, checked=checked)
+        problem = pose(model.model, mode=mode, checked=model.checked)
     except Violation as violation:
         complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
         raise typer.Exit(ExitCode.VIOLATED) from violation

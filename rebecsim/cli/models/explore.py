@@ -15,7 +15,6 @@ from rebecsim.cli.app import (
     Patience,
     complain,
     console,
-    hint_at_core,
     open_model,
     say,
     say_parts,
@@ -27,7 +26,7 @@ from rebecsim.cli.models.asking import (
     ModelFile,
     QuestionOptions,
     WrittenTests,
-    showing_progress,
+    watching,
 )
 from rebecsim.cli.option_groups import grouped
 from rebecsim.counted import counted
@@ -35,13 +34,10 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
-from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.actors import Model
-    from rebecsim.exploration import Limits, Question, Reduction, Result, Strategy
-    from rebecsim.lang import CheckedModel
-
+    from rebecsim.exploration import Limits, Reduction, Strategy
+    from rebecsim.interface import Explored
 
 Search = Literal["breadth", "depth", "bounded", "walks"]
 """The order in which states are looked at."""
@@ -132,12 +128,6 @@ class FormulaOptions:
         bool, typer.Option(help="LTL: a rebec that can always act acts eventually.")
     ] = True
 
-    def narrowed(self, question: Question) -> Question:
-        """Ask for these properties only."""
-        if self.formula and not question.file:
-            raise typer.BadParameter("needs `--property FILE`", param_hint="--formula")
-        return replace(question, only=tuple(self.formula or ()), fair=self.fair)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreOutputOptions(WrittenTests):
@@ -171,6 +161,25 @@ class ExploreOutputOptions(WrittenTests):
             from rebecsim.report.state_spaces import check_ending
 
             check_ending(self.export)
+
+    def write_counterexample(self, found: Explored, model: Path) -> None:
+        """Write what is asked for, and open the browser; without a counterexample, say so."""
+        if not (self.asked or self.web) and (self.save, self.svg) == (None, None):
+            return
+        if found.path is None or found.path.breach is None:
+            complain(f"{found.verdict}: there is no counterexample to write")
+            return
+        if self.save is not None:
+            found.save(self.save)
+            complain(f"counterexample in {self.save}")
+        if self.svg is not None:
+            found.draw().save(self.svg)
+            complain(f"sequence diagram in {self.svg}")
+        self.write(found.recorded(), model)
+        if self.web:
+            from rebecsim.cli.web import show_run
+
+            show_run(model, found.path.ordinals)
 
 
 @app.command()
@@ -209,106 +218,63 @@ def explore(
     time stands still, a variable left out matters, or time need not advance and
     `--time-advances` asks for it.
     """
-    from rebecsim.exploration import explore as look
+    from rebecsim.interface import explore as look
 
     written.check(asked)
-    built, checked = asked.open(model)
-    if time_advances and built.core:
+    loaded = asked.open(model)
+    if time_advances and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
-    hint_at_core(checked)
-    question = formulas.narrowed(asked.of(built))
     limits = replace(bounds.limits(asked.horizon), patience=patience)
-    strategy = search.chosen()
-    with noting_interrupts() as interrupt, showing_progress() as progress:
-        result = look(
-            built,
-            mode=question.mode,
-            strategy=strategy,
-            checks=question.checks(),
-            checked=checked,
-            limits=replace(limits, is_interrupted=lambda: interrupt.seen),
+    with watching(limits) as watched:
+        found = look(
+            loaded,
+            **asked.asked(),
+            **watched,
+            formulas=formulas.formula or (),
+            fair=formulas.fair,
+            strategy=search.chosen(),
             stop_at=stop_at,
-            abstract=question.abstract,
             reduce=search.reduction,
             engine=engine,
-            strict=asked.strict,
-            progress=progress,
         )
-    if search.reduce and not json:
-        found = result.symmetries  # the one that changes nothing among them
-        say(f"reduced by {found} symmetries" if found > 1 else "no symmetry to reduce by")
-    if json:
-        from rebecsim.report.verdicts import result_to_json
+    _show(found, search.reduce, json, verbose)
+    written.write_counterexample(found, model)
+    interrupted = "interrupt" in found.result.bounds
+    if written.export is not None and not interrupted:
+        _export(found, written.export, limits)
+    raise typer.Exit(ExitCode.INTERRUPTED if interrupted else _exit_code(found, time_advances))
 
-        plain = result_to_json(result) | (
-            {"symmetries": result.symmetries} if search.reduce else {}
-        )
-        say(json_format.dumps(plain, ensure_ascii=False))
-    else:
-        _show(result, verbose)
-    _write_counterexample(result, question, model, written)
-    if written.web and result.path is not None:
-        from rebecsim.cli.web import show_run
 
-        show_run(model, result.path.ordinals)
-    if "interrupt" in result.bounds:
-        raise typer.Exit(ExitCode.INTERRUPTED)
-    if written.export is not None:
-        _export(written.export, built, checked, question, limits)
+def _exit_code(found: Explored, time_advances: bool) -> ExitCode:
+    result = found.result
     if result.is_violation:
-        raise typer.Exit(ExitCode.VIOLATED)
+        return ExitCode.VIOLATED
     if time_advances and result.standstill is not None:
-        raise typer.Exit(ExitCode.RESERVATION)
+        return ExitCode.RESERVATION
     if result.verdict == "undecided" or (time_advances and not result.standstill_decided):
-        raise typer.Exit(ExitCode.UNDECIDED)
-    if result.has_reservation:
-        raise typer.Exit(ExitCode.RESERVATION)
+        return ExitCode.UNDECIDED
+    return ExitCode.RESERVATION if result.has_reservation else ExitCode.FINE
 
 
-# --- results -------------------------------------------------------------------------------------
-
-
-def _show(result: Result, verbose: bool) -> None:
+def _show(found: Explored, reduced: bool, json: bool, verbose: bool) -> None:
     from rebecsim.report.verdicts import result_parts
 
-    say_parts(result_parts(result, verbose))
-
-
-def _write_counterexample(
-    result: Result, question: Question, model: Path, written: ExploreOutputOptions
-) -> None:
-    if not (written.asked or written.web) and (written.save, written.svg) == (None, None):
+    symmetries = found.result.symmetries  # counts the identity, so 1 means none
+    if json:
+        more = {"symmetries": symmetries} if reduced else {}
+        say(json_format.dumps(found.to_json() | more, ensure_ascii=False))
         return
-    from rebecsim.exploration import Recorded, save_recorded
-    from rebecsim.report.sequence_diagram import sequence_diagram
+    if reduced:
+        several = symmetries > 1
+        say(f"reduced by {symmetries} symmetries" if several else "no symmetry to reduce by")
+    say_parts(result_parts(found.result, verbose))
 
-    if result.path is None or result.path.breach is None:
-        complain(f"{result.verdict}: there is no counterexample to write")
+
+def _export(found: Explored, file: Path, limits: Limits) -> None:
+    if not found.states:
+        complain(f"{found.verdict} in a constructor: there is no state space to write")
         return
-    recorded = Recorded.of(result.path, question)
-    if written.save is not None:
-        save_recorded(written.save, recorded)
-        complain(f"counterexample in {written.save}")
-    if written.svg is not None:
-        write_text(written.svg, sequence_diagram(result.path))
-        complain(f"sequence diagram in {written.svg}")
-    written.write(recorded, model)
-
-
-def _export(
-    file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
-) -> None:
-    from rebecsim.actors import Violation
-    from rebecsim.exploration import state_space
-    from rebecsim.report.state_spaces import write_state_space
-
-    try:
-        problem = question.problem(model, checked)
-    except Violation as violation:
-        complain(f"{violation.verdict} in a constructor: there is no state space to write")
-        return
-    space = state_space(problem, limits, checked=checked)
-    write_state_space(file, space)
+    space = found.save_states(file, limits)
     cut = "" if space.complete else ", cut off at a limit"
     edges = counted(len(space.edges), "edge")
     complain(f"{counted(len(space.states), 'state')}, {edges} in {file}{cut}")
@@ -331,9 +297,9 @@ def replay(
     from rebecsim.report.verdicts import path_table
 
     recorded = load_recorded(run)
-    built, checked = open_model(model, "core" if recorded.question.mode == "core" else "timed")
+    loaded = open_model(model, recorded.question.mode == "core")
     try:
-        path = do_again(recorded, built, checked)
+        path = do_again(recorded, loaded.model, loaded.checked)
     except ReplayError as error:
         raise UserError(f"{run}: {error}") from error
     if step:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rebecsim.cli.app import Core, Patience, console, open_model, say
 from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import ModelFile
+from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
 from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
 from rebecsim.report.message_lines import MessageLines
@@ -28,9 +28,7 @@ _SHOWN_LATE = 3  # messages that were late, named in the report
 @app.command()
 def live(
     model: ModelFile,
-    until: Annotated[
-        int | None, typer.Option(min=0, help="Serve messages up to this model time.")
-    ] = None,
+    until: PerhapsUntil = None,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -66,7 +64,7 @@ def live(
     run ends after 100 messages.
     """
 
-    built, _ = open_model(model, "core" if core else "timed")
+    built = open_model(model, core).model
     if replay is not None:
         given = (until, steps, speed, seed, log)
         if any(each is not None for each in given) or check:
@@ -114,7 +112,7 @@ def _run(
     limits = LiveLimits(until, steps, speed)
     try:
         return run_live(model, limits, seed=start, patience=patience, watch=printer.take)
-    except NotAllowedError as error:  # from the checker
+    except NotAllowedError as error:  # raised by the checker during the run
         _say_wrong(f"not allowed by the semantics: {error}")
         raise typer.Exit(ExitCode.VIOLATED) from error
 
@@ -165,7 +163,7 @@ class _Printer:
         }
         self._quiet = quiet
         self._checker = checker
-        # Somebody who looks has a window; a program that reads wants one line for a message.
+        # A terminal has a width; a program that reads wants one line for each message.
         width = console().width if console().is_terminal else None
         self._lines = MessageLines(names, servers, width)
         if not quiet:

@@ -1,17 +1,17 @@
-"""The command races: find the message orders that matter."""
+"""The command races: find the message orders that matter, and try simple fixes."""
 
 from __future__ import annotations
 
 import json as json_format
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import complain, hint_at_core, say
+from rebecsim.cli.app import complain, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import (
     Json,
@@ -19,17 +19,47 @@ from rebecsim.cli.models.asking import (
     ModelFile,
     QuestionOptions,
     WrittenTests,
-    showing_progress,
+    watching,
 )
-from rebecsim.cli.models.race_cures import curable, save_cures, show_cures, tried
 from rebecsim.cli.option_groups import grouped
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_text
-from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Question, RaceGroup, Races
+    from rebecsim.exploration import Limits
+    from rebecsim.exploration.races.cures import Cures
+    from rebecsim.interface import FoundRaces
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceOptions:
+    """Which races are looked at, and what is done about them."""
+
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
+            "repeatable. Only orders that show there matter, and violations."
+        ),
+    ] = None
+    max_pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to compare."
+        ),
+    ] = None
+    only: Annotated[
+        str | None, typer.Option("--only", help="Write, draw or fix only the race with this id.")
+    ] = None
+    try_: Annotated[
+        bool,
+        typer.Option(
+            "--try",
+            help="Try simple fixes of each race that matters, or of `--only`, by exploring.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +74,25 @@ class RaceOutputOptions(WrittenTests):
         typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
     ] = None
 
+    def write_race(self, found: FoundRaces, only: str | None, model: Path) -> None:
+        """Draw a race, and write the test of its order that goes wrong, as they are asked for."""
+        if not self.asked and self.svg is None:
+            return
+        if only is None and not found.groups:
+            complain("there is no race to write")
+            return
+        group = found.race(only)
+        if self.svg is not None:
+            found.draw(only).save(self.svg)
+            complain(f"the two orders of {group.id} in {self.svg}")
+        if not self.asked:
+            return
+        recorded = found.recorded(only)
+        if recorded is None:
+            complain(f"{group.id}: neither order breaks anything, so there is no test to write")
+        else:
+            self.write(recorded, model)
+
 
 @app.command()
 @grouped
@@ -51,29 +100,7 @@ def races(
     model: ModelFile,
     asked: QuestionOptions,
     bounds: LimitOptions,
-    observe: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
-            "repeatable. Only orders that show there matter, and violations."
-        ),
-    ] = None,
-    max_pairs: Annotated[
-        int | None,
-        typer.Option(
-            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to compare."
-        ),
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--only", help="Write, draw or fix only the race with this id.")
-    ] = None,
-    try_: Annotated[
-        bool,
-        typer.Option(
-            "--try",
-            help="Try simple fixes of each race that matters, or of `--only`, by exploring.",
-        ),
-    ] = False,
+    looked_at: RaceOptions,
     written: RaceOutputOptions = RaceOutputOptions(),
     json: Json = False,
 ) -> None:
@@ -86,93 +113,78 @@ def races(
     input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a
     variable left out decides something.
     """
-    from rebecsim.exploration import find_races
     from rebecsim.exploration.races import MOST_FOLLOWED
-    from rebecsim.exploration.races.cures import RaceQuery
-    from rebecsim.report.races import race_lines, races_to_json
+    from rebecsim.interface import races as look
 
-    built, checked = asked.open(model)
-    hint_at_core(checked)
-    save = written.save_cures
-    text = curable(model, checked, save) if try_ or save is not None else None
-    question = asked.of(built)
+    loaded = asked.open(model)
+    directory, only = written.save_cures, looked_at.only
+    tries = looked_at.try_ or directory is not None
+    if tries and loaded.checked is None:
+        raise UserError(
+            f"--try: {model} is Python; cures change Rebeca text, so they need a .rebeca file"
+        )
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
     limits = bounds.limits(asked.horizon)
-    with noting_interrupts() as interrupt, showing_progress() as progress:
-        found = find_races(
-            built,
-            mode=question.mode,
-            checks=question.checks(),
-            checked=checked,
-            limits=replace(limits, is_interrupted=lambda: interrupt.seen),
-            abstract=question.abstract,
-            observe=tuple(observe or ()),
-            most_followed=max_pairs or MOST_FOLLOWED,
-            strict=asked.strict,
-            progress=progress,
+    with watching(limits) as watched:
+        found = look(
+            loaded,
+            **asked.asked(),
+            **watched,
+            observe=looked_at.observe or (),
+            most_followed=looked_at.max_pairs or MOST_FOLLOWED,
         )
-    plain = races_to_json(found) if json else {}
-    if not json:
-        width = get_terminal_size().columns
-        for line in race_lines(found, width, wraps=sys.stdout.isatty()):
-            say(line)
-    interrupted = "interrupt" in found.bounds
-    if text is not None and not interrupted:
-        if only is not None:
-            _chosen(found, only)
-        same = RaceQuery(
-            mode=question.mode,
-            checks=question.checks(),
-            limits=limits,
-            abstract=question.abstract,
-            observe=tuple(observe or ()),
-            most_followed=max_pairs or MOST_FOLLOWED,
-        )
-        cures = tried(text, found, same, only)
+    plain = found.to_json() if json else {}
+    _show(found, json)
+    interrupted = "interrupt" in found.races.bounds
+    if tries and not interrupted:
+        cures, plain["cures"] = _cures(found, only, limits, json)
         interrupted = cures.is_interrupted
-        plain["cures"] = show_cures(cures, found, quietly=json)
-        if save is not None:
-            save_cures(save, cures, found.model)
+        if directory is not None:
+            _save(cures, directory, found)
     if json:
         say(json_format.dumps(plain, ensure_ascii=False))
-    if written.asked or written.svg is not None:
-        _write(_chosen(found, only), question, model, written)
-    if interrupted:
-        raise typer.Exit(ExitCode.INTERRUPTED)
+    written.write_race(found, only, model)
+    raise typer.Exit(ExitCode.INTERRUPTED if interrupted else _exit_code(found))
+
+
+def _exit_code(found: FoundRaces) -> ExitCode:
     if found.is_harmful:
-        raise typer.Exit(ExitCode.VIOLATED)
+        return ExitCode.VIOLATED
     if not found.is_decided:
-        raise typer.Exit(ExitCode.UNDECIDED)
-    if found.deciding:
-        raise typer.Exit(ExitCode.RESERVATION)
+        return ExitCode.UNDECIDED
+    return ExitCode.RESERVATION if found.races.deciding else ExitCode.FINE
 
 
-def _chosen(found: Races, only: str | None) -> RaceGroup | None:
-    """Give the race that is meant, the first one if none is named."""
-    if only is None:
-        return next(iter(found.groups), None)
-    for group in found.groups:
-        if group.id == only:
-            return group
-    there = ", ".join(group.id for group in found.groups) or "none"
-    raise UserError(f"--only: there is no race {only!r}; the races are: {there}")
+def _show(found: FoundRaces, json: bool) -> None:
+    from rebecsim.report.races import race_lines
+
+    width = get_terminal_size().columns
+    for line in () if json else race_lines(found.races, width, wraps=sys.stdout.isatty()):
+        say(line)
 
 
-def _write(
-    group: RaceGroup | None, question: Question, model: Path, written: RaceOutputOptions
-) -> None:
-    from rebecsim.exploration import Recorded
-    from rebecsim.report.races import orders_as_svg
+def _cures(
+    found: FoundRaces, only: str | None, limits: Limits, json: bool
+) -> tuple[Cures, list[dict[str, Any]]]:
+    """Try fixes, until there is an interrupt, and print them; give them as plain values, too."""
+    from rebecsim.report.race_cures import cure_lines, cures_to_json
 
-    if group is None:
-        complain("there is no race to write")
-        return
-    if written.svg is not None:
-        write_text(written.svg, orders_as_svg(group.witness))
-        complain(f"the two orders of {group.id} in {written.svg}")
-    wrong = [order for order in group.witness.orders if order.breach is not None]
-    if not written.asked:
-        return
-    if wrong:
-        written.write(Recorded.of(wrong[0].path, question), model)
-    else:
-        complain(f"{group.id}: neither order breaks anything, so there is no test to write")
+    with watching(limits) as watched:
+        cures = found.cures(only, **watched)
+    for line in () if json else cure_lines(cures, found.races):
+        say(line)
+    return cures, cures_to_json(cures, found.races)
+
+
+def _save(cures: Cures, directory: Path, found: FoundRaces) -> None:
+    """Write every changed model, and the model itself as they are printed, to compare with."""
+    from rebecsim.report.race_cures import cure_file, unchanged_file
+
+    model = found.races.model
+    texts = {unchanged_file(model): cures.source}
+    for each in cures.of_races:
+        texts |= {cure_file(model, one): one.source for one in each.tried if one.source}
+    for name, text in texts.items():
+        write_text(directory / name, text)
+    complain(f"{counted(len(texts) - 1, 'changed model')} in {directory}")

@@ -65,11 +65,13 @@ def step(
     from rebecsim.actors import Violation
     from rebecsim.live import Stepper
 
-    built, checked = open_model(model, "core" if core else "timed")
-    if tts and built.core:
+    loaded = open_model(model, core)
+    if tts and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--tts")
     try:
-        stepper = Stepper(built, checked=checked, mode="TTS" if tts else None, seed=seed)
+        stepper = Stepper(
+            loaded.model, checked=loaded.checked, mode="TTS" if tts else None, seed=seed
+        )
     except Violation as violation:
         say(f"{violation.verdict}: {violation}, in a constructor")
         raise typer.Exit(ExitCode.VIOLATED) from violation

@@ -44,6 +44,8 @@ from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.scenarios import LoadedScenario
+    from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study
     from rebecsim.studies.running.comparing import Bar
@@ -228,19 +230,15 @@ def compare(
     text = files.scenario(scenario) or read_scenario_text(scenario)
     text = text.with_sweep(read_sweep(changes.sweep or ()))
     if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
-        # While this process imports other things.
+        # Workers start while this process still imports.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
     require("rebecsim compare", *REPORTS)
     leave_pandas_alone()
 
     from rebecsim.clusters.scenarios import load
-    from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
+    from rebecsim.interface.comparing import Running, Telling, performed
     from rebecsim.report import report_view, write_report
-    from rebecsim.report.comparison import compared
-    from rebecsim.studies.running.comparing import StudyRunner, comparison_size
-    from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.storage.results import Results
-    from rebecsim.studies.study import How
+    from rebecsim.studies.running.comparing import comparison_size
 
     use_plugins(plugin)
     loaded = load(text, consent_of(making.trust))
@@ -261,40 +259,62 @@ def compare(
         order=changes.order,
     )
     how_large = comparison_size(plan, orders.orders, count)
-    # While workers simulate, this process imports modules that it needs afterwards.
+    # Imported beside the simulation, because the report needs it afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:
-        # What is wrong shows before anything is written.
-        plan.prepare(How(engine, trace), complain)
-        if most_states is not None:
-            plan.study.require_exact(plan)
         assert out is not None, "it was asked for"
+        seen: list[PlannedRun] = []  # the first one is that of the comparison
+        advice = f"{out}: go on with --resume"
+        telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
+        how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)
         with (
             _importing(later),
-            executor_with_plugins(count, plan.study.modules(engine))
-            if dask is None
-            else dask_with_plugins(dask, count, plan, complain) as executor,
+            _showing_what_was_found(seen, watch),
+            performed(plan, how, telling) as done,
         ):
-            run = PlannedRun(plan, Results.open(out, plan, resume), trace)
-            showing = partial(showing_runs, f"{out}: go on with --resume", watch=watch)
-            runner = StudyRunner(executor, engine, showing, complain)
-            with _showing_what_was_found(run, watch):
-                report = compared(run, runner, orders.orders, most_states)
-            written = write_report(report, out, executor)
-    console().print(report_view(report, making.explain or orders.exact))
-    show_written(written, run.results.directory / "parts")
+            written = write_report(done.report, out, done.executor)
+    console().print(report_view(done.report, making.explain or orders.exact))
+    show_written(written, done.directory / "parts")
+
+
+def run_many(
+    loaded: LoadedScenario,
+    out: Path | None,
+    workers: int | None,
+    engine: Engine,
+    explain: bool = False,
+) -> None:
+    """Run a scenario, print what was observed, and with `out` keep results and report."""
+    require("rebecsim simulate --runs", *REPORTS)
+    leave_pandas_alone()
+    from rebecsim.interface.comparing import Running, Telling, performed
+    from rebecsim.report import report_view, write_report
+    from rebecsim.studies.plan import plan_size
+    from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.running.simulated_study import per_task
+
+    plan = loaded.plan()
+    count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
+    with sized(plan_size([plan], count)) as watch, kept_or_temporary(out) as directory:
+        telling = Telling(partial(showing_runs, str(directory), watch=watch), complain, complain)
+        how = Running(directory, orders=False, workers=count, engine=engine)
+        with performed(plan, how, telling) as done:
+            console().print(report_view(done.report, explain))
+            if out is not None:
+                show_written(write_report(done.report, out, done.executor), directory / "parts")
 
 
 @contextmanager
-def _showing_what_was_found(run: PlannedRun, watch: Watch) -> Iterator[None]:
+def _showing_what_was_found(seen: Sequence[PlannedRun], watch: Watch) -> Iterator[None]:
     """Show the cells that are finished when a limit of memory interrupts the block."""
     try:
         yield
     except KeyboardInterrupt:
-        if watch.heeds():
+        if seen and watch.heeds():
             from rebecsim.report import report_view
             from rebecsim.report.comparison import report_of_finished
 
+            run = seen[0]
             finished, report = report_of_finished(run)
             if report is not None:
                 console().print(report_view(report))
@@ -369,11 +389,18 @@ def show_written(written: WrittenReport, *more: Path) -> None:
 
 
 @contextmanager
-def showing_runs(advice: str, runs: Sequence[PlannedRun], watch: Watch) -> Iterator[Bar]:
+def showing_runs(
+    advice: str,
+    runs: Sequence[PlannedRun],
+    watch: Watch,
+    seen: list[PlannedRun] | None = None,
+) -> Iterator[Bar]:
     """Show a progress bar in a terminal while the block works; elsewhere the `watch` writes lines.
 
-    When the block is interrupted, say how to go on.
+    When the block is interrupted, say how to go on. The runs are added to those `seen`.
     """
+    if seen is not None:
+        seen += runs
     from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,7 +76,7 @@ def query(
         raise UserError("--csv, --json and --parquet: give one of them")
     use_plugins(plugin)
     if sql is not None and root == Path() and Path(sql).is_dir():
-        root, sql = Path(sql), None  # a directory alone
+        root, sql = Path(sql), None  # only a directory was given
     found, complaints = _runs(root)
     for complaint in complaints:
         complain(f"warning: {complaint}; left out")
@@ -133,7 +134,8 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     console().print(diff_view(compare_runs(one, other)))
     if one.kind == other.kind:
         with suppress(UnknownNameError):  # the kind of a plug-in that is not there
-            for more in find_kind(one.kind).changes(one, other):
+            changes = find_kind(one.kind).changes
+            for more in chain.from_iterable(each(one, other) for each in changes):
                 console().print(more)
 
 

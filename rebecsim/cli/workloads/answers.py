@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import complain, console, say
+from rebecsim.close_names import UnknownName
 from rebecsim.counted import counted
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ class ShowingFiles(Showing):
     def tell_idle(self, lines: Iterable[str]) -> None:
         """Say how many settings have no effect; list them if asked to.
 
-        Those that nobody knows are always listed: they may be typing mistakes.
+        Those of unknown names are always listed: they may be typing mistakes.
         """
         idle = list(dict.fromkeys(lines))
-        listed = (
-            idle if self.verbose or len(idle) == 1 else [each for each in idle if _is_odd(each)]
-        )
+        all_of_them = self.verbose or len(idle) == 1
+        listed = [each for each in idle if all_of_them or isinstance(each, UnknownName)]
         for line in listed:
             complain(line)
         if left := len(idle) - len(listed):
@@ -53,10 +53,6 @@ class ShowingFiles(Showing):
 
 SHORTLY_OF_FILES = ShowingFiles()
 """No more than the answer."""
-
-
-def _is_odd(line: str) -> bool:
-    return "not known" in line or "no such" in line
 
 
 def show_answer(

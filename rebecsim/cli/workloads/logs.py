@@ -39,7 +39,7 @@ def holds_containers(path: Path) -> bool:
     """
     if path.name.endswith(SLS + SWIM):
         return True
-    if not path.is_file():  # what comes through a pipe is read once
+    if not path.is_file():  # a pipe can be read only once
         return False
     from rebecsim.workloads.files import first_bytes
 

@@ -127,8 +127,8 @@ class ShareOptions:
 
     def ends(self, schedule: Schedule) -> Integers:
         """Give the expected ends of jobs. Raises UserError."""
-        from rebecsim.clusters.batch.shares import shares_of
         from rebecsim.metrics.expected_end import EndRules, expected_ends
+        from rebecsim.metrics.shares import shares_of
 
         rules = EndRules(
             algorithm=self.expected_ends,

@@ -15,7 +15,8 @@ Every key stands below with its meaning. Paths start from the folder of the scen
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -27,6 +28,7 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.policy import batch_policy
 from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
+from rebecsim.clusters.kit.fields import AnyList, Load, LoadFactors, MetricNames, among
 from rebecsim.limits import NODES
 from rebecsim.metrics.expected_end import EndAlgorithm
 from rebecsim.metrics.job_groups import JobGrouping
@@ -34,7 +36,6 @@ from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
     require_known,
-    require_metrics,
     without_duplicates,
 )
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
@@ -44,14 +45,13 @@ MAX_CELLS = 10_000
 
 _MOST_SECONDS = 2**53
 
-_List = Field(strict=False)
-"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
+_Excess = Annotated[float, Field(ge=0, le=10**6)]
+_METRICS = [each.metric.name for each in SCHEDULE_METRICS]
 
 Seconds = Annotated[int, Field(ge=0, le=_MOST_SECONDS)]
 PositiveSeconds = Annotated[int, Field(ge=1, le=_MOST_SECONDS)]
 Processors = Annotated[int, Field(ge=1, le=MOST_PROCESSORS)]
 KiloBytes = Annotated[int, Field(ge=1, le=MOST_OF_RESOURCE)]
-Load = Annotated[float, Field(ge=0.001, le=1000)]
 
 
 Choice = Annotated[int, Field(ge=-1, le=_MOST_SECONDS)] | Annotated[str, Field(min_length=1)]
@@ -102,20 +102,20 @@ class WorkloadSource(Table):
     end: PositiveSeconds | None = Field(
         default=None, json_schema_extra=unit("seconds"), description="jobs submitted before then"
     )
-    users: Annotated[tuple[Choice, ...], _List] = Field(
+    users: Annotated[tuple[Choice, ...], AnyList] = Field(
         default=(),
         json_schema_extra=NO_UNIT,
         description="jobs of these users only, by number or by name",
     )
-    queues: Annotated[tuple[Choice, ...], _List] = Field(
+    queues: Annotated[tuple[Choice, ...], AnyList] = Field(
         default=(),
         json_schema_extra=NO_UNIT,
         description="jobs of these queues only, by number or by name",
     )
-    without_users: Annotated[tuple[Choice, ...], _List] = Field(
+    without_users: Annotated[tuple[Choice, ...], AnyList] = Field(
         default=(), json_schema_extra=NO_UNIT, description="no jobs of these users"
     )
-    without_queues: Annotated[tuple[Choice, ...], _List] = Field(
+    without_queues: Annotated[tuple[Choice, ...], AnyList] = Field(
         default=(), json_schema_extra=NO_UNIT, description="no jobs of these queues"
     )
     first: int | None = Field(
@@ -166,7 +166,7 @@ class MachineTable(Table):
         json_schema_extra=NO_UNIT,
         description="of one pool; without this and nodes, what the workload says",
     )
-    nodes: Annotated[tuple[NodesTable, ...], _List] = Field(
+    nodes: Annotated[tuple[NodesTable, ...], AnyList] = Field(
         default=(), description="nodes instead of a pool, of one kind or several"
     )
     placement: Placement = Field(default="first-fit", description="which nodes a job gets")
@@ -262,7 +262,7 @@ class BatchScenario(StudyScenario):
         json_schema_extra=unit("runs"),
         description="how often what is random is drawn: generated jobs, errors of estimates",
     )
-    policies: Annotated[tuple[str, ...], _List] = Field(
+    policies: Annotated[tuple[str, ...], AnyList] = Field(
         min_length=1, description="names of the batch policies to compare"
     )
     baseline: str | None = Field(
@@ -273,22 +273,17 @@ class BatchScenario(StudyScenario):
         default=MachineTable(), description="what they run on; what the workload says without it"
     )
     settings: Settings = Field(default=Settings(), description="numbers that policies go by")
-    estimates: Annotated[tuple[Literal["requested", "exact"], ...], _List] = Field(
+    estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList] = Field(
         default=(),
         description="what policies believe of run times: what users asked for, or the truth; "
         "requested, if this and estimate_errors are empty",
     )
-    estimate_errors: Annotated[tuple[Annotated[float, Field(ge=0, le=10**6)], ...], _List] = Field(
+    estimate_errors: Annotated[tuple[_Excess, ...], AnyList] = Field(
         default=(),
         json_schema_extra=unit("times the run time"),
         description="estimates that are too long by a random part, up to so much",
     )
-    load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,),
-        min_length=1,
-        json_schema_extra=NO_UNIT,
-        description="submit jobs so many times as fast",
-    )
+    load_factors: LoadFactors = (1.0,)
     share: Processors | None = Field(
         default=None,
         json_schema_extra=unit("processors"),
@@ -312,12 +307,15 @@ class BatchScenario(StudyScenario):
         description="look also for fair starts: when each job would start without later jobs; "
         "takes some ten times as long",
     )
-    metrics: Annotated[tuple[str, ...], _List] = Field(
-        default=(), description="columns of the table, by name; all of them without this key"
-    )
+    metrics: Annotated[MetricNames, among(_METRICS)] = ()
     gantt: Gantt | None = Field(
         default=None, description="which time the Gantt charts show; the busiest day without it"
     )
+
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has a workload, and nothing that other kinds have."""
+        return "workload" in values and not {"cluster", "resources"} & values.keys()
 
     @property
     def compared_with(self) -> str:
@@ -339,15 +337,7 @@ class BatchScenario(StudyScenario):
         require_known(names, batch_policy)
         return names
 
-    _no_duplicates = field_validator(
-        "policies", "estimates", "estimate_errors", "load_factors", "metrics"
-    )(without_duplicates)
-
-    @field_validator("metrics")
-    @classmethod
-    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [each.metric.name for each in SCHEDULE_METRICS])
-        return names
+    _no_duplicates = field_validator("policies", "estimates", "estimate_errors")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -19,11 +19,10 @@ from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figu
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
-from rebecsim.clusters.batch.shares import shares_of
 from rebecsim.clusters.batch.size import size_of_jobs
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
-from rebecsim.native.engines import Engine
+from rebecsim.metrics.shares import shares_of
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
@@ -32,7 +31,15 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study, seed_sequence
+from rebecsim.studies.study import (
+    LOAD_AXIS,
+    Axis,
+    Comparison,
+    How,
+    PlannedCell,
+    Study,
+    seed_sequence,
+)
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log, transform
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.job import Integers
@@ -87,19 +94,27 @@ class ScheduleSetup:
         return int(sequence.generate_state(1, np.uint64)[0])
 
 
+def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:
+    """Show what changes for jobs and users."""
+    from rebecsim.clusters.batch.report.differences import schedule_changes
+
+    return schedule_changes(first, second)
+
+
 class BatchStudy(Study):
     """Batch policies, compared on a workload."""
 
     kind: ClassVar[str] = "batch"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
-    apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     replications_per_task: ClassVar[int] = 1
     counted: ClassVar[str] = "schedules"
+    modules: ClassVar[tuple[str, ...]] = (__name__,)
+    changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = (_changes,)
     later_columns: ClassVar[frozenset[str]] = frozenset(NAMES)
 
     def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x load factor x estimates. What is not random is run once."""
-        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        columns = dict.fromkeys((each.name for each in known_metrics(scenario.given)), "float64")
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             for estimates, is_random in _variants(scenario):
                 believed = estimates.replace(" ", "")
@@ -136,16 +151,16 @@ class BatchStudy(Study):
 
     def measures(self, scenario: BatchScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all of them."""
-        known = {each.name: each for each in self.kept(scenario)}
+        known = {each.name: each for each in known_metrics(scenario.given)}
         return tuple(known[name] for name in scenario.metrics or known)
 
-    def kept(self, scenario: BatchScenario) -> tuple[Metric, ...]:
-        """Give all figures; those of users need the share that they may expect."""
-        return known_metrics(scenario.given)
+    def comparison(self, scenario: BatchScenario) -> Comparison:
+        """Compare with one policy; loads and estimates are apart.
 
-    def baseline(self, scenario: BatchScenario) -> str:
-        """Give the policy that the others are compared with."""
-        return scenario.compared_with
+        Figures of users need the share that they may expect.
+        """
+        apart = ("load_factor", "estimates")
+        return Comparison(scenario.compared_with, apart, kept=known_metrics(scenario.given))
 
     def axis(self, scenario: BatchScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""
@@ -156,10 +171,6 @@ class BatchStudy(Study):
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""
         return {JOBS: columns_of_jobs(scenario.fair_starts)}
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that make schedules need."""
-        return (__name__,)
 
     def files(self, scenario: BatchScenario) -> Mapping[FieldPath, str]:
         """Name the log."""
@@ -196,16 +207,6 @@ class BatchStudy(Study):
         from rebecsim.clusters.batch.report.sections import batch_sections
 
         return batch_sections(plan, results)
-
-    def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
-        """Show what changes for jobs and users."""
-        from rebecsim.clusters.batch.report.differences import schedule_changes
-
-        return schedule_changes(first, second)
-
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has a workload, and nothing that other kinds have."""
-        return "workload" in values and not {"cluster", "resources"} & values.keys()
 
 
 def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:

@@ -138,6 +138,11 @@ class Scenario(StudyScenario):
         json_schema_extra=unit("time units"), description="work of each job"
     )
 
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has AppMasters."""
+        return "app_masters" in values
+
     @field_validator("policies")
     @classmethod
     def _policies_exist(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:

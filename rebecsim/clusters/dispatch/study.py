@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.randomness import key_of
@@ -38,7 +38,7 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
+from rebecsim.studies.study import Axis, Comparison, ExactOrders, How, PlannedCell, seed_sequence
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -108,11 +108,11 @@ class ClusterModel:
     @property
     def has_chance(self) -> bool:
         """Whether anything is drawn: the order of messages, or a choice in the model."""
-        return self.order == "random" or _CHOICE.search(self.source) is not None
+        return self.order == "random" or _CHOICE.search(self.model_text) is not None
 
     @cached_property
-    def source(self) -> str:
-        """The model as Timed Rebeca."""
+    def model_text(self) -> str:
+        """The model as Timed Rebeca, which was generated."""
         return model_source(self.configuration)
 
 
@@ -129,6 +129,22 @@ _SECONDS_A_TICK_WITH_EVICTION = 5e-5
 """In Python."""
 
 
+class _Exact:
+    """All orders of messages, tick by tick, or message by message."""
+
+    def require(self, plan: Plan) -> None:
+        """Refuse what is drawn in too many ways in one tick."""
+        from rebecsim.clusters.dispatch.report.exact import require_exact
+
+        require_exact(plan)
+
+    def reckon(self, plan: Plan, results: Results, executor: Executor, most_states: int) -> None:
+        """Reckon each cell."""
+        from rebecsim.clusters.dispatch.report.exact import reckon
+
+        reckon(plan, results, executor, most_states)
+
+
 class DispatchStudy(SimulatedStudy):
     """Policies of a ResourceManager, compared on generated models."""
 
@@ -137,6 +153,7 @@ class DispatchStudy(SimulatedStudy):
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
     options: ClassVar[frozenset[str]] = SimulatedStudy.options | {"exact"}
+    exact: ClassVar[ExactOrders | None] = _Exact()
 
     def cells(self, scenario: Scenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x arrivals x lengths x cluster size."""
@@ -172,36 +189,21 @@ class DispatchStudy(SimulatedStudy):
             trace=how.trace,
         )
         few = how.engine == "auto" and how.total * model.ticks < engines.STUDY_LOADS
-        task = Task(cell.name, model.source, runs, "python" if few else how.engine)
+        task = Task(cell.name, model.model_text, runs, "python" if few else how.engine)
         return cell.name, partial(simulated_rows, task, dict(model.counters))
-
-    def model_text(self, cell: PlannedCell) -> str:
-        """Give the model that was generated."""
-        model: ClusterModel = cell.setup
-        return model.source
 
     def measures(self, scenario: Scenario) -> tuple[Metric, ...]:
         """Give the figures of the published tables."""
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_METRICS
 
-    def charted(self, scenario: Scenario) -> tuple[Metric, ...]:
-        """Give the figures of the published charts."""
-        return DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS
-
-    def told_apart(self, scenario: Scenario) -> tuple[str, ...]:
-        """Give the patterns that there are several of: what they do is never pooled."""
+    def comparison(self, scenario: Scenario) -> Comparison:
+        """Pool over cluster sizes; what patterns do, of which there are several, is apart."""
         patterns = {"arrivals": scenario.arrivals, "lengths": scenario.lengths}
-        return tuple(name for name, entries in patterns.items() if len(entries) > 1)
-
-    def caution(self, scenario: Scenario) -> str:
-        """Say that policies saw different jobs, where they did."""
-        if not scenario.has_unequal_jobs:
-            return ""
-        use = [each for each in scenario.policies if dispatch_policy(each).uses_priority]
-        return (
-            "The policies saw different jobs, so this is no fair comparison: jobs of high "
-            f"priority have length {scenario.high_priority.length} under {', '.join(use)} only "
-            '(workload = "as-published"). Set workload = "same" to give all policies the same jobs.'
+        return Comparison(
+            apart=tuple(name for name, entries in patterns.items() if len(entries) > 1),
+            charted=DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS,
+            orders=ORDERS,
+            caution=_caution(scenario),
         )
 
     def axis(self, scenario: Scenario) -> Axis | None:
@@ -211,10 +213,6 @@ class DispatchStudy(SimulatedStudy):
     def tables(self, scenario: Scenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep messages where that is wanted."""
         return {TRACES: TRACE_COLUMNS} if trace else {}
-
-    def orders(self, scenario: Scenario) -> Sequence[Order]:
-        """Give all orders."""
-        return ORDERS
 
     def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its time units."""
@@ -232,23 +230,17 @@ class DispatchStudy(SimulatedStudy):
 
         return dispatch_sections(plan, results, moments)
 
-    def require_exact(self, plan: Plan) -> None:
-        """Refuse what is drawn in too many ways in one tick."""
-        from rebecsim.clusters.dispatch.report.exact import require_exact
 
-        require_exact(plan)
-
-    def reckon_exactly(
-        self, plan: Plan, results: Results, executor: Executor, most_states: int
-    ) -> None:
-        """Reckon each cell tick by tick, or message by message."""
-        from rebecsim.clusters.dispatch.report.exact import reckon
-
-        reckon(plan, results, executor, most_states)
-
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has AppMasters."""
-        return "app_masters" in values
+def _caution(scenario: Scenario) -> str:
+    """Say that policies saw different jobs, where they did."""
+    if not scenario.has_unequal_jobs:
+        return ""
+    use = [each for each in scenario.policies if dispatch_policy(each).uses_priority]
+    return (
+        "The policies saw different jobs, so this is no fair comparison: jobs of high "
+        f"priority have length {scenario.high_priority.length} under {', '.join(use)} only "
+        '(workload = "as-published"). Set workload = "same" to give all policies the same jobs.'
+    )
 
 
 def cell_key(seed: int, configuration: ClusterConfiguration) -> tuple[int, int]:

@@ -114,7 +114,7 @@ class HadoopProperties:
         return XmlError.at(self.file, self.line(name), f"{name}: {problem}")
 
     def unused(self, without_effect: Iterable[str] = ()) -> tuple[Property, ...]:
-        """Give the properties that nobody has asked for, in their order, and those named here."""
+        """Give the properties that were never read, in their order, and those named here."""
         idle = set(without_effect)
         found = (
             each for name, each in self.by_name.items() if name not in self._used or name in idle

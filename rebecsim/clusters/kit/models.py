@@ -23,7 +23,7 @@ def generate_models(plan: Plan, form: ModelForm = "rebeca") -> dict[str, str]:
     """
     texts: dict[str, str] = {}
     for cell in plan.cells:
-        text = plan.study.model_text(cell)
+        text = getattr(cell.setup, "model_text", None)
         if text is None:
             raise UserError(
                 f"scenario {plan.scenario.name}: scenarios of the kind {plan.study.kind} have no "

@@ -39,7 +39,7 @@ class NeverClosing:
     """What lets a system go on until there are no messages."""
 
     def __init__(self) -> None:
-        self.closed = False  # found faster than what is the class's
+        self.closed = False  # attributes of an object are found faster than those of its class
 
 
 _Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
@@ -48,7 +48,7 @@ _Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
 Until = tuple[int, int, int]
 """An end of serving: the arrival, the priority and the number of a message."""
 
-_NEVER: Until = sys.maxsize, 0, 0  # whole numbers are compared faster with it than with infinity
+_NEVER: Until = sys.maxsize, 0, 0  # integers compare faster with it than with infinity
 
 
 class QueuedSystem(System):
@@ -260,7 +260,7 @@ def _serve_some(system: QueuedSystem, closing: Closing, until: Until) -> int:
             return number
         receiver._now = now
         system.actor = receiver
-        if len(arguments) == 1:  # half the time of the general way
+        if len(arguments) == 1:  # twice as fast as the general way
             server.handler(receiver, arguments[0])
         else:
             server.handler(receiver, *arguments)
@@ -271,7 +271,7 @@ def _serve_some(system: QueuedSystem, closing: Closing, until: Until) -> int:
 def rarely_collecting() -> Iterator[None]:
     """Search for garbage only now and then: what a run makes stays until its end."""
     before = gc.get_threshold()
-    if before[0]:  # 0: nobody searches
+    if before[0]:  # 0: no search is under way
         gc.set_threshold(max(before[0], _RARELY), *before[1:])
     try:
         yield

@@ -61,6 +61,6 @@ class Registry(Generic[Entry]):
         return self._sources.get(name)
 
     def suspects(self, name: str) -> tuple[PluginSuspect, ...]:
-        """Return whom to blame for errors of what has this name; nobody if it is built in."""
+        """Return the plug-in to blame for errors of this entry; none if it is built in."""
         source = self.source_of(name)
         return () if source is None else (PluginSuspect(source, f"{self.kind} {name}"),)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from rebecsim.clusters.kit.fields import AnyList
 from rebecsim.clusters.mapreduce.configuration import (
     SECOND,
     Failures,
@@ -29,7 +30,6 @@ from rebecsim.clusters.mapreduce.job import MEBIBYTE
 from rebecsim.studies.scenarios.scenario import Table
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
-_List = Field(strict=False, default=())
 _MILLISECOND = 1000
 _GIGABIT = 1e9 / 8  # bytes
 _GIGAHERTZ = 1e9
@@ -174,7 +174,7 @@ class ClusterTable(Table):
         json_schema_extra=unit("seconds"),
         description="after what time without heartbeats a node is lost",
     )
-    classes: Annotated[tuple[NodeClassTable, ...], _List] = Field(
+    classes: Annotated[tuple[NodeClassTable, ...], AnyList] = Field(
         default=(), description="of the first nodes; the others are as said above"
     )
 
@@ -312,7 +312,7 @@ class OutageTable(Table):
 class FailuresTable(Table):
     """Nodes that fail; their tasks, and the outputs of their maps, are made again."""
 
-    outages: Annotated[tuple[OutageTable, ...], _List] = Field(
+    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field(
         default=(), description="at given times"
     )
     mean_time_between: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(

@@ -15,6 +15,8 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
+from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.mapreduce.cluster_tables import ClusterTable
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,16 +69,16 @@ class JobOptions:
 class ClusterOptions:
     """The nodes of the cluster."""
 
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes that run tasks.")] = 30
-    racks: Annotated[int, typer.Option(min=1, help="Racks of these nodes.")] = 1
-    map_slots: Annotated[int, typer.Option(min=1, help="Map slots of a node.")] = 4
-    reduce_slots: Annotated[int, typer.Option(min=0, help="Reduce slots of a node.")] = 4
-    cores: Annotated[int, typer.Option(min=1, help="Cores of a node.")] = 8
-    disks: Annotated[int, typer.Option(min=1, help="Disks of a node.")] = 1
-    disk_read: Annotated[float, typer.Option(min=0.001, help="A disk reads, MiB/s.")] = 280.0
-    disk_write: Annotated[float, typer.Option(min=0.001, help="A disk writes, MiB/s.")] = 75.0
-    link: Annotated[float, typer.Option(min=0.001, help="Link of a node, Gbit/s.")] = 1.0
-    replication: Annotated[int, typer.Option(min=1, help="Copies of each input block.")] = 3
+    nodes: int = key(ClusterTable, "nodes", "Nodes that run tasks.")
+    racks: int = key(ClusterTable, "racks", "Racks of these nodes.")
+    map_slots: int = key(ClusterTable, "map_slots", "Map slots of a node.")
+    reduce_slots: int = key(ClusterTable, "reduce_slots", "Reduce slots of a node.")
+    cores: int = key(ClusterTable, "cores", "Cores of a node.")
+    disks: int = key(ClusterTable, "disks", "Disks of a node.")
+    disk_read: float = key(ClusterTable, "disk_read", "A disk reads, MiB/s.")
+    disk_write: float = key(ClusterTable, "disk_write", "A disk writes, MiB/s.")
+    link: float = key(ClusterTable, "link", "Link of a node, Gbit/s.")
+    replication: int = key(ClusterTable, "replication", "Copies of each input block.")
     classes: Annotated[
         list[str] | None,
         typer.Option(help=f"The first nodes, as {_CLASS}; repeatable for the next ones."),

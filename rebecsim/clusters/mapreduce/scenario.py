@@ -22,10 +22,12 @@ Every key stands below with its meaning. Paths start from the folder of the scen
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among
 from rebecsim.clusters.mapreduce.cluster_tables import (
     ChangeTable,
     ClusterTable,
@@ -45,15 +47,10 @@ from rebecsim.studies.scenarios.scenario import (
     ListOf,
     StudyScenario,
     Table,
-    require_metrics,
-    without_duplicates,
 )
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
-MAX_RUNS = 10_000
-"""Most runs of one scenario."""
-
-_List = Field(strict=False, default=())
+_METRICS = [each.metric.name for each in MAPREDUCE_MEASURES]
 
 
 class VariantTable(Table):
@@ -75,7 +72,7 @@ class VariantTable(Table):
         description="or the settings by their names in that file, with or without "
         "mapred.capacity-scheduler in front",
     )
-    changes: Annotated[tuple[ChangeTable, ...], _List] = Field(
+    changes: Annotated[tuple[ChangeTable, ...], AnyList] = Field(
         default=(), description="settings that change while the cluster runs"
     )
 
@@ -132,9 +129,15 @@ class MapReduceScenario(StudyScenario):
         description="the share of the jobs, by submission, that do not count; slots and devices "
         "count from when the first other one is submitted",
     )
-    metrics: Annotated[tuple[str, ...], _List] = Field(
+    metrics: Annotated[MetricNames, among(_METRICS)] = Field(
         default=(), description="columns of the table, by name; without it, those that matter"
     )
+
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has variants with schedulers of slots."""
+        variants = values.get("variants")
+        return isinstance(variants, list) and "workload" in values
 
     @property
     def compared_with(self) -> str:
@@ -155,14 +158,6 @@ class MapReduceScenario(StudyScenario):
         return cluster_configuration(
             self.cluster, self.variation, self.failures, self.speculation, variant.changes
         )
-
-    _no_duplicates = field_validator("metrics")(without_duplicates)
-
-    @field_validator("metrics")
-    @classmethod
-    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [each.metric.name for each in MAPREDUCE_MEASURES])
-        return names
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

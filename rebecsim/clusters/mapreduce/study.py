@@ -15,7 +15,6 @@ from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.size import run_size
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
@@ -24,10 +23,12 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import How, PlannedCell, Study
+from rebecsim.studies.study import Comparison, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
+
+_KEPT = tuple(each.metric for each in MAPREDUCE_MEASURES)
 
 
 class MapReduceStudy(Study):
@@ -37,10 +38,11 @@ class MapReduceStudy(Study):
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     replications_per_task: ClassVar[int] = 1
+    modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: one for each variant."""
-        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        columns = dict.fromkeys((each.name for each in _KEPT), "float64")
         for variant in scenario.variants:
             yield PlannedCell(
                 cell=Cell.of(variant.name),
@@ -81,21 +83,13 @@ class MapReduceStudy(Study):
         }
         return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
 
-    def kept(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
-        """Give all figures."""
-        return tuple(each.metric for each in MAPREDUCE_MEASURES)
-
-    def baseline(self, scenario: MapReduceScenario) -> str:
-        """Give the variant that the others are compared with."""
-        return scenario.compared_with
+    def comparison(self, scenario: MapReduceScenario) -> Comparison:
+        """Compare with one variant."""
+        return Comparison(scenario.compared_with, kept=_KEPT)
 
     def tables(self, scenario: MapReduceScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, attempts, queues, families and the use of slots and devices of every run."""
         return TABLES
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that run clusters need."""
-        return (__name__,)
 
     def files(self, scenario: MapReduceScenario) -> Mapping[FieldPath, str]:
         """Name the trace and the files of settings."""
@@ -125,11 +119,6 @@ class MapReduceStudy(Study):
         from rebecsim.clusters.mapreduce.report.sections import mapreduce_sections
 
         return mapreduce_sections(plan, results)
-
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has variants with schedulers of slots."""
-        variants = values.get("variants")
-        return isinstance(variants, list) and "workload" in values
 
 
 STUDY = MapReduceStudy()

@@ -20,7 +20,7 @@ from rebecsim.actors.watchdog import Watchdog
 from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
-from rebecsim.errors import UserError
+from rebecsim.errors import ArgumentError, UserError
 from rebecsim.exploration.orders import Quantity
 from rebecsim.lang.properties import check_condition
 from rebecsim.native.engines import Engine
@@ -151,14 +151,20 @@ class Chances:
 
 
 def looks_of(error: float, level: float, most: int | None = None) -> Looks:
-    """Plan runs to within an error at a level, no more than `most`. Raises UserError."""
+    """Plan runs to within an error at a level, no more than `most`. Raises ArgumentError."""
+    if not 0 < error < 0.5:
+        raise ArgumentError("error", "must be between 0 and 0.5")
+    require_level(level)
     if most is not None and most < 1:
-        raise UserError(f"there must be at least one run, not {most}")
-    try:
-        looks = looks_for(error, level)
-    except ValueError as problem:
-        raise UserError(str(problem)) from problem
+        raise ArgumentError("max_runs", f"must be 1 or more, not {most}")
+    looks = looks_for(error, level)
     return looks if most is None or most >= looks.runs[-1] else looks.at_most(most)
+
+
+def require_level(level: float) -> None:
+    """Raise ArgumentError for what is no confidence level."""
+    if not 0 < level < 1:
+        raise ArgumentError("level", "must be between 0 and 1")
 
 
 def chances(
@@ -284,7 +290,7 @@ def _happens(
     if result.system is None:
         raise UserError(f"{opened.model.name}: {result.outcome} in a constructor: there is no run")
     _require_end(opened.model.name, question, result.outcome)
-    if lookout is None or result.is_violation:  # the step that goes wrong leads to no state
+    if lookout is None or result.is_violation:  # a step that violates leads to no state
         return lookout is None and result.is_violation
     return lookout.sees(result.system)
 

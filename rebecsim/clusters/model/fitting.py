@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
 
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.model.columns import BASE, own_columns
 from rebecsim.clusters.model.expressions import expression_fault
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.servers import ALL, server_fault, server_names
-from rebecsim.clusters.model.variants import Opened, sweep_fault
+from rebecsim.clusters.model.variants import (
+    MODEL_SUFFIXES,
+    ModelText,
+    Opened,
+    open_text,
+    sweep_fault,
+)
+from rebecsim.lang import RebecaError
+from rebecsim.lang.reading.parser import read_source
+from rebecsim.studies.scenarios.scenario_errors import FieldError
+from rebecsim.studies.scenarios.sweeps import combinations, label_of
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+
+Given = TypeVar("Given", bound=ModelScenario)
 
 
 def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
@@ -62,3 +76,24 @@ def _fault(each: Observe, opened: Opened) -> str | None:
         case "misses":
             return None if each.text == ALL else server_fault(opened.model, each.text)
     return None
+
+
+def completed_scenario(scenario: Given, folder: Path) -> Given:
+    """Read the model, and see whether what is asked for fits it. Raises FieldError."""
+    path = folder / scenario.model
+    if path.suffix not in MODEL_SUFFIXES:
+        raise FieldError([(("model",), f"{path} is no model: their names end in .rebeca or .py")])
+    source = ModelText(str(path), read_source(path), scenario.core)
+    opened = open_text(source)
+    if faults := list(scenario_faults(scenario, opened)):
+        raise FieldError(faults)
+    for changes in combinations(scenario.varied) if scenario.varied else ():
+        try:
+            open_text(source.with_changes(changes))
+        except RebecaError as error:
+            # Its place is one in the printed variant, which nobody has seen.
+            first = error.diagnostics[0]
+            line = f", in {first.source_line.strip()!r}" if first.source_line else ""
+            message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"
+            raise FieldError([(("sweep",), message)]) from error
+    return scenario.model_copy(update={"text": source.text})

@@ -83,6 +83,19 @@ class _Seen:
     tables: dict[str, list[tuple[Any, ...]]]
 
 
+def why_python(
+    engine: Engine, source: ModelText, scenario: ModelScenario, trace: bool
+) -> str | None:
+    """Say why only Python can do runs that an engine is asked for; None if compiled code can.
+
+    Raises EngineError if the native engine is asked for and cannot.
+    """
+    why = "messages are kept" if trace else python_only(source, scenario)
+    if why is not None and engine == "native":
+        raise EngineError(f"the native engine cannot observe this: {why}; use python or auto")
+    return why
+
+
 def python_only(source: ModelText, scenario: ModelScenario) -> str | None:
     """Say why compiled code cannot observe what a scenario asks for; None if it can."""
     if source.is_python:
@@ -108,11 +121,8 @@ def run_rows(task: ModelTask) -> Rows:
     Raises EngineError or NotNativeError when the native engine is asked for and cannot run it.
     """
     native = None
-    why = "messages are kept" if task.trace else python_only(task.source, task.scenario)
-    if why is None:
+    if why_python(task.engine, task.source, task.scenario, task.trace) is None:
         native = native_for(task.engine, _work(task), partial(_native_model, task))
-    elif task.engine == "native":
-        raise EngineError(f"the native engine cannot observe this: {why}; use python or auto")
     if native is not None:
         return _native_rows(task, native)
     compiled = _compiled(task.source, _Hashed(task.scenario))
@@ -260,7 +270,7 @@ def laid_out(source: ModelText) -> NativeModel:
     from rebecsim.simulation.native import kept_model
 
     opened = open_text(source)
-    # The dialect is a part of what is laid out, and so of the name that it is kept under.
+    # The layout depends on the dialect, so the dialect is part of the key.
     file = f"{opened.checked.dialect} {source.file}"
     return kept_model(source.text, file, lambda: native_model(opened.model, opened.checked))
 
@@ -290,7 +300,7 @@ def _native_rows(task: ModelTask, native: NativeModel) -> Rows:
         stays = ending in STAYS and scenario.until is not None
         columns: dict[str, Any] = {MESSAGES: steps, END: scenario.until if stays else time}
         columns[OUTCOME] = ending
-        # Compiled code tells why its last run has ended, and of no other one.
+        # Compiled code tells only why its last run ended.
         again = range(replication, replication + 1)
         has_detail = ending not in (*STAYS, "step limit")
         detail = run(replications=again).detail if has_detail else ""

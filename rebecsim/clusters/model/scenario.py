@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -220,6 +221,12 @@ class ModelScenario(StudyScenario):
     )
 
     _no_duplicates = field_validator("observe")(without_duplicates)
+
+    def completed(self, folder: Path) -> Self:
+        """Read the model, and see whether what is asked for fits it."""
+        from rebecsim.clusters.model.fitting import completed_scenario
+
+        return completed_scenario(self, folder)
 
     @field_validator("observe")
     @classmethod

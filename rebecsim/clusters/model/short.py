@@ -11,7 +11,6 @@ from typing import Any
 from rebecsim.actors import Model
 from rebecsim.clusters.model.scenario import ModelScenario, Swept
 from rebecsim.clusters.model.servers import ALL
-from rebecsim.clusters.model.study import STUDY
 from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text, sweep_fault
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
@@ -79,7 +78,7 @@ def short_scenario(
         raise UserError(f"{model}: there is no such file")
     try:
         scenario = validated(ModelScenario, given.origin, values, {})
-        return LoadedScenario(STUDY.completed(scenario, model.parent), model.parent)
+        return LoadedScenario(scenario.completed(model.parent), model.parent)
     except FieldError as error:
         raise UserError(
             "\n".join(f"{given.option(path)}: {message}" for path, message in error.problems)
@@ -100,7 +99,7 @@ def single_variant(
         if len(values) > 1:
             raise UserError(f"--env {name}: one run has one value; give --runs for several")
     if model.suffix not in MODEL_SUFFIXES or not model.is_file():
-        load_checked(model)  # says what is wrong
+        load_checked(model)  # raises the error that fits
     source = ModelText(str(model), read_source(model), core)
     opened = open_text(source)
     for name, values in swept.items():

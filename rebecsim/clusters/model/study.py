@@ -15,17 +15,13 @@ from rebecsim.clusters.model.columns import columns_of, tables_of
 from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.fitting import scenario_faults
 from rebecsim.clusters.model.measures import measures_of
-from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows
+from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows, why_python
 from rebecsim.clusters.model.scenario import ModelScenario
-from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text
+from rebecsim.clusters.model.variants import ModelText, open_text
 from rebecsim.errors import UserError
-from rebecsim.lang import RebecaError
-from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
-from rebecsim.native.engines import Engine
-from rebecsim.simulation import Order, Tracer, simulate
-from rebecsim.simulation.montecarlo import EngineError
+from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
@@ -45,7 +41,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import How, PlannedCell
+from rebecsim.studies.study import Comparison, How, PlannedCell
 from rebecsim.studies.swept import VIEW_COLUMNS
 
 if TYPE_CHECKING:
@@ -68,6 +64,11 @@ class ModelSetup:
     source: ModelText
     scenario: ModelScenario
 
+    @property
+    def model_text(self) -> str | None:
+        """The variant, unless it is a program in Python."""
+        return None if self.source.is_python else self.source.text
+
 
 class ModelStudy(SimulatedStudy):
     """A model of one's own, run with the values that a scenario gives."""
@@ -85,37 +86,16 @@ class ModelStudy(SimulatedStudy):
     )
     replications_per_task: ClassVar[int] = _REPLICATIONS_PER_TASK
     traced_per_task: ClassVar[int] = 20
+    modules: ClassVar[tuple[str, ...]] = ("rebecsim.clusters.model.run",)
 
     # --- what there is -------------------------------------------------------------------------
 
-    def completed(self, scenario: ModelScenario, folder: Path) -> ModelScenario:
-        """Read the model, and see whether what is asked for fits it."""
-        path = folder / scenario.model
-        if path.suffix not in MODEL_SUFFIXES:
-            raise FieldError(
-                [(("model",), f"{path} is no model: their names end in .rebeca or .py")]
-            )
-        source = ModelText(str(path), read_source(path), scenario.core)
-        opened = open_text(source)
-        if faults := list(scenario_faults(scenario, opened)):
-            raise FieldError(faults)
-        for changes in combinations(scenario.varied) if scenario.varied else ():
-            try:
-                open_text(source.with_changes(changes))
-            except RebecaError as error:
-                # Its place is one in the printed variant, which nobody has seen.
-                first = error.diagnostics[0]
-                line = f", in {first.source_line.strip()!r}" if first.source_line else ""
-                message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"
-                raise FieldError([(("sweep",), message)]) from error
-        return scenario.model_copy(update={"text": source.text})
-
     def cells(self, scenario: ModelScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the variants: every combination of the values that are swept."""
-        if scenario.text is None:  # of a record that was changed
+        if scenario.text is None:  # the record was changed
             raise UserError("the text of the model is missing")
         source = ModelText(str(folder / scenario.model), scenario.text, scenario.core)
-        # What a record holds of a model in Python is never run to read it.
+        # Reading a record never runs the Python code that it holds.
         if not source.is_python and (faults := list(scenario_faults(scenario, open_text(source)))):
             raise FieldError(faults)
         columns = columns_of(scenario, _whole(scenario, source))
@@ -137,12 +117,13 @@ class ModelStudy(SimulatedStudy):
         """Give the figures that the scenario observes."""
         return measures_of(scenario)
 
-    def baseline(self, scenario: ModelScenario) -> str | None:
-        """Give the variant that the others are compared with, where there are many."""
+    def comparison(self, scenario: ModelScenario) -> Comparison:
+        """Compare with one variant, where there are many; a tick gives more orders."""
         labels = [label_of(changes) for changes in combinations(scenario.varied)]
+        baseline = labels[0] if len(labels) > _MOST_PAIRED else None
         if scenario.compared_with is not None:
-            return labels[scenario.compared_with - 1]
-        return labels[0] if len(labels) > _MOST_PAIRED else None
+            baseline = labels[scenario.compared_with - 1]
+        return Comparison(baseline, orders=tuple(scenario.orders))
 
     def tables(self, scenario: ModelScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep waits, curves and how runs ended; messages where that is wanted."""
@@ -160,19 +141,6 @@ class ModelStudy(SimulatedStudy):
         """Send the text of the model, which is all that a worker needs."""
         task = _task(cell, replications, how)
         return cell.name, partial(run_rows, task)
-
-    def model_text(self, cell: PlannedCell) -> str | None:
-        """Give the variant, unless it is a program in Python."""
-        setup: ModelSetup = cell.setup
-        return None if setup.source.is_python else setup.source.text
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that simulate need."""
-        return (*super().modules(engine), "rebecsim.clusters.model.run")
-
-    def orders(self, scenario: ModelScenario) -> Sequence[Order]:
-        """Give the orders that the scenario has, with a tick or without."""
-        return scenario.orders
 
     def size(self, cell: PlannedCell, replications: int) -> RunSize:
         """Estimate a run by its time units, or the messages that it serves at most."""
@@ -192,11 +160,7 @@ class ModelStudy(SimulatedStudy):
         opened = open_text(first.source)
         for warning in opened.checked.warnings:
             tell(str(warning))
-        why = "messages are kept" if how.trace else python_only(first.source, first.scenario)
-        if how.engine == "native" and why is not None:
-            raise EngineError(
-                f"the native engine cannot observe this: {why}; leave out --engine native"
-            )
+        why_python(how.engine, first.source, first.scenario, how.trace)
         for cell in plan.cells:
             _require_start(cell)
         if first.source.is_python:

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
 from rebecsim.clusters.stages.decisions import ChargedBy
 from rebecsim.clusters.stages.estimates.models import (
     ConstantErrors,
@@ -42,18 +43,12 @@ from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
     require_known,
-    require_metrics,
     without_duplicates,
 )
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
-MAX_RUNS = 10_000
-"""Most runs of one scenario."""
+_METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
 
-_List = Field(strict=False)
-"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
-
-Load = Annotated[float, Field(ge=0.001, le=1000)]
 FamilyName = Literal["cybershake", "ligo", "genome"]
 SizeName = Literal["small", "medium", "large"]
 ClosedName = Literal["small_1", "small_2", "medium", "large_1", "large_2"]
@@ -128,12 +123,12 @@ class EstimatesTable(Table):
         json_schema_extra=NO_UNIT,
         description="variable: the probability that a job is estimated to run longer than it does",
     )
-    over: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
+    over: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
         default=(0.0, 2.0),
         json_schema_extra=NO_UNIT,
         description="variable: between what the error of such a job is drawn",
     )
-    under: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
+    under: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
         default=(-0.9, -0.1),
         json_schema_extra=NO_UNIT,
         description="variable: between what that of any other is drawn",
@@ -181,15 +176,15 @@ class StagesWorkload(Table):
         json_schema_extra=unit("jobs per second"),
         description="of arrivals, a Poisson process; not with `closed`",
     )
-    workflows: Annotated[tuple[FamilyName, ...], _List] = Field(
+    workflows: Annotated[tuple[FamilyName, ...], AnyList] = Field(
         default=(), description="families of scientific workflows, which are as likely"
     )
-    sizes: Annotated[tuple[SizeName, ...], _List] = Field(
+    sizes: Annotated[tuple[SizeName, ...], AnyList] = Field(
         default=("small", "medium", "large"),
         min_length=1,
         description="of them: about 30, 50 or 100 tasks, which are as likely",
     )
-    files: Annotated[tuple[str, ...], _List] = Field(
+    files: Annotated[tuple[str, ...], AnyList] = Field(
         default=(),
         description="workflows instead, which are as likely: DAX (.xml) or WfCommons (.json), from "
         "the scenario's folder",
@@ -405,7 +400,7 @@ class StagesScenario(StudyScenario):
         json_schema_extra=unit("runs"),
         description="how often jobs are drawn, for all managers",
     )
-    policies: Annotated[tuple[str, ...], _List] = Field(
+    policies: Annotated[tuple[str, ...], AnyList] = Field(
         min_length=1, description="names of the resource managers to compare"
     )
     baseline: str | None = Field(
@@ -419,21 +414,19 @@ class StagesScenario(StudyScenario):
     hadoop: HadoopTable | None = Field(
         default=None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
     )
-    load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,),
-        min_length=1,
-        json_schema_extra=NO_UNIT,
-        description="submit jobs so many times as fast",
-    )
+    load_factors: LoadFactors = (1.0,)
     warm_up: Annotated[float, Field(ge=0, le=0.9)] | Literal["mser5"] = Field(
         default=0.0,
         json_schema_extra=NO_UNIT,
         description="the share of jobs that arrive first and do not count in figures; mser5: as "
         "many as that rule says, by the turnaround of each",
     )
-    metrics: Annotated[tuple[str, ...], _List] = Field(
-        default=(), description="columns of the table, by name; all of them without this key"
-    )
+    metrics: Annotated[MetricNames, among(_METRICS)] = ()
+
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has resources and a workload."""
+        return "resources" in values and "workload" in values
 
     @property
     def compared_with(self) -> str:
@@ -446,13 +439,7 @@ class StagesScenario(StudyScenario):
         require_known(names, stages_policy)
         return names
 
-    _no_duplicates = field_validator("policies", "load_factors", "metrics")(without_duplicates)
-
-    @field_validator("metrics")
-    @classmethod
-    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name])
-        return names
+    _no_duplicates = field_validator("policies")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -18,7 +18,6 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.size import run_size
 from rebecsim.clusters.stages.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
-from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION, Column, Rows
@@ -27,7 +26,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, Comparison, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -38,14 +37,14 @@ class StagesStudy(Study):
 
     kind: ClassVar[str] = "stages"
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
-    apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
     replications_per_task: ClassVar[int] = 1
+    modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: StagesScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: load factor x manager, since managers of a load share their jobs."""
-        counters = itertools.chain.from_iterable(each.counters for each in self.kept(scenario))
+        counters = itertools.chain.from_iterable(each.counters for each in _kept(scenario))
         columns = dict.fromkeys(sorted(counters), "float64")
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             yield PlannedCell(
@@ -74,22 +73,16 @@ class StagesStudy(Study):
 
     def measures(self, scenario: StagesScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all that its managers have."""
-        known = {each.name: each for each in self.kept(scenario)}
+        known = {each.name: each for each in _kept(scenario)}
         if scenario.metrics:
             return tuple(known[name] for name in scenario.metrics)
         if not any(can_search(name) for name in scenario.policies):
             del known[SEARCHED.name]
         return tuple(known.values())
 
-    def kept(self, scenario: StagesScenario) -> tuple[Metric, ...]:
-        """Give all figures; those of the wall clock where it is measured."""
-        with_clock = scenario.decisions.keeps_clock
-        measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
-        return (*measures, SEARCHED)
-
-    def baseline(self, scenario: StagesScenario) -> str:
-        """Give the manager that the others are compared with."""
-        return scenario.compared_with
+    def comparison(self, scenario: StagesScenario) -> Comparison:
+        """Compare with one manager; loads are apart."""
+        return Comparison(scenario.compared_with, ("load_factor",), kept=_kept(scenario))
 
     def axis(self, scenario: StagesScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""
@@ -100,10 +93,6 @@ class StagesStudy(Study):
     def tables(self, scenario: StagesScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, tasks and decisions of every run."""
         return TABLES
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers need."""
-        return (__name__,)
 
     def files(self, scenario: StagesScenario) -> Mapping[FieldPath, str]:
         """Name the files of workflows."""
@@ -131,9 +120,12 @@ class StagesStudy(Study):
 
         return stages_sections(plan, results)
 
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has resources and a workload."""
-        return "resources" in values and "workload" in values
+
+def _kept(scenario: StagesScenario) -> tuple[Metric, ...]:
+    """Give all figures; those of the wall clock where it is measured."""
+    with_clock = scenario.decisions.keeps_clock
+    measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
+    return (*measures, SEARCHED)
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Column]:

@@ -15,6 +15,8 @@ from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
+from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.yarn.scenario import ClusterTable
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,27 +35,24 @@ class NodeOptions:
         list[str] | None,
         typer.Option(help="As COUNT:memory=MB,cores=N; repeatable for other nodes."),
     ] = None
-    topology: Annotated[
-        Path | None, typer.Option(help="Racks and nodes in SLS JSON, instead of --nodes.")
-    ] = None
-    memory: Annotated[
-        int | None,
-        typer.Option(min=1, help="Memory of nodes for which the topology gives none, in MB."),
-    ] = None
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="Cores of nodes of the topology that say none.")
-    ] = None
-    meganode: Annotated[
-        bool, typer.Option("--meganode", help="Replace each rack by one node of its total size.")
-    ] = False
-    node_heartbeat: Annotated[
-        int, typer.Option(min=1, help="Milliseconds between heartbeats of a node.")
-    ] = 1000
-    master_heartbeat: Annotated[
-        int, typer.Option(min=1, help="Milliseconds between heartbeats of an AppMaster.")
-    ] = 1000
-    master_memory: Annotated[int, typer.Option(min=1, help="Memory of an AppMaster, in MB.")] = 1000
-    master_cores: Annotated[int, typer.Option(min=1, help="Cores of an AppMaster.")] = 1
+    topology: Path | None = key(
+        ClusterTable, "topology", "Racks and nodes in SLS JSON, instead of --nodes."
+    )
+    memory: int | None = key(
+        ClusterTable, "memory", "Memory of nodes for which the topology gives none, in MB."
+    )
+    cores: int | None = key(ClusterTable, "cores", "Cores of nodes of the topology that say none.")
+    meganode: bool = key(
+        ClusterTable, "meganode", "Replace each rack by one node of its total size."
+    )
+    node_heartbeat: int = key(
+        ClusterTable, "node_heartbeat", "Milliseconds between heartbeats of a node."
+    )
+    master_heartbeat: int = key(
+        ClusterTable, "master_heartbeat", "Milliseconds between heartbeats of an AppMaster."
+    )
+    master_memory: int = key(ClusterTable, "master_memory", "Memory of an AppMaster, in MB.")
+    master_cores: int = key(ClusterTable, "master_cores", "Cores of an AppMaster.")
 
     def table(self) -> dict[str, Any]:
         """Give them as a scenario has them. Raises UserError for nodes that cannot be read."""
@@ -75,21 +74,14 @@ class NodeOptions:
 class AssignmentOptions:
     """How containers are given to jobs."""
 
-    reservations: Annotated[
-        bool, typer.Option("--reservations", help="Reserve nodes for tasks that do not fit.")
-    ] = False
-    gaps: Annotated[
-        bool, typer.Option("--gaps", help="Run tasks on reserved nodes until these are needed.")
-    ] = False
-    gaps_for_masters: Annotated[
-        bool, typer.Option("--gaps-for-masters", help="The same for AppMasters.")
-    ] = False
-    assign_multiple: Annotated[
-        bool,
-        typer.Option(
-            "--assign-multiple", help="Assign as many containers as fit at each heartbeat."
-        ),
-    ] = False
+    reservations: bool = key(
+        ClusterTable, "reservations", "Reserve nodes for tasks that do not fit."
+    )
+    gaps: bool = key(ClusterTable, "gaps", "Run tasks on reserved nodes until these are needed.")
+    gaps_for_masters: bool = key(ClusterTable, "gaps_for_masters", "The same for AppMasters.")
+    assign_multiple: bool = key(
+        ClusterTable, "assign_multiple", "Assign as many containers as fit at each heartbeat."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,12 @@ is said. Paths start from the folder of the scenario file.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
 from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
@@ -32,21 +34,15 @@ from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
     require_known,
-    require_metrics,
     without_duplicates,
 )
 from rebecsim.studies.scenarios.units import NO_UNIT, UNIT_OUTSIDE, unit
 
-MAX_RUNS = 10_000
-"""Most runs of one scenario."""
-
-_List = Field(strict=False)
-"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
+_METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]
 
 _MOST = 2**40
 Amount = Annotated[int, Field(ge=1, le=_MOST)]
 AmountOrZero = Annotated[int, Field(ge=0, le=_MOST)]
-Load = Annotated[float, Field(ge=0.001, le=1000)]
 Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
 PenaltyName = Literal["NULL", "POWER1", "POWER2", "SQUAREROOT", "STEP", "SAWTOOTH", "SPARKWC"]
@@ -206,7 +202,7 @@ class SchedulerTable(Table):
 class ClusterTable(Table):
     """The nodes, and how YARN works on them."""
 
-    nodes: Annotated[tuple[NodeGroupTable, ...], _List] = Field(
+    nodes: Annotated[tuple[NodeGroupTable, ...], AnyList] = Field(
         default=(), description="nodes of one kind or several"
     )
     racks: int = Field(
@@ -253,7 +249,7 @@ class ClusterTable(Table):
     push_back: PushBack | None = Field(
         default=None, description="what PEEK asks beside its look ahead before it gives less"
     )
-    pools: Annotated[tuple[PoolTable, ...], _List] = Field(
+    pools: Annotated[tuple[PoolTable, ...], AnyList] = Field(
         default=(), description="FAIR and DRF: those of which something is to be said"
     )
 
@@ -322,7 +318,7 @@ class ElasticityTable(Table):
         json_schema_extra=unit("%"),
         description="GREEDY and SMARTG: the part of the nodes that may give less",
     )
-    overestimated: Annotated[tuple[Factor, Factor], _List] = Field(
+    overestimated: Annotated[tuple[Factor, Factor], AnyList] = Field(
         default=(1.0, 1.0),
         json_schema_extra=NO_UNIT,
         description="jobs ask for so many times the memory that is ideal, from least to most",
@@ -383,10 +379,10 @@ class YarnScenario(StudyScenario):
         json_schema_extra=unit("runs"),
         description="how often what is random is drawn: generated jobs, errors, over-estimates",
     )
-    policies: Annotated[tuple[str, ...], _List] = Field(
+    policies: Annotated[tuple[str, ...], AnyList] = Field(
         default=(), description="names of the schedulers to compare, of which there is a rule"
     )
-    schedulers: Annotated[tuple[SchedulerTable, ...], _List] = Field(
+    schedulers: Annotated[tuple[SchedulerTable, ...], AnyList] = Field(
         default=(), description="schedulers to compare of which there is a file of Hadoop's"
     )
     baseline: str | None = Field(
@@ -406,20 +402,18 @@ class YarnScenario(StudyScenario):
     errors: ErrorsTable = Field(
         default=ErrorsTable(), description="what is not as schedulers believe"
     )
-    error_percents: Annotated[tuple[Percent, ...], _List] = Field(
+    error_percents: Annotated[tuple[Percent, ...], AnyList] = Field(
         default=(),
         json_schema_extra=unit("%"),
         description="errors that do not say theirs are so large, one after the other",
     )
-    load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,),
-        min_length=1,
-        json_schema_extra=NO_UNIT,
-        description="submit jobs so many times as fast",
-    )
-    metrics: Annotated[tuple[str, ...], _List] = Field(
-        default=(), description="columns of the table, by name; all of them without this key"
-    )
+    load_factors: LoadFactors = (1.0,)
+    metrics: Annotated[MetricNames, among(_METRICS)] = ()
+
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has a cluster with AppMasters."""
+        return "cluster" in values and "workload" in values
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -446,15 +440,7 @@ class YarnScenario(StudyScenario):
         require_known(names, yarn_scheduler)
         return names
 
-    _no_duplicates = field_validator("policies", "error_percents", "load_factors", "metrics")(
-        without_duplicates
-    )
-
-    @field_validator("metrics")
-    @classmethod
-    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)])
-        return names
+    _no_duplicates = field_validator("policies", "error_percents")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

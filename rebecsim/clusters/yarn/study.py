@@ -17,7 +17,6 @@ from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.size import run_size
 from rebecsim.clusters.yarn.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
-from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
@@ -26,7 +25,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.study import LOAD_AXIS, Axis, How, PlannedCell, Study
+from rebecsim.studies.study import LOAD_AXIS, Axis, Comparison, How, PlannedCell, Study
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -37,13 +36,13 @@ class YarnStudy(Study):
 
     kind: ClassVar[str] = "yarn"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
-    apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
     replications_per_task: ClassVar[int] = 1
+    modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: YarnScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: scheduler x load factor x percent of errors."""
-        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        columns = dict.fromkeys((each.name for each in _kept(scenario)), "float64")
         is_random = scenario.is_random
         for policy, load_factor, percent in itertools.product(
             scenario.compared, scenario.load_factors, scenario.error_percents or (None,)
@@ -84,19 +83,15 @@ class YarnStudy(Study):
 
     def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all that say something."""
-        known = {each.name: each for each in self.kept(scenario)}
+        known = {each.name: each for each in _kept(scenario)}
         silent = set() if scenario.placement is not None or scenario.schedulers else {"local"}
         telling = [name for name in known if name not in silent]
         return tuple(known[name] for name in scenario.metrics or telling)
 
-    def kept(self, scenario: YarnScenario) -> tuple[Metric, ...]:
-        """Give all figures, those of queues only where a file has them."""
-        of_queues = QUEUE_MEASURES if scenario.schedulers else ()
-        return tuple(each.metric for each in (*YARN_MEASURES, *of_queues))
-
-    def baseline(self, scenario: YarnScenario) -> str:
-        """Give the scheduler that the others are compared with."""
-        return scenario.compared_with
+    def comparison(self, scenario: YarnScenario) -> Comparison:
+        """Compare with one scheduler; loads and errors are apart."""
+        apart = ("load_factor", "error_percent")
+        return Comparison(scenario.compared_with, apart, kept=_kept(scenario))
 
     def axis(self, scenario: YarnScenario) -> Axis | None:
         """Charts go by the load factor or by the errors, where there are several of them."""
@@ -110,10 +105,6 @@ class YarnStudy(Study):
     def tables(self, scenario: YarnScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, tasks, decisions, reservations and occupancy of every run, and queues."""
         return {**TABLES, **QUEUE_TABLES} if scenario.schedulers else TABLES
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that run clusters need."""
-        return (__name__,)
 
     def files(self, scenario: YarnScenario) -> Mapping[FieldPath, str]:
         """Name the trace, the topology, and what schedulers are read from."""
@@ -154,9 +145,11 @@ class YarnStudy(Study):
 
         return yarn_sections(plan, results)
 
-    def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has a cluster with AppMasters."""
-        return "cluster" in values and "workload" in values
+
+def _kept(scenario: YarnScenario) -> tuple[Metric, ...]:
+    """Give all figures, those of queues only where a file has them."""
+    of_queues = QUEUE_MEASURES if scenario.schedulers else ()
+    return tuple(each.metric for each in (*YARN_MEASURES, *of_queues))
 
 
 STUDY = YarnStudy()

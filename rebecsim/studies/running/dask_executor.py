@@ -214,7 +214,7 @@ class DaskExecutor:
         """
         try:
             result = await self._client.gather(told, asynchronous=True)
-        except BaseException as error:  # whatever it is, somebody waits for it
+        except BaseException as error:  # a thread waits for the result, whatever it is
             failed = told.status == "error"
             future.set_exception(self._explained(error) if failed else self._lost())
         else:
@@ -239,7 +239,7 @@ class DaskExecutor:
 
 
 def worker_threads(client: Client) -> Mapping[str, int]:
-    """Give the workers there are, and their threads; none where nobody answers."""
+    """Give the workers there are, and their threads; none where the scheduler does not answer."""
     try:
         found: Mapping[str, int] = client.nthreads()
     except (OSError, RuntimeError, AttributeError):  # while the scheduler is being lost
@@ -306,7 +306,7 @@ def _require_scheduler(address: str) -> None:
 
     A client would find out too, and then try for many seconds to close what it has not opened.
     """
-    with ThreadPoolExecutor(1) as thread:  # in a notebook, this one has a loop that runs
+    with ThreadPoolExecutor(1) as thread:  # in a notebook, this thread has a running event loop
         kind = thread.submit(asyncio.run, _kind_of(address)).result()
     if kind != "Scheduler":
         raise ValueError(f"that is a {kind.lower()}")

@@ -114,7 +114,7 @@ def interrupts_only_here() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # which lets the signal through again where it is started
+    resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -133,7 +133,7 @@ class WorkerPool(ProcessPoolExecutor):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             context.set_forkserver_preload(list(modules))
-        with importing_as_here():  # a process that keeps the books of the others
+        with importing_as_here():  # starts the process that tracks the others
             super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
         self.ahead = size * _AHEAD
@@ -144,9 +144,9 @@ class WorkerPool(ProcessPoolExecutor):
             with importing_as_here():  # a task may be the one that starts a process
                 future = super().submit(function, *args, **kwargs)
             self._watch_all_processes()
-        except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
+        except (OSError, EOFError) as error:  # its pipes, or those of the fork server, are gone
             raise BrokenProcessPool("no more worker processes can be started") from error
-        if broken := getattr(self, "_broken", False):  # since, and the task may be forgotten
+        if broken := getattr(self, "_broken", False):  # broken meanwhile, so the task may be lost
             raise BrokenProcessPool(broken)
         return future
 
@@ -154,7 +154,7 @@ class WorkerPool(ProcessPoolExecutor):
         """Have the pool watch the process too that the last task has started.
 
         Python's pool looks anew for the processes to watch when a task is told or done, and starts
-        one after it has looked. If that one is killed before the next task, nobody notices, and
+        one after it has looked. If that one is killed before the next task, nothing reports it, and
         what it holds, the way to the tasks among them, it holds for ever. There is no public way
         to have it look; without this one such a pool waits.
         """
@@ -173,7 +173,7 @@ class WorkerPool(ProcessPoolExecutor):
         for process in list((getattr(self, "_processes", None) or {}).values()):
             process.terminate()
         results: Any = self._result_queue
-        results._writer.close()  # nobody waits for the rest of half a result
+        results._writer.close()  # half a result is of no use
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None or getattr(self, "_broken", False):
@@ -189,7 +189,7 @@ def start_worker(prepare: Callable[[], object] | None = None) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    gc.freeze()  # what was imported stays, so there is no need to look for what can be freed
+    gc.freeze()  # imported modules stay, so collecting them is wasted time
     if prepare is not None:
         prepare()
 
@@ -198,7 +198,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os._exit(1)  # nobody is left to give results to
+        os._exit(1)  # the parent process has ended
 
 
 def executor_of(

@@ -16,6 +16,7 @@ from rebecsim.native.engines import Engine
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.executors import Executor, ThisProcess
+from rebecsim.studies.running.simulated_study import per_task, task_of
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell
 
@@ -120,7 +121,7 @@ class _Task:
 def _missing(run: PlannedRun, engine: Engine, progress: Progress, warn: Warn) -> Iterator[_Missing]:
     """The cells to run; replications of the others are reported as finished."""
     results, tables = run.results, run.plan.tables(run.trace)
-    size = run.plan.study.per_task(How(engine, run.trace))
+    size = per_task(run.plan.study, run.trace)
     for cell in run.plan.cells:
         total = cell.replications(run.replications or run.plan.scenario.replications)
         have = results.replications(cell, tables)
@@ -136,8 +137,8 @@ def _missing(run: PlannedRun, engine: Engine, progress: Progress, warn: Warn) ->
 def _tasks(missing: _Missing, engine: Engine, total: int) -> Iterator[_Task]:
     study, how = missing.run.plan.study, How(engine, missing.run.trace, total)
     for replications in missing.ranges:
-        name, do = study.task(missing.cell, replications, how)
-        yield _Task(name, len(replications), study.per_task(how), do)
+        name, do = task_of(study, missing.cell, replications, how)
+        yield _Task(name, len(replications), per_task(study, how.trace), do)
 
 
 def _packed(tasks: Iterator[_Task]) -> Iterator[list[_Task]]:
@@ -177,7 +178,7 @@ def _in_order(
         for rows in pending.popleft().result():
             yield rows
             interrupt.raise_if_seen()
-        room = executor.ahead - len(pending)  # there may be more workers than before, or fewer
+        room = executor.ahead - len(pending)  # workers of a cluster come and go
         pending.extend(map(submit, islice(packs, max(0, room))))
 
 

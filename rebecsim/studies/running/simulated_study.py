@@ -1,21 +1,16 @@
-"""The base class of kinds whose replications simulate a model."""
+"""How the runs of kinds are cut into tasks, and the base class of kinds that simulate a model."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
 
 from rebecsim.native.engines import RUNS_COMPILE, Engine, usable
-from rebecsim.simulation import Order
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.executors import simulation_modules
 from rebecsim.studies.study import How, PlannedCell, Study
-
-_SHARE = 4
-_LEAST = 25
-"""Orders differ by far more than chance, so a quarter of the replications shows it, if that is not
-too few."""
 
 
 class SimulatedStudy(Study):
@@ -31,33 +26,31 @@ class SimulatedStudy(Study):
     ) -> tuple[str, Callable[[], Rows]]:
         """Send the text of the model, which is all that a worker needs."""
 
-    @abstractmethod
-    def orders(self, scenario: Any) -> Sequence[Order]:
-        """Give the orders of messages that a scenario can be run in."""
-
     def run(self, cell: PlannedCell, replications: range) -> Rows:
         """Simulate some replications."""
         return self.task(cell, replications, How())[1]()
 
-    def per_task(self, how: How) -> int:
-        """Send fewer replications where each is kept with its messages."""
-        return self.traced_per_task if how.trace else self.replications_per_task
 
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that simulate need."""
-        return simulation_modules(engine)
+def task_of(
+    study: Study, cell: PlannedCell, replications: range, how: How
+) -> tuple[str, Callable[[], Rows]]:
+    """Give what a worker process is sent, and the name of what it may keep between tasks."""
+    if isinstance(study, SimulatedStudy):
+        return study.task(cell, replications, how)
+    return cell.name, partial(study.run, cell, replications)
 
-    def beside(self, scenario: Any, replications: int) -> Mapping[str, Any]:
-        """Run the other orders of messages beside a study in random order."""
-        if scenario.order != "random" or "order" in scenario.swept:
-            return {}
-        fewer = min(replications, max(_LEAST, replications // _SHARE))
-        changes = {"replications": fewer, "precision": None}
-        return {
-            order: scenario.model_copy(update={"order": order, **changes})
-            for order in self.orders(scenario)
-            if order != "random"
-        }
+
+def per_task(study: Study, trace: bool) -> int:
+    """Give how many replications a worker process is given at a time, with messages or without."""
+    if trace and isinstance(study, SimulatedStudy):
+        return study.traced_per_task
+    return study.replications_per_task
+
+
+def modules_of(study: Study, engine: Engine) -> tuple[str, ...]:
+    """Name what worker processes import beforehand."""
+    simulating = simulation_modules(engine) if isinstance(study, SimulatedStudy) else ()
+    return (*simulating, *study.modules)
 
 
 _COMPILED_SECONDS = 4e-7

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -122,6 +123,19 @@ class StudyScenario(Table):
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:
         """Give the models of tables whose keys depend on what they hold."""
         return {}
+
+    @classmethod
+    def is_like(cls, values: Mapping[str, Any]) -> bool:
+        """Whether a scenario file without a `kind` looks like one of this kind."""
+        return False
+
+    def completed(self, folder: Path) -> Self:
+        """Give it as its record is to hold it, with what it needs of the files it names.
+
+        Those are there; paths start from `folder`. Raises FieldError for keys that do not fit what
+        is in them.
+        """
+        return self
 
     def replace(self, **changes: object) -> Self:
         """Return the scenario with some fields changed, e.g. `replace(replications=10)`.

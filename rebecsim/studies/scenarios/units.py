@@ -27,7 +27,7 @@ UNIT_OUTSIDE: JsonDict = {_KEY: None}
 
 
 def unit_of(field: Mapping[str, Any] | object, outside: str = "") -> str | None:
-    """Give the unit of a field by its schema; nothing for a bare number, None if nobody said."""
+    """Give the unit of a field by its schema; "" for a bare number, None if not stated."""
     if not isinstance(field, Mapping) or _KEY not in field:
         return None
     return outside if field[_KEY] is None else str(field[_KEY])

@@ -271,7 +271,7 @@ def _p_value(estimate: Estimate, runs: int) -> float | None:
     if estimate.value == 0:
         return 1.0
     if estimate.standard_error == 0:
-        # Student's t takes runs that all agree for certainty, be they two. The sign test does not:
+        # If all runs agree, Student's t is certain even with two of them. The sign test is not:
         # without a difference, n independent runs fall on one side with probability 2^(1 - n).
         return 2.0 ** (1 - runs)
     from scipy.special import stdtr

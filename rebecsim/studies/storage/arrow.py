@@ -11,7 +11,7 @@ def leave_pandas_alone() -> None:
     """Let pyarrow do without pandas, which takes longer to import than most runs are read.
 
     pyarrow looks for it once, when it makes its first table; and again if a table is to become a
-    frame of pandas, as in a user's plug-in. Only for the program, whose process is nobody else's.
+    frame of pandas, as in a user's plug-in. Only for the program, which has its process alone.
     """
     import pyarrow
 

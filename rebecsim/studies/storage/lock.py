@@ -43,7 +43,7 @@ _WRITER = re.compile(
 
 _LONGEST = 4_096  # characters of a lock file that are looked at
 _LONGEST_COMMAND = 200
-_PAUSE = 0.01  # whoever looks whether a directory is being written holds its lock for a moment
+_PAUSE = 0.01  # a look at whether a directory is being written holds its lock for a moment
 
 
 _log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ def _opened(directory: Path, flags: int = os.O_RDONLY) -> IO[str]:
 
 def _require_own(path: Path, file: IO[str]) -> None:
     """Raise ResultsError unless a file is for locks, and has no other name."""
-    text = file.read(_LONGEST).strip("\0")  # which a file may hold after a loss of power
+    text = file.read(_LONGEST).strip("\0")  # NULs may remain after a loss of power
     if os.fstat(file.fileno()).st_nlink > 1 or (text and not _WRITER.fullmatch(text)):
         raise ResultsError(f"{path}: this is not a lock file of rebecsim; move it elsewhere")
 

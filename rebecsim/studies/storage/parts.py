@@ -84,7 +84,7 @@ class GrowingFile:
         try:
             self._file = os.fdopen(created(self._temporary), "wb")
             self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
-        except BaseException:  # an interrupt, too; a file that nobody has is closed
+        except BaseException:  # interrupts too: the unfinished file is closed
             self._temporary.unlink(missing_ok=True)
             raise
 

@@ -73,10 +73,10 @@ def described(plan: Plan) -> dict[str, Any]:
     return {
         "apart": list(plan.apart),
         "axis": axis and axis.coordinate,
-        "baseline": plan.study.baseline(plan.scenario),
+        "baseline": plan.comparison.baseline,
         "level": plan.scenario.level,
         "caution": plan.caution,
-        "measures": [each.described for each in plan.study.kept(plan.scenario)],
+        "measures": [each.described for each in plan.comparison.kept],
         "columns": dict(plan.columns),
         "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},
         "cells": [

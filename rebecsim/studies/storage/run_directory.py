@@ -117,9 +117,9 @@ def _contents(directory: Path) -> Iterator[str]:
 def _remove_temporary_files(directory: Path) -> None:
     """Remove temporary files of processes that are gone.
 
-    Only the holder of the lock writes into the folders of parts and tables, so nobody else's file
-    there is in use. Reports, and what a study of the browser notes in a hidden folder, are written
-    without it, so their files are in use while their process is alive.
+    Only the holder of the lock writes into the folders of parts and tables, so no file of another
+    writer is in use there. Reports, and what a study of the browser notes in a hidden folder, are
+    written without it, so their files are in use while their process is alive.
     """
     for path in directory.rglob(".*.tmp"):
         writer = writer_of(path)

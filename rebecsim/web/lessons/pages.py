@@ -69,9 +69,9 @@ def lesson_pages(library: Library, classroom: Classroom | None) -> APIRouter:
         is_there = 0 <= exercise < len(groups) and 0 <= case < len(groups[exercise])
         if not is_there or not visitor.get().may_see_answers(name):
             raise UnknownPlaceError("There is no such solution, or your teacher has not opened it.")
-        asked = groups[exercise][case]
-        model = _opened(library, asked)
-        query = {"never": asked.never} if asked.never else {}
+        chosen = groups[exercise][case]
+        model = _opened(library, chosen)
+        query = {"never": chosen.never} if chosen.never else {}
         return RedirectResponse(Place(model.id, (), 0).address(**query), 303)
 
     @router.get("/tour/{number}")

@@ -186,7 +186,7 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         versions={},
         moments=[sums[cell] for cell in cells],
         metrics=measures if study is None else study.measures(scenario),
-        charted=() if study is None else study.charted(scenario),
+        charted=() if swept is None else swept.comparison.charted,
         axis=_plain_axis(run) if swept is None else swept.axis,
         apart=run.contents.apart,
         swept=() if swept is None else tuple(each.coordinate for each in swept.axes),

@@ -26,7 +26,7 @@ State = Literal["complete", "running", "stopped"]
 
 
 @dataclass(frozen=True)
-class FoundRun:
+class ListedRun:
     """A run that was found. `id` stands in addresses."""
 
     id: str
@@ -56,10 +56,10 @@ class FoundRun:
 
 
 @dataclass(frozen=True)
-class FoundRuns:
+class RunList:
     """The runs that were found, and the errors of those that cannot be opened."""
 
-    runs: tuple[FoundRun, ...]
+    runs: tuple[ListedRun, ...]
     complaints: tuple[str, ...]
     all_read: bool
 
@@ -70,11 +70,11 @@ class RunFinder:
     def __init__(self, root: Path | None) -> None:
         self.root = None if root is None else root.resolve()
 
-    def look(self) -> FoundRuns:
+    def look(self) -> RunList:
         """Give all runs as they are now, in the order of their names."""
         if self.root is None:
-            return FoundRuns((), (), True)
-        runs: list[FoundRun] = []
+            return RunList((), (), True)
+        runs: list[ListedRun] = []
         complaints: list[str] = []
         found = find_runs(self.root)
         for name, directory in islice(found, MOST_RUNS):
@@ -82,9 +82,9 @@ class RunFinder:
                 runs.append(self._opened(name, directory))
             except ResultsError as error:
                 complaints.append(self.without_root(str(error)))
-        return FoundRuns(tuple(runs), tuple(complaints), next(found, None) is None)
+        return RunList(tuple(runs), tuple(complaints), next(found, None) is None)
 
-    def find(self, run: str) -> FoundRun:
+    def find(self, run: str) -> ListedRun:
         """Give a run by its id. Raises UnknownPlaceError, ResultsError."""
         for name, directory in self._places():
             if id_of(name) == run:
@@ -106,13 +106,13 @@ class RunFinder:
     def _places(self) -> Iterator[tuple[str, Path]]:
         return iter(()) if self.root is None else islice(find_runs(self.root), MOST_RUNS)
 
-    def _opened(self, name: str, directory: Path) -> FoundRun:
+    def _opened(self, name: str, directory: Path) -> ListedRun:
         stored = open_run(directory, name)
         if is_being_written(directory):
             state: State = "running"
         else:
             state = "complete" if len(stored.finished) == len(stored.cells) else "stopped"
-        return FoundRun(id_of(name), stored, state)
+        return ListedRun(id_of(name), stored, state)
 
 
 def id_of(name: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
@@ -24,7 +25,8 @@ from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
-from rebecsim.web.studies.run_finder import FoundRun, RunFinder
+from rebecsim.web.studies.run_finder import ListedRun, RunFinder
+from rebecsim.web.studies.scenarios import question_about
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
 
@@ -59,13 +61,13 @@ class RunViews:
         """Give the list, in an order, of the runs that have these words."""
         sort = sort if sort in _ORDERS else "name"
         find = find.strip()[:_LONGEST_SEARCH]
-        shelved = self.finder.look()
-        shown = sorted(shelved.runs, key=_ORDERS[sort], reverse=down)
+        found = self.finder.look()
+        shown = sorted(found.runs, key=_ORDERS[sort], reverse=down)
         return rendered(
             "studies/runs.html.j2",
             root=self._root,
             runs=[each for each in shown if _is_found(each, find)],
-            shelved=shelved,
+            found=found,
             find=find,
             headings=[(each, *_heading(each, sort, down, find)) for each in _ORDERS],
             size_text=size_text,
@@ -116,7 +118,7 @@ class RunViews:
 
     def box(self, sql: str) -> str:
         """Give the page on which one asks."""
-        return self._asked(sql[:LONGEST_QUESTION])
+        return self._sql_page(sql[:LONGEST_QUESTION])
 
     def answer(self, sql: str) -> tuple[str, int]:
         """Give the page with the answer to a question, or with what is wrong, and its status."""
@@ -124,8 +126,8 @@ class RunViews:
             answer = self._questions.ask(sql, self.finder.root)
         except UserError as error:
             wrong = clipped(str(error), LONGEST_ERROR)
-            return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
-        return self._asked(sql, answer=answer), 200
+            return self._sql_page(sql[:LONGEST_QUESTION], error=wrong), 400
+        return self._sql_page(sql, answer=answer), 200
 
     def write_answer(self, sql: str, out: Path) -> tuple[str, int] | None:
         """Write all rows of an answer to a file; give a page and its status where that fails."""
@@ -133,7 +135,7 @@ class RunViews:
             self._questions.write(sql, self.finder.root, out)
         except UserError as error:
             wrong = clipped(str(error), LONGEST_ERROR)
-            return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
+            return self._sql_page(sql[:LONGEST_QUESTION], error=wrong), 400
         return None
 
     def difference(self, runs: list[str]) -> str:
@@ -156,7 +158,7 @@ class RunViews:
             more=list(_changes(one, other)),
         )
 
-    def _figures(self, run: FoundRun) -> dict[str, Any]:
+    def _figures(self, run: ListedRun) -> dict[str, Any]:
         error, figures = "", None
         try:
             with self.finder.naming():
@@ -169,17 +171,18 @@ class RunViews:
     def _root(self) -> str:
         return "" if self.finder.root is None else self.finder.root.name or "/"
 
-    def _asked(self, sql: str, **found: Any) -> str:
+    def _sql_page(self, sql: str, **found: Any) -> str:
         known = views([each.stored for each in self.finder.look().runs])
         values = {"answer": None, "error": "", **found}
         return rendered("studies/sql.html.j2", sql=sql, views=known, root=self._root, **values)
 
 
-def _run_values(run: FoundRun) -> dict[str, Any]:
+def _run_values(run: ListedRun) -> dict[str, Any]:
     """Give what the page of a run shows beside its figures."""
     question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
     return {
         "run": run,
+        "asks": question_about(run.stored.scenario),
         "files": list(_kept_files(run.directory)),
         "settings": list(scenario_rows(run.stored.scenario)),
         "question": f"/runs/sql?{urlencode({'sql': question})}",
@@ -206,7 +209,7 @@ class KeptTable:
     picture: str
 
 
-def _kept_report(run: FoundRun, figures: Figures | None, files: Sequence[str]) -> dict[str, Any]:
+def _kept_report(run: ListedRun, figures: Figures | None, files: Sequence[str]) -> dict[str, Any]:
     """Give what the report on disk has beside the charts and tables of all reports."""
     drawn = {each.name for each in figures.charts} if figures else set()
     pictures = [Path(each).stem for each in files if each.endswith(".svg")]
@@ -252,7 +255,7 @@ def _short(column: Sequence[str]) -> list[str]:
     ]
 
 
-def _is_found(run: FoundRun, find: str) -> bool:
+def _is_found(run: ListedRun, find: str) -> bool:
     words = f"{run.name} {run.title} {run.stored.kind} {run.state}".casefold()
     return all(each in words for each in find.casefold().split())
 
@@ -260,10 +263,10 @@ def _is_found(run: FoundRun, find: str) -> bool:
 def _heading(name: str, sort: str, down: bool, find: str) -> tuple[str, str]:
     """Give where the heading of a column leads, and how the list goes by it now."""
     is_it = name == sort
-    asked = {"sort": name, **({"down": "1"} if is_it and not down else {})}
-    asked |= {"find": find} if find else {}
+    query = {"sort": name, **({"down": "1"} if is_it and not down else {})}
+    query |= {"find": find} if find else {}
     order = ("descending" if down else "ascending") if is_it else ""
-    return f"/runs?{urlencode(asked, quote_via=quote)}", order
+    return f"/runs?{urlencode(query, quote_via=quote)}", order
 
 
 def _different(found: RunDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
@@ -275,14 +278,15 @@ def _different(found: RunDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
     ]
 
 
-def _changes(one: FoundRun, other: FoundRun) -> Iterator[str]:
+def _changes(one: ListedRun, other: ListedRun) -> Iterator[str]:
     """Say what else a kind can compare, as the terminal shows it."""
     from rich.console import Console
 
     if one.stored.kind != other.stored.kind:
         return
     with suppress(UnknownNameError):  # the kind of a plug-in that is not there
-        for more in find_kind(one.stored.kind).changes(one.stored, other.stored):
+        changes = find_kind(one.stored.kind).changes
+        for more in chain.from_iterable(each(one.stored, other.stored) for each in changes):
             text = io.StringIO()
             Console(file=text, width=_WIDTH, color_system=None).print(more)
             yield clipped(text.getvalue().rstrip(), _MOST_CHANGES)

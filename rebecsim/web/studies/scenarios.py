@@ -132,7 +132,7 @@ _QUESTIONS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class BuiltinQuestion:
     """A built-in scenario: what it asks, its name, and the title of its reports."""
 
     question: str
@@ -140,15 +140,20 @@ class Asked:
     title: str
 
 
-def questions_by_kind() -> dict[str, list[Asked]]:
+def questions_by_kind() -> dict[str, list[BuiltinQuestion]]:
     """Give the questions below the heading of their kind, kinds with the most users first."""
-    found: dict[str, list[Asked]] = {heading: [] for heading in _KINDS.values()}
+    found: dict[str, list[BuiltinQuestion]] = {heading: [] for heading in _KINDS.values()}
     for name, (kind, title) in builtin_titles().items():
-        asked = Asked(_QUESTIONS.get(name, title), name, title)
+        asked = BuiltinQuestion(_QUESTIONS.get(name, title), name, title)
         found.setdefault(_KINDS.get(kind, kind), []).append(asked)
     return {heading: asked for heading, asked in found.items() if asked}
 
 
 def question_of(text: str) -> str:
     """Give what a built-in scenario with this text asks, as it may have been changed."""
-    return _QUESTIONS.get(str((values_of(text) or {}).get("name")), "")
+    return question_about(values_of(text) or {})
+
+
+def question_about(scenario: Mapping[str, Any]) -> str:
+    """Give what a built-in scenario asks; nothing for one of another name."""
+    return _QUESTIONS.get(str(scenario.get("name")), "")

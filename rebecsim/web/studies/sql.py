@@ -125,9 +125,9 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
     finder = RunFinder(Path(asked["root"]))
     warnings: list[str] = []
     try:
-        shelved = finder.look()
-        warnings += shelved.complaints
-        runs = [each.stored for each in shelved.runs]
+        found = finder.look()
+        warnings += found.complaints
+        runs = [each.stored for each in found.runs]
         answer = query(asked["sql"], runs, warnings.append, asked["megabytes"])
         if "out" in asked:
             _write(answer, Path(asked["out"]))

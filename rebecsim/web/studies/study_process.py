@@ -382,6 +382,7 @@ def _run(out: Path, request: Request) -> None:
     from rebecsim.report.comparison import compared
     from rebecsim.studies.running.comparing import StudyRunner, comparison_size
     from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.running.simulated_study import modules_of
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
     from rebecsim.web.studies.scenarios import checked
@@ -395,7 +396,7 @@ def _run(out: Path, request: Request) -> None:
         how_large.require_bounded()
         if how_large.is_large:
             _say(how_large.text)
-    with executor_with_plugins(request.workers, plan.study.modules("auto")) as executor:
+    with executor_with_plugins(request.workers, modules_of(plan.study, "auto")) as executor:
         run = PlannedRun(plan, Results.open(out, plan, resume=True))
         noted = _Noted(out, plan.study.counted)
         try:

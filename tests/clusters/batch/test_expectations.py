@@ -9,8 +9,8 @@ import pytest
 
 from rebecsim.clusters.batch.measures import schedule_figures
 from rebecsim.clusters.batch.schedules import read_schedules
-from rebecsim.clusters.batch.shares import shares_of
 from rebecsim.errors import UserError
+from rebecsim.metrics.shares import shares_of
 from rebecsim.studies import Results
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.workloads import Workload

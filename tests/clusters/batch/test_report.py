@@ -96,7 +96,7 @@ def test_the_page_is_whole_and_escapes_what_the_scenario_says(small, written) ->
     assert [tag for tag, _ in page.tags].count("p") >= 2
     assert [tag for tag, _ in page.tags].count("script") == 1  # that of the page
     sources = [given["src"] for tag, given in page.tags if tag == "img"]
-    assert len(sources) == 6
+    assert len(sources) == 7
     assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
     assert all(given["alt"] for tag, given in page.tags if tag == "img")
     assert not re.search(r'(?:src|href)="https?:', text)
@@ -143,7 +143,7 @@ def test_the_means_that_know_no_users_are_drawn(small, drawn) -> None:
 
 def test_every_picture_is_written_in_both_forms(written) -> None:
     charts = written.html.parent / "charts"
-    names = ["changes", "gantt", "means", "over_time", "overdue", "users"]
+    names = ["by_group", "changes", "gantt", "means", "over_time", "overdue", "users"]
     assert sorted(path.name for path in charts.iterdir()) == sorted(
         f"{name}{form}" for name in names for form in (".png", ".svg")
     )
@@ -177,7 +177,7 @@ def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
     assert not (place / "users.csv").exists()
     assert not (place / "changes.csv").exists()
     assert set(again.charts) == set((place / "charts").iterdir())
-    assert {path.stem for path in again.charts} == {"gantt", "means", "over_time"}
+    assert {path.stem for path in again.charts} == {"by_group", "gantt", "means", "over_time"}
 
 
 def test_the_table_marks_the_best(small) -> None:

@@ -35,7 +35,7 @@ def test_a_limit_is_said_and_gives_a_code_of_its_own(run: Run) -> None:
 
 def test_mistakes_name_what_is_wrong(run: Run) -> None:
     for options, text in (
-        ((), "name at least one quantity to compute"),
+        ((), "no quantity is given"),
         (("--reward", "ann.ticets"), "did you mean `tickets`?"),
         (
             ("--final", "ann.asking"),

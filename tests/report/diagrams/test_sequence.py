@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from rebecsim.exploration import explore
+from rebecsim.exploration import Checks, explore
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.sequence_diagram import sequence_diagram
@@ -77,6 +78,27 @@ def test_labels_of_messages_to_oneself_end_before_the_notes(drawn: list[Any]) ->
     for label in own:
         words = label[0].tail if len(label) else label.text
         assert float(label.get("x")) + 6.0 * len(words) < notes
+
+
+@pytest.mark.parametrize(("steps", "times"), [(4, 1), (9, 2)])
+def test_names_stand_below_many_steps_too(steps: int, times: int) -> None:
+    text = f"""\
+reactiveclass Clock(2) {{
+    statevars {{ int count; }}
+    Clock() {{ self.tick(); }}
+    msgsrv tick() {{ count++; if (count < {steps}) {{ self.tick() after(1); }} }}
+}}
+main {{ Clock clock():(); }}
+"""
+    path = explore(build_model(check_source(text, "clock")), checks=Checks(deadlock=True)).path
+    assert path is not None
+    drawn = list(ElementTree.fromstring(sequence_diagram(replace(path, breach=None))).iter())
+    names = [drawn[each] for each in of_class(drawn, "name")]
+    assert [each.findtext("*") or each.text for each in names] == ["clock"] * times
+    busy = [float(drawn[each].get("y", 0)) for each in of_class(drawn, "busy")]
+    assert (float(names[-1].get("y", 0)) > max(busy)) is (times == 2)
+    lowest = max(float(each.get("y2") or each.get("y") or 0) for each in drawn)
+    assert lowest < float(drawn[0].get("height", 0)) < lowest + 40  # no empty space below
 
 
 def test_pictures_are_dark_where_the_reader_is(drawn: list[Any]) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure as draw_over_time
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
 from rebecsim.report.figures import (
@@ -71,35 +72,22 @@ def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure
 
     Each step is the mean of its window of time.
     """
-    figure = new_figure(11, 6.4, heading)
-    usage, queue = figure.subplots(2, 1, sharex=True)
     last = max(int(each.end.max()) for each in schedules)
     first = min(int(each.workload.submit.min()) for each in schedules)
     edges = window_edges(first, last, _MOST_WINDOWS)
-    unit, name = time_axis(float(edges[-1] - edges[0]))
-    styles = line_styles(tuple(each.policy for each in schedules))
+    begin = (edges[:-1] - edges[0]) / 1.0
+    used: dict[str, Course] = {}
+    waiting: dict[str, Course] = {}
     for each in schedules:
-        jobs = each.workload
-        used = count_over_time(each.start, each.end, jobs.processors).means(edges)
-        waiting = count_over_time(jobs.submit, each.start).means(edges)
-        style = styles[each.policy]
-        for axes, values in ((usage, 100 * used / jobs.capacity), (queue, waiting)):
-            axes.stairs(
-                values,
-                (edges - edges[0]) / unit,
-                baseline=None,
-                label=each.policy,
-                color=style.colour,
-                linewidth=0.5 * style.line_width + 0.3,
-            )
-    plain_axes(usage, "Processors in use", "", "Utilisation (%)")
-    usage.set_ylim(0, 102)
-    plain_axes(queue, "Jobs waiting", f"Time ({name})", "Jobs in the queue")
-    queue.set_ylim(0, None)
-    queue.set_xlim(0, (edges[-1] - edges[0]) / unit)
-    handles, labels = usage.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
-    return figure
+        busy = timeline_of(each).in_use(edges) / each.workload.capacity
+        used[each.policy] = Course(begin, 100 * busy)
+        queue = count_over_time(each.workload.submit, each.start)
+        waiting[each.policy] = Course(begin, queue.means(edges))
+    panels = (
+        Panel("Processors in use", "Utilisation (%)", used, is_percent=True),
+        Panel("Jobs waiting", "Jobs in the queue", waiting),
+    )
+    return draw_over_time(panels, float(edges[-1] - edges[0]), heading)
 
 
 def busiest_time(schedule: Schedule) -> tuple[int, int]:

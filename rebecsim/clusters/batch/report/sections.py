@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from rebecsim.clusters.batch.difference import ScheduleDifference, schedule_difference
 from rebecsim.clusters.batch.measures import JudgedSchedule
+from rebecsim.clusters.batch.report.by_group import answer_of_schedules
 from rebecsim.clusters.batch.report.csv import changes_csv, schedules_csv, users_csv
 from rebecsim.clusters.batch.report.schedule_charts import (
     busiest_time,
@@ -23,11 +24,14 @@ from rebecsim.clusters.batch.report.schedule_charts import (
 from rebecsim.clusters.batch.report.tables import difference_summary
 from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxes_figure
 from rebecsim.clusters.batch.schedules import read_schedules
+from rebecsim.clusters.kit.by_group import by_group_section, first_cells
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
+from rebecsim.studies.cell import Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import PlannedCell
+from rebecsim.workloads import Schedule
 from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
@@ -46,12 +50,14 @@ class Schedules:
         shown: the schedules that are drawn, one for each policy: of the first load factor, the
             first estimates and the first replication.
         replications: how many schedules there are like the first of them.
+        by_condition: the first schedules of all policies under each condition, see `first_cells`.
     """
 
     users: Mapping[tuple[PlannedCell, int], UserMetrics]
     labels: Mapping[int, str]
     shown: Mapping[str, JudgedSchedule]
     replications: int
+    by_condition: Mapping[Condition, Mapping[str, Schedule]]
 
 
 def read_shown(plan: Plan, results: Results) -> Schedules:
@@ -60,6 +66,9 @@ def read_shown(plan: Plan, results: Results) -> Schedules:
     labels: dict[int, str] = {}
     shown: dict[str, JudgedSchedule] = {}
     replications = 0
+    firsts: dict[PlannedCell, Schedule] = {}
+    compared = first_cells(plan)
+    kept = {cell for cells in compared.values() for cell in cells.values()}
     for cell in plan.cells:
         for replication, judged in enumerate(read_schedules(results, cell)):
             replications += cell is plan.cells[0]
@@ -67,11 +76,17 @@ def read_shown(plan: Plan, results: Results) -> Schedules:
                 users[cell, replication] = judged.users
                 labels |= labels_of(judged.schedule.workload, "user")
             shown.setdefault(cell.cell.policy, judged)
-    return Schedules(users, labels, shown, replications)
+            if cell in kept:
+                firsts.setdefault(cell, judged.schedule)
+    by_condition = {
+        condition: {policy: firsts[cell] for policy, cell in cells.items()}
+        for condition, cells in compared.items()
+    }
+    return Schedules(users, labels, shown, replications, by_condition)
 
 
 def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
-    """Changes against the baseline, and pictures of one schedule of each policy."""
+    """Who waits longer, changes against the baseline, pictures of a schedule of each policy."""
     read = read_shown(plan, results)
     base = read.shown[plan.scenario.compared_with]
     others = [each for each in read.shown.values() if each is not base]
@@ -85,8 +100,15 @@ def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
         notes=notes,
         files=_files(plan, results, read, differences),
     )
+    answers = {
+        condition: answer_of_schedules(schedules, exact=not plan.has_chance)
+        for condition, schedules in read.by_condition.items()
+    }
+    by_group = by_group_section(
+        answers, leads=not plan.has_chance, notes=notes if plan.has_chance else ()
+    )
     pictures = (_means(plan, results, read), *_pictures(plan, read, differences, of_first))
-    return changes, Section("pictures", "Schedules", pictures=pictures, notes=notes)
+    return by_group, changes, Section("pictures", "Schedules", pictures=pictures, notes=notes)
 
 
 def _files(
@@ -134,7 +156,7 @@ def _means(plan: Plan, results: Results, read: Schedules) -> Picture:
     of = ", ".join(filter(None, (condition, drawn)))
     return Picture(
         "means",
-        "Wait, response and slowdown",
+        "How long do jobs wait and take?",
         "Means over all jobs, which say nothing of users.",
         partial(means_figure, tuple(cells), means, _heading(plan, of)),
     )
@@ -156,7 +178,7 @@ def _pictures(
     if users:
         yield Picture(
             "users",
-            "Users",
+            "Whose jobs end later than expected?",
             "A box reaches from the lower to the upper quartile of the users, with the median in "
             "it; whiskers reach to the last user within one and a half times its height, dots are "
             "other users.",
@@ -164,14 +186,14 @@ def _pictures(
         )
         yield Picture(
             "overdue",
-            "Overdue jobs",
+            "Whose jobs were overdue, and when?",
             "A job is overdue from the latest start that would have met its expected end until it "
             "starts. Below each map is what the machine was doing.",
             partial(_overdue, shown, heading),
         )
     yield Picture(
         "over_time",
-        "Utilisation and queue over time",
+        "How full was the machine, and how long the queue?",
         "Each step is the mean of its window of time.",
         partial(over_time_figure, schedules, heading),
     )
@@ -180,7 +202,7 @@ def _pictures(
     begin, end = busiest_time(base) if given is None else (given.begin, given.end)
     yield Picture(
         "gantt",
-        "Gantt charts",
+        "Whose jobs ran where, and when?",
         "Schedules say how many processors a job had, not which: they are chosen for the picture. "
         "Large bars have the numbers of their jobs.",
         partial(gantt_figure, schedules, begin, end, heading),
@@ -188,7 +210,7 @@ def _pictures(
     if differences:
         yield Picture(
             "changes",
-            "Changes for jobs and users",
+            "For which jobs and users does the wait change?",
             "On the left each dot is a job; below zero it waits for less time than under the "
             "baseline. On the right are the users for whom most changes.",
             partial(difference_figure, differences, heading),

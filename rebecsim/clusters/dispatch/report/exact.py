@@ -76,7 +76,7 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
         kept[cell.name] = values
         if runs:
             folder.mkdir(exist_ok=True)
-            write_text(folder / f"{cell.name}.rebeca", plan.study.model_text(cell) or "")
+            write_text(folder / f"{cell.name}.rebeca", cell.setup.model_text)
         for name, run in runs.items():
             write_json(folder / f"{cell.name}_{name}.json", run)
     write_json(results.directory / _FILE, {"cells": kept})

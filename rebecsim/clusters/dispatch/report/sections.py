@@ -61,7 +61,7 @@ def dispatch_sections(
             hardware,
             over_time,
             plan.study.axis(scenario),
-            plan.study.told_apart(scenario),
+            plan.comparison.apart,
         ),
     )
 
@@ -70,7 +70,7 @@ def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     evicts = plan.scenario.eviction is not None
     by_priority = evicts or plan.scenario.counts_priorities
     metrics, level = _fates(plan.scenario), plan.scenario.level
-    by_condition = apart(moments, plan.study.told_apart(plan.scenario))
+    by_condition = apart(moments, plan.comparison.apart)
     parts = {
         condition: summarise(cells, metrics, level) for condition, cells in by_condition.items()
     }

@@ -50,7 +50,7 @@ def fair_rates(
                 load[link] += counts[each]
                 first[link] += 1
     start = 0
-    for which in range(links):  # where the members of each link begin
+    for which in range(links):  # start of the members of each link
         link = used[which]
         size = first[link]
         first[link] = start
@@ -60,7 +60,7 @@ def fair_rates(
             link = paths[place]
             if link >= 0:
                 members[first[link]] = each
-                first[link] += 1  # and now, where they end
+                first[link] += 1  # afterwards their end
     while links > 0:
         tightest = used[0]
         share = left[tightest] / load[tightest]

@@ -51,7 +51,7 @@ class SharedServer(Generic[Item]):
         self.rate = rate
         self.busy = 0.0
         self.now = 0
-        self._served = 0.0  # of each demand, since there was none (units)
+        self._served = 0.0  # units served of each demand since the device was last idle
         self._number = 0
         self._heap: list[tuple[float, int, Item]] = []
         self._each = rate  # at what rate each demand is served now

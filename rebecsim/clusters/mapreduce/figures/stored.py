@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, job_columns
 from rebecsim.clusters.mapreduce.figures.tables import (
     ATTEMPTS,
     DEVICES,
     JOBS,
     QUEUES,
+    REJECTED,
     SHARES,
     TABLES,
 )
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1_000_000
@@ -38,12 +39,16 @@ class StoredRuns:
         variant: its name.
         all_jobs: jobs of all replications, but for those of the warm-up.
         replications: of which replication each is.
+        numbers: of the same jobs, in their replication.
+        refused: how many jobs of each queue were not let in, and of each user, in all runs.
         jobs, attempts, queues, shares, devices: of the first replication.
     """
 
     variant: str
     all_jobs: JobColumns
     replications: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    refused: Mapping[str, Mapping[str, int]]
     jobs: pa.Table
     attempts: pa.Table
     queues: pa.Table
@@ -77,16 +82,20 @@ def read_jobs(results: Results, cell: PlannedCell) -> tuple[JobColumns, NDArray[
 
     Those of the warm-up are left out. Raises ResultsError for a missing or damaged file.
     """
+    columns, counted = _counted(results, cell)
+    return job_columns(columns).only(counted), columns[REPLICATION][counted]
+
+
+def _counted(results: Results, cell: PlannedCell) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+    """Read the jobs of all replications of a cell, and say which are not of the warm-up."""
     columns = read_columns(results, cell, JOBS)
     jobs, replications = job_columns(columns), columns[REPLICATION]
     warm_up = cell.setup.scenario.warm_up
-    if not warm_up:
-        return jobs, replications
-    counted = np.zeros(len(jobs), dtype=bool)
-    for run in np.unique(replications):
+    counted = np.ones(len(jobs), dtype=bool)
+    for run in np.unique(replications) if warm_up else ():
         mine = replications == run
         counted[mine] = jobs.only(mine).after_warm_up(warm_up)
-    return jobs.only(counted), replications[counted]
+    return columns, counted
 
 
 def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, NDArray[Any]]:
@@ -95,7 +104,7 @@ def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, ND
     Raises ResultsError for a missing or damaged file.
     """
     results.require(cell, {name: TABLES[name]})
-    table = _table(results, cell, name)
+    table = read_table(results, cell, name)
     return {column: values_of(table, column) for column in TABLES[name]}
 
 
@@ -109,21 +118,14 @@ def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = ""
 def _read(results: Results, cell: PlannedCell) -> StoredRuns:
     names = (JOBS, ATTEMPTS, QUEUES, SHARES, DEVICES)
     results.require(cell, {name: TABLES[name] for name in names})
-    jobs, replications = read_jobs(results, cell)
-    first = [_table(results, cell, name, (REPLICATION, "=", 0)) for name in names]
-    return StoredRuns(cell.cell.policy, jobs, replications, *first)
-
-
-def _table(
-    results: Results, cell: PlannedCell, name: str, chosen: tuple[str, str, int] | None = None
-) -> pa.Table:
-    path = results.table(name, cell)
-    try:
-        return pq.read_table(path, filters=None if chosen is None else [chosen])
-    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
-
-
-def values_of(table: pa.Table, name: str) -> NDArray[Any]:
-    """Give a column as an array, of shape (rows,)."""
-    return np.asarray(table.column(name).to_numpy())
+    columns, counted = _counted(results, cell)
+    rejected = read_columns(results, cell, REJECTED)
+    first = [read_table(results, cell, name, first=True) for name in names]
+    return StoredRuns(
+        cell.cell.policy,
+        job_columns(columns).only(counted),
+        columns[REPLICATION][counted],
+        columns["job"][counted],
+        {noun: Counter(rejected[noun].tolist()) for noun in ("queue", "user")},
+        *first,
+    )

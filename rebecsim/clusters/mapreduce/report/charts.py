@@ -5,15 +5,17 @@ Jobs by user, and by their place in a queue, are in `job_charts`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rebecsim.clusters.kit.gantt import Colours, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
+from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
-from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
+from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
 from rebecsim.report.figures import (
     fill_colours,
@@ -21,7 +23,6 @@ from rebecsim.report.figures import (
     line_styles,
     new_figure,
     plain_axes,
-    time_axis,
 )
 
 if TYPE_CHECKING:
@@ -88,51 +89,27 @@ def shares_figure(shown: Sequence[StoredRuns], slots: tuple[int, int], heading: 
 
     A column for maps and one for reduces, a row for each variant.
     """
-    figure = new_figure(11, 1.2 + 2.2 * len(shown), heading)
-    panels = figure.subplots(len(shown), 2, sharex=True, sharey=True, squeeze=False)
-    unit, name = time_axis(_last(shown))
-    colours = queue_colours(shown)
-    for row, each in zip(panels, shown, strict=True):
-        for axes, kind, most in zip(row, ("maps", "reduces"), slots, strict=True):
-            _shares(axes, each, kind, most, colours, unit)
-            plain_axes(axes, f"{each.variant}: {kind}", "", "Slots (%)" if kind == "maps" else "")
-            axes.set_ylim(0, 102)
-    for axes in panels[-1]:
-        axes.set_xlim(0, _last(shown) / unit)
-        axes.set_xlabel(f"Time ({name})")
-    _queue_legend(figure, colours, has_capacities=any(map(_has_capacities, shown)))
-    return figure
-
-
-def _shares(
-    axes: Axes, each: StoredRuns, kind: str, most: int, colours: dict[str, str], unit: int
-) -> None:
-    queues = values_of(each.shares, "queue")
-    for place, queue in enumerate(each.queue_names):
-        mine = queues == queue
-        times = values_of(each.shares, "time")[mine] / SECOND / unit
-        width = times[1] - times[0] if len(times) > 1 else 1.0
-        share = 100 * values_of(each.shares, kind)[mine] / max(most, 1)
-        edges = np.append(times, times[-1] + width)
-        axes.stairs(share, edges, color=colours[queue], linewidth=1.3)
-        capacity = each.queues.column("capacity")[place].as_py()
-        if capacity is not None:
-            axes.axhline(capacity, color=colours[queue], linewidth=0.8, linestyle=(0, (4, 3)))
-
-
-def _has_capacities(each: StoredRuns) -> bool:
-    return bool(each.queues.column("capacity").null_count < len(each.queues))
-
-
-def _queue_legend(figure: Figure, colours: dict[str, str], has_capacities: bool) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], color=colour, label=queue) for queue, colour in colours.items()]
-    if has_capacities:
-        handles.append(
-            Line2D([], [], color="#7f7f7f", linewidth=0.8, linestyle=(0, (4, 3)), label="capacity")
+    panels = [
+        Panel(
+            f"{each.variant}: {kind}",
+            "Slots (%)" if kind == "maps" else "",
+            dict(_shares(each, kind, most)),
+            is_percent=True,
         )
-    legend_below(figure, handles, columns=8, size=8)
+        for each in shown
+        for kind, most in zip(("maps", "reduces"), slots, strict=True)
+    ]
+    return over_time_figure(panels, _last(shown), heading, colours=queue_colours(shown), columns=2)
+
+
+def _shares(each: StoredRuns, kind: str, most: int) -> Iterator[tuple[str, Course]]:
+    queues = values_of(each.shares, "queue")
+    capacities = each.queues.column("capacity").to_pylist()
+    for queue, capacity in zip(each.queue_names, capacities, strict=True):
+        mine = queues == queue
+        share = 100 * values_of(each.shares, kind)[mine] / max(most, 1)
+        levels = {} if capacity is None else {"capacity": capacity}
+        yield queue, Course(values_of(each.shares, "time")[mine] / SECOND, share, levels)
 
 
 def families_figure(
@@ -227,28 +204,21 @@ def devices_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
     drawn = [
         name for name in _DEVICES if any(values_of(each.devices, name).any() for each in shown)
     ] or [DEVICE_COLUMNS[0]]
-    figure = new_figure(11, 1.2 + 2.0 * len(drawn), heading)
-    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
-    unit, name = time_axis(_last(shown))
-    styles = line_styles(tuple(each.variant for each in shown))
-    for axes, column in zip(panels, drawn, strict=True):
-        for each in shown:
-            style = styles[each.variant]
-            axes.plot(
-                values_of(each.devices, "time") / SECOND / unit,
-                values_of(each.devices, column),
-                drawstyle="steps-post",
-                label=each.variant,
-                color=style.colour,
-                linestyle=style.line,
-                linewidth=0.5 * style.line_width + 0.3,
-            )
-        plain_axes(axes, _DEVICES[column], "", "Used (%)")
-        axes.set_ylim(0, 102)
-    panels[-1].set_xlabel(f"Time ({name})")
-    panels[-1].set_xlim(0, _last(shown) / unit)
-    legend_below(figure, panels[0])
-    return figure
+    panels = [
+        Panel(
+            _DEVICES[column],
+            "Used (%)",
+            {
+                each.variant: Course(
+                    values_of(each.devices, "time") / SECOND, values_of(each.devices, column)
+                )
+                for each in shown
+            },
+            is_percent=True,
+        )
+        for column in drawn
+    ]
+    return over_time_figure(panels, _last(shown), heading)
 
 
 def _last(shown: Sequence[StoredRuns]) -> float:

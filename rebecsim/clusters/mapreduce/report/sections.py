@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import fmean
 
+from rebecsim.clusters.kit.by_group import by_group_section
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
 from rebecsim.clusters.mapreduce.report.charts import (
@@ -20,7 +21,9 @@ from rebecsim.clusters.mapreduce.report.job_charts import (
     users_of,
     waits_figure,
 )
+from rebecsim.clusters.mapreduce.report.text import answer_of_stored
 from rebecsim.report.csv import text_of
+from rebecsim.studies.cell import EVERYWHERE
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.storage.results import Results
@@ -47,7 +50,12 @@ def mapreduce_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
     note = "Figures are of the jobs of all runs together."
     families = sorted({name for each in shown for name in each.all_jobs.family.tolist()})
     queues = list(dict.fromkeys(name for each in shown for name in each.queue_names))
+    base = plan.scenario.compared_with
+    compared = sorted(shown, key=lambda each: each.variant != base)
     return (
+        by_group_section(
+            {EVERYWHERE: answer_of_stored(compared)}, leads=not plan.has_chance, notes=(note,)
+        ),
         Section(
             name="families",
             title="Families of jobs",
@@ -120,7 +128,7 @@ def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
     of_node = cluster.most_slots
     yield Picture(
         "families",
-        "Jobs by family",
+        "How do the families of jobs fare?",
         "A box is the middle half of the jobs of all runs, the line in it the median; whiskers "
         "reach from the 5th to the 95th percentile.",
         partial(families_figure, shown, heading),
@@ -129,38 +137,38 @@ def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
     if len(queues) > 1:
         yield Picture(
             "families_by_queue",
-            "Jobs by family and queue",
+            "How do they fare in each queue?",
             "The same, with a column for each queue.",
             partial(families_figure, shown, heading, queues),
         )
     if 1 < len(users_of(shown)) <= MOST_BARS:
         yield Picture(
             "users",
-            "Jobs by user",
+            "How long do the jobs of each user wait and run?",
             "Means over all runs; the lines reach a standard deviation up and down.",
             partial(users_figure, shown, heading),
         )
     yield Picture(
         "waits",
-        "Waiting by job number",
+        "How long does each job of a queue wait?",
         "A point is a job of a queue, in the order of submission: the mean over all runs.",
         partial(waits_figure, shown, heading),
     )
     yield Picture(
         "shares",
-        "Shares of queues",
+        "How many slots did each queue hold?",
         "The part of all slots that each queue holds; dashed lines are capacities.",
         partial(shares_figure, shown, cluster.slots, heading),
     )
     yield Picture(
         "gantt",
-        "Slots",
+        "Whose tasks ran where, and when?",
         "A bar is an attempt of a task, in the colour of its queue: maps above, reduces below.",
         partial(gantt_figure, shown, of_node, heading),
     )
     yield Picture(
         "devices",
-        "Use of devices",
+        "How much of the devices was in use?",
         "Means over all nodes; what is used nowhere is left out.",
         partial(devices_figure, shown, heading),
     )

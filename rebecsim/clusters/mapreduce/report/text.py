@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from rich.table import Table
 
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
+from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, MeasuredRun
+from rebecsim.clusters.mapreduce.figures.stored import StoredRuns
 from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping
 
@@ -23,23 +24,54 @@ _BY_FAMILY = {
 
 def answer_of_runs(runs: Mapping[str, RecordedRun]) -> GroupAnswer:
     """Compare runs of the same jobs by queue or user; blocks and heartbeats are drawn."""
-    jobs = next(iter(runs.values())).measured.jobs
-    noun, _ = grouping(jobs.queue.tolist(), jobs.user.tolist())
-    return GroupAnswer(
-        {name: _job_times(run, noun) for name, run in runs.items()}, noun, exact=False
+    return _answer(
+        {
+            name: (
+                run.measured.jobs,
+                [f"job {job}" for job in run.names["job"]],
+                {
+                    noun: Counter(str(each[place]) for each in run.rejections)
+                    for noun, place in (("queue", 2), ("user", 3))
+                },
+            )
+            for name, run in runs.items()
+        }
     )
 
 
-def _job_times(run: RecordedRun, noun: str) -> JobTimes:
-    jobs = run.measured.jobs
-    labels = [
-        f"job {job} ({family})"
-        for job, family in zip(run.names["job"], jobs.family.tolist(), strict=True)
-    ]
-    place = {"queue": 2, "user": 3}.get(noun)
-    refused = Counter("" if place is None else str(each[place]) for each in run.rejections)
-    groups = getattr(jobs, noun) if noun else np.full(len(jobs), "", dtype=str)
-    return JobTimes(np.array(labels, dtype=str), groups, jobs.waiting, jobs.elapsed, refused)
+def answer_of_stored(shown: Sequence[StoredRuns]) -> GroupAnswer:
+    """Compare all runs of some variants, the first of which others are compared with."""
+    several = any(each.replications.any() for each in shown)
+    return _answer(
+        {
+            each.variant: (
+                each.all_jobs,
+                [
+                    f"job {job} of run {run}" if several else f"job {job}"
+                    for job, run in zip(each.numbers, each.replications, strict=True)
+                ],
+                each.refused,
+            )
+            for each in shown
+        }
+    )
+
+
+def _answer(
+    runs: Mapping[str, tuple[JobColumns, Sequence[str], Mapping[str, Mapping[str, int]]]],
+) -> GroupAnswer:
+    """Compare jobs under their names, with how many others each queue, or user, has refused."""
+    first, _, _ = next(iter(runs.values()))
+    noun, _ = grouping(first.queue.tolist(), first.user.tolist())
+    times = {}
+    for variant, (jobs, names, refused) in runs.items():
+        labels = [f"{name} ({of})" for name, of in zip(names, jobs.family.tolist(), strict=True)]
+        groups = getattr(jobs, noun) if noun else np.full(len(jobs), "", dtype=str)
+        counts = refused[noun] if noun else {"": sum(refused["queue"].values())}
+        times[variant] = JobTimes(
+            np.array(labels, dtype=str), groups, jobs.waiting, jobs.elapsed, counts
+        )
+    return GroupAnswer(times, noun, exact=False)
 
 
 def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:

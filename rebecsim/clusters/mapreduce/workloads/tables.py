@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from rebecsim.clusters.kit.fields import AnyList
 from rebecsim.clusters.mapreduce.job import JobCosts, JobPriority
 from rebecsim.clusters.mapreduce.workloads.arrivals import ArrivalLaw
 from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS
@@ -21,8 +22,6 @@ Cycles = Annotated[float, Field(ge=0, le=1e15)]
 Ratio = Annotated[float, Field(ge=0, le=1e9)]
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 Count = Annotated[int, Field(ge=1, le=10**6)]
-
-_List = Field(strict=False, default=())
 
 
 class CostsTable(Table):
@@ -117,7 +116,7 @@ class MixTable(Table):
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
         description="each gets all the jobs; apart: the long ones"
     )
-    small_queues: Annotated[tuple[Name, ...], _List] = Field(
+    small_queues: Annotated[tuple[Name, ...], AnyList] = Field(
         default=(), description="apart: as many queues, for the small jobs"
     )
     gap: Seconds = Field(
@@ -280,7 +279,7 @@ class MapReduceWorkload(Table):
         description="a block of the file system: what a map reads",
     )
     mix: MixTable | None = Field(default=None, description="the published mix")
-    jobs: Annotated[tuple[JobsTable, ...], _List] = Field(
+    jobs: Annotated[tuple[JobsTable, ...], AnyList] = Field(
         default=(), description="jobs of given sizes"
     )
     drawn: DrawnTable | None = Field(default=None, description="jobs drawn for each replication")

@@ -94,21 +94,21 @@ def _pictures(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[Picture]:
     heading = plan.scenario.heading
     yield Picture(
         "lateness",
-        "How late jobs are",
+        "How late are jobs?",
         "How many of the jobs ended at most so long after their deadlines; left of the line at 0 "
         "they were in time.",
         partial(lateness_figure, shown, heading),
     )
     yield Picture(
         "laxity",
-        "Laxity and lateness",
+        "Are late jobs those with little laxity?",
         "A dot is a job. Laxity is what its deadline leaves beside the time that it takes alone; "
         "jobs on the slanted line never waited, those above 0 were late.",
         partial(laxity_figure, shown, heading),
     )
     yield Picture(
         "gantt",
-        "Resources around the latest job",
+        "What ran around the latest job?",
         "A bar is a task, orange if its job was late; a dashed line is the deadline of such a job. "
         "Of the first replication.",
         partial(gantt_figure, shown, heading),

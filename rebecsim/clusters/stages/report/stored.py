@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
+import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import ArrowException
 
+from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.tables import JOBS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 Seconds = NDArray[np.float64]
@@ -93,35 +91,24 @@ def read_stages(plan: Plan, results: Results) -> list[StoredStages]:
 
 def _read(results: Results, cell: PlannedCell) -> StoredStages:
     results.require(cell, {name: TABLES[name] for name in (JOBS, TASKS)})
-    jobs = _columns(results, cell, JOBS)
-    tasks = _columns(results, cell, TASKS, (REPLICATION, "=", 0))
+    jobs = read_table(results, cell, JOBS)
+    tasks = read_table(results, cell, TASKS, first=True)
     start, deadline, end, alone = (
-        _seconds(jobs[name]) for name in ("start", "deadline", "end", "alone")
+        _seconds(jobs, name) for name in ("start", "deadline", "end", "alone")
     )
-    mine = jobs[REPLICATION] == 0
-    numbers = jobs["job"][mine].tolist()
+    mine = values_of(jobs, REPLICATION) == 0
+    numbers = values_of(jobs, "job")[mine].tolist()
     first = TaskColumns(
-        tasks["job"],
-        tasks["name"],
-        tasks["resource"],
-        _seconds(tasks["start"]),
-        _seconds(tasks["end"]),
+        values_of(tasks, "job"),
+        values_of(tasks, "name"),
+        values_of(tasks, "resource"),
+        _seconds(tasks, "start"),
+        _seconds(tasks, "end"),
         dict(zip(numbers, deadline[mine].tolist(), strict=True)),
         dict(zip(numbers, end[mine].tolist(), strict=True)),
     )
     return StoredStages(cell.cell.policy, start, deadline, end, alone, first)
 
 
-def _seconds(milliseconds: NDArray[np.int64]) -> Seconds:
-    return np.asarray(milliseconds / SECOND, dtype=np.float64)
-
-
-def _columns(
-    results: Results, cell: PlannedCell, name: str, chosen: tuple[str, str, int] | None = None
-) -> dict[str, NDArray[Any]]:
-    path = results.table(name, cell)
-    try:
-        table = pq.read_table(path, filters=None if chosen is None else [chosen])
-    except (OSError, KeyError, ValueError, ArrowException) as error:
-        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
-    return {each: np.asarray(table.column(each).to_numpy()) for each in table.column_names}
+def _seconds(table: pa.Table, name: str) -> Seconds:
+    return np.asarray(values_of(table, name) / SECOND, dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rebecsim.close_names import UnknownName
 from rebecsim.clusters.yarn.queue_files.site import Site
 
 WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
@@ -108,6 +109,7 @@ def idle_properties(site: Site, own: str) -> Iterator[str]:
             if reason is not None:
                 yield f"{place} has no effect: {reason}"
             elif each.name.startswith(f"{_CAPACITY}root"):
-                yield f"{place} has no effect: there is no such queue, or no such key of a queue"
+                where = "there is no such queue, or no such key of a queue"
+                yield UnknownName(f"{place} has no effect: {where}")
             else:
-                yield f"{place} has no effect: this key is not known here"
+                yield UnknownName(f"{place} has no effect: this key is not known here")

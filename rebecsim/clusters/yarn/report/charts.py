@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
+from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
+from rebecsim.clusters.kit.stored import values_of
+from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.report.figures import (
     GREY,
     duration_ticks,
@@ -19,20 +21,18 @@ from rebecsim.report.figures import (
     line_styles,
     new_figure,
     plain_axes,
-    time_axis,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SECOND = 1000
 _MARKED = 30
 _FACTORS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
 _OCCUPIED = (
-    ("memory", "Memory of containers", "%"),
-    ("elastic_memory", "Of these, of elastic containers", "%"),
-    ("reserved_memory", "Free memory that is kept by reservations", "%"),
+    ("memory", "Memory of containers"),
+    ("elastic_memory", "Of these, of elastic containers"),
+    ("reserved_memory", "Free memory that is kept by reservations"),
 )
 
 
@@ -44,31 +44,21 @@ def occupancy_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
     drawn = [
         row for row in _OCCUPIED if any(values_of(each.occupancy, row[0]).any() for each in shown)
     ]
-    figure = new_figure(11, 1.2 + 2.4 * max(len(drawn), 1), heading)
-    panels = figure.subplots(max(len(drawn), 1), 1, sharex=True, squeeze=False)[:, 0]
-    last = max(float(values_of(each.jobs, "end").max()) for each in shown) / _SECOND
-    unit, name = time_axis(last)
-    styles = line_styles(tuple(each.scheduler for each in shown))
-    for axes, (column, title, label) in zip(panels, drawn or _OCCUPIED[:1], strict=True):
-        for each in shown:
-            style = styles[each.scheduler]
-            times = values_of(each.occupancy, "time") / _SECOND / unit
-            width = times[1] - times[0] if len(times) > 1 else 1.0
-            share = 100 * values_of(each.occupancy, column) / values_of(each.nodes, "memory").sum()
-            axes.stairs(
-                share,
-                np.append(times, times[-1] + width),
-                baseline=None,
-                label=each.scheduler,
-                color=style.colour,
-                linewidth=0.5 * style.line_width + 0.3,
-            )
-        plain_axes(axes, title, "", f"Memory ({label})")
-        axes.set_ylim(0, 102 if column == "memory" else None)
-    panels[-1].set_xlabel(f"Time ({name})")
-    panels[-1].set_xlim(0, last / unit)
-    legend_below(figure, panels[0])
-    return figure
+    panels = [
+        Panel(
+            title,
+            "Memory (%)",
+            {each.scheduler: _course(each, column) for each in shown},
+            is_percent=column == "memory",
+        )
+        for column, title in drawn or _OCCUPIED[:1]
+    ]
+    return over_time_figure(panels, last_end(shown), heading)
+
+
+def _course(each: StoredTables, column: str) -> Course:
+    share = 100 * values_of(each.occupancy, column) / each.memory
+    return Course(values_of(each.occupancy, "time") / SECOND, share)
 
 
 def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure:
@@ -137,9 +127,9 @@ def _factors(axes: Axes) -> None:
 
 def job_durations(each: StoredTables) -> NDArray[np.float64]:
     """Give how long each job took (s), in the order of the trace; shape (jobs,)."""
-    return np.asarray((values_of(each.jobs, "end") - values_of(each.jobs, "start")) / _SECOND)
+    return np.asarray((values_of(each.jobs, "end") - values_of(each.jobs, "start")) / SECOND)
 
 
 def speedups(base: StoredTables, other: StoredTables) -> NDArray[np.float64]:
     """Give the duration of each job under a baseline over that under another scheduler."""
-    return np.asarray(job_durations(base) / np.maximum(job_durations(other), 1 / _SECOND))
+    return np.asarray(job_durations(base) / np.maximum(job_durations(other), 1 / SECOND))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
-from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, values_of
+from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables
 
 if TYPE_CHECKING:
     import pyarrow as pa

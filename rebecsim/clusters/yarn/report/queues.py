@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
+from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.yarn.queue_tables import QUEUE_USAGE, QUEUES
 from rebecsim.clusters.yarn.report.queue_figures import (
     FIGURES,
@@ -17,26 +18,14 @@ from rebecsim.clusters.yarn.report.queue_figures import (
     figure_text,
     queue_figures,
 )
-from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
+from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.clusters.yarn.report.text import figures_table
 from rebecsim.report.csv import text_of
-from rebecsim.report.figures import (
-    GREY,
-    LineStyle,
-    legend_below,
-    line_styles,
-    new_figure,
-    plain_axes,
-    time_axis,
-)
 from rebecsim.studies.sections import Picture, Section, TextTable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SECOND = 1000
 _MOST_QUEUES = 12
 _SHOWN = 0.05  # percent; what is less is not looked at
 
@@ -54,7 +43,7 @@ def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
         pictures=(
             Picture(
                 "queue_shares",
-                "Queues over time",
+                "How much of the cluster did each queue have?",
                 "What each queue has of the memory of the cluster, as means over windows of time. "
                 "Dashed: what it should have; dotted: the most that it may have.",
                 partial(queue_shares_figure, shown, heading),
@@ -66,13 +55,9 @@ def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
     )
 
 
-def _memory(each: StoredTables) -> int:
-    return int(values_of(each.nodes, "memory").sum())
-
-
 def _figures_of(each: StoredTables) -> dict[str, QueueFigures]:
     tables = {name: table.to_pydict() for name, table in each.queues.items()}
-    return queue_figures(tables, _memory(each))
+    return queue_figures(tables, each.memory)
 
 
 def _tables(
@@ -108,27 +93,11 @@ def _csv(paths: Sequence[str], figures: Mapping[str, Mapping[str, QueueFigures]]
 
 def queue_shares_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure:
     """Draw what leaves have of the memory over time, beside what they should have, and may."""
-    from matplotlib.lines import Line2D
-
-    paths = _drawn(shown)
-    figure = new_figure(11, 1.2 + 1.9 * len(paths), heading)
-    panels = figure.subplots(len(paths), 1, sharex=True, squeeze=False)[:, 0]
-    last = max(float(values_of(each.jobs, "end").max()) for each in shown) / _SECOND
-    unit, name = time_axis(last)
-    styles = line_styles(tuple(each.scheduler for each in shown))
-    for axes, path in zip(panels, paths, strict=True):
-        for each in shown:
-            _draw(axes, each, path, styles[each.scheduler], unit)
-        plain_axes(axes, path, "", "Memory (%)")
-        axes.set_ylim(0, None)
-    panels[-1].set_xlabel(f"Time ({name})")
-    panels[-1].set_xlim(0, last / unit)
-    grey = [
-        Line2D([], [], color=GREY, linestyle=dashes, linewidth=0.8, label=label)
-        for label, dashes in (("guaranteed", (0, (4, 2))), ("maximum", (0, (1, 2))))
+    panels = [
+        Panel(path, "Memory (%)", {each.scheduler: _course(each, path) for each in shown})
+        for path in _drawn(shown)
     ]
-    legend_below(figure, [*panels[0].get_legend_handles_labels()[0], *grey])
-    return figure
+    return over_time_figure(panels, last_end(shown), heading)
 
 
 def _drawn(shown: Sequence[StoredTables]) -> list[str]:
@@ -136,36 +105,29 @@ def _drawn(shown: Sequence[StoredTables]) -> list[str]:
     used: dict[str, float] = {}
     for each in shown:
         usage = each.queues[QUEUE_USAGE]
-        parents = _of(each.queues[QUEUES], "queue")[~_of(each.queues[QUEUES], "leaf").astype(bool)]
+        parents = values_of(each.queues[QUEUES], "queue")[
+            ~values_of(each.queues[QUEUES], "leaf").astype(bool)
+        ]
         for path in dict.fromkeys(usage.column("queue").to_pylist()):
             if path not in set(parents.tolist()):
-                mine = _of(usage, "memory")[_of(usage, "queue") == path]
+                mine = values_of(usage, "memory")[values_of(usage, "queue") == path]
                 used[path] = max(used.get(path, 0.0), float(mine.mean()))
     most = sorted(used, key=lambda path: (-used[path], path))[:_MOST_QUEUES]
     return sorted(most)
 
 
-def _of(table: pa.Table, name: str) -> NDArray[np.object_]:
-    return np.asarray(values_of(table, name))
-
-
-def _draw(axes: Axes, each: StoredTables, path: str, style: LineStyle, unit: int) -> None:
-    whole = _memory(each)
+def _course(each: StoredTables, path: str) -> Course:
     usage, queues = each.queues[QUEUE_USAGE], each.queues[QUEUES]
-    mine = _of(usage, "queue") == path
-    times = _of(usage, "time")[mine] / _SECOND / unit
-    share = 100 * _of(usage, "memory")[mine].astype(float) / whole
+    mine = values_of(usage, "queue") == path
+    times = values_of(usage, "time")[mine] / SECOND
+    share = 100 * values_of(usage, "memory")[mine].astype(float) / each.memory
     if not len(times):
-        times, share = np.array([0.0]), np.array([0.0])
-    width = times[1] - times[0] if len(times) > 1 else 1.0
-    edges = np.append(times, times[-1] + width)
-    line = 0.5 * style.line_width + 0.3
-    axes.stairs(
-        share, edges, baseline=None, label=each.scheduler, color=style.colour, linewidth=line
-    )
-    row = np.flatnonzero(_of(queues, "queue") == path)
-    for name, dashes in (("guaranteed", "--"), ("maximum", ":")):
-        if len(row):
-            level = 100 * float(_of(queues, name)[row[0]]) / whole
-            if _SHOWN < level < 100 - _SHOWN:
-                axes.axhline(level, color=style.colour, linestyle=dashes, linewidth=0.8)
+        times, share = np.zeros(1), np.zeros(1)
+    row = np.flatnonzero(values_of(queues, "queue") == path)[:1]
+    levels = {
+        name: 100 * float(amount) / each.memory
+        for name in ("guaranteed", "maximum")
+        for amount in values_of(queues, name)[row]
+    }
+    shown = {name: at for name, at in levels.items() if _SHOWN < at < 100 - _SHOWN}
+    return Course(times, share, shown)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from rebecsim.clusters.kit.by_group import by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
-from rebecsim.clusters.yarn.report.by_group import answer_of_tables
+from rebecsim.clusters.yarn.report.by_group import answers_of
 from rebecsim.clusters.yarn.report.charts import (
     durations_figure,
     job_durations,
@@ -24,7 +24,6 @@ from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.clusters.yarn.report.waits import waits_section
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
-from rebecsim.report.groups import group_section
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.storage.results import Results
@@ -39,42 +38,32 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
     others = [each for each in shown.values() if each is not base]
     of_first = _of_first(plan)
     heading = plan.scenario.heading
+    speedups_of = {"speedups.csv": _speedups_csv(base, others)} if others else {}
+    of_files = bool(plan.scenario.schedulers)
+    by_group = by_group_section(
+        answers_of(plan, results),
+        leads=not plan.has_chance,
+        notes=of_first if plan.has_chance else (),
+        terminal=of_files,
+    )
     runs = Section(
         name="pictures",
         title="Runs",
         pictures=tuple(_pictures(plan, list(shown.values()), base, others)),
         notes=of_first,
     )
-    files = {"speedups.csv": _speedups_csv(base, others)} if others else {}
-    if plan.scenario.schedulers:
-        answer = answer_of_tables(
-            {each.scheduler: each.queues[QUEUE_JOBS].to_pydict() for each in (base, *others)},
-            _names(plan),
-            exact=not plan.has_chance,
-        )
-        leads = not of_first and not plan.has_chance
-        by_group = group_section(answer, leads=leads, notes=of_first)
+    if of_files:
         return (
-            replace(by_group, files={**by_group.files, **files}),
+            replace(by_group, files={**by_group.files, **speedups_of}),
             queue_section(list(shown.values()), heading, of_first),
             waits_section(list(shown.values()), heading, of_first),
             runs,
             Section("idle", "Settings that have no effect", sentences=_idle(plan)),
         )
-    if not others:
-        return (runs,)
     sentences = tuple(_sentence(base, each) for each in others)
     title = "Compared with the baseline"
-    return Section("baseline", title, sentences=sentences, notes=of_first, files=files), runs
-
-
-def _names(plan: Plan) -> Mapping[int, str]:
-    """Give what jobs are called by the trace, where it is still there."""
-    setup: RunSetup = plan.cells[0].setup
-    try:
-        return {job.number: job.name for job in setup.jobs(0)}
-    except (OSError, UserError):
-        return {}
+    baseline = Section("baseline", title, sentences=sentences, notes=of_first, files=speedups_of)
+    return (by_group, baseline, runs) if others else (by_group, runs)
 
 
 def _idle(plan: Plan) -> tuple[str, ...]:
@@ -134,26 +123,26 @@ def _pictures(
     if others:
         yield Picture(
             "speedup",
-            "Speed-up of jobs",
+            "Which jobs are faster?",
             "Jobs in the order of their speed-up, each line in its own order; above one, a job is "
             f"faster than under {base.scheduler}.",
             partial(speedup_figure, base, others, heading),
         )
     yield Picture(
         "durations",
-        "Durations of jobs",
+        "How long do jobs take?",
         "How many of the jobs took at most so long, from submission to end.",
         partial(durations_figure, shown, heading),
     )
     yield Picture(
         "occupancy",
-        "Memory over time",
+        "How much memory was in use?",
         "Each step is the mean of its window of time. What is nothing throughout is left out.",
         partial(occupancy_figure, shown, heading),
     )
     yield Picture(
         "gantt",
-        "Nodes",
+        "Which jobs ran where, and when?",
         "A bar is a container, as high as its memory; elastic ones are paler. "
         + (
             "Its colour is that of its queue."

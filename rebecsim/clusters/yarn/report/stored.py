@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, QUEUE_WAITS
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1000
@@ -42,6 +38,16 @@ class StoredTables:
     occupancy: pa.Table
     nodes: pa.Table
     queues: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @property
+    def memory(self) -> int:
+        """The memory of the cluster (MB)."""
+        return int(values_of(self.nodes, "memory").sum())
+
+
+def last_end(shown: Sequence[StoredTables]) -> float:
+    """Give when the last job of all runs ends (s)."""
+    return max(float(values_of(each.jobs, "end").max()) for each in shown) / SECOND
 
 
 def read_shown(plan: Plan, results: Results) -> Mapping[str, StoredTables]:
@@ -78,20 +84,8 @@ def _read(results: Results, cell: PlannedCell, further: Sequence[str]) -> Stored
     names = (JOBS, TASKS, RESERVATIONS, OCCUPANCY, NODES, *further)
     columns = {**TABLES, **QUEUE_TABLES}
     results.require(cell, {name: columns[name] for name in names})
-    read = []
-    for name in names:
-        path = results.table(name, cell)
-        try:
-            table = pq.read_table(path, filters=[(REPLICATION, "=", 0)])
-        except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-            raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
-        read.append(table.drop_columns([REPLICATION]))
+    read = [read_table(results, cell, name, first=True) for name in names]
     count = len(names) - len(further)
     queues = dict(zip(further, read[count:], strict=True))
     jobs, tasks, reservations, occupancy, nodes = read[:count]
     return StoredTables(cell.cell.policy, jobs, tasks, reservations, occupancy, nodes, queues)
-
-
-def values_of(table: pa.Table, name: str) -> NDArray[Any]:
-    """Give a column as an array, of shape (rows,)."""
-    return np.asarray(table.column(name).to_numpy())

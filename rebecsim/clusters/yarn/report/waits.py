@@ -17,9 +17,8 @@ from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.queue_tables import QUEUE_WAITS, reasons_of
 from rebecsim.errors import UserError
-from rebecsim.report.charts.figures import legend_below, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import fill_colours
 from rebecsim.report.csv import text_of
+from rebecsim.report.figures import fill_colours, legend_below, new_figure, plain_axes, time_axis
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.workloads.containers.jobs import ContainerJob
 

@@ -157,7 +157,8 @@ class FairServing:
 
     def _leaf(self, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to the first in the line of a leaf who can have one; give its size."""
-        gives, keeps = set(), set()
+        gives: set[Requests] = set()
+        keeps: set[Requests] = set()
         for requests in leaf.line.requests:
             found = "give" if self.reasons is not None else self._hope(leaf, requests, node)
             if found is not None:
