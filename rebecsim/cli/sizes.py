@@ -129,7 +129,7 @@ def _memory() -> int:
     """Give the bytes that this process and its workers take up."""
     from multiprocessing import active_children
 
-    from rebecsim.exploration import resident_bytes
+    from rebecsim.exploration.limits import resident_bytes
 
     others = (resident_bytes(each.pid) for each in active_children() if each.pid is not None)
     return sum(each or 0 for each in (resident_bytes(), *others))
@@ -180,7 +180,7 @@ def sized(
 
 def _require_measurable() -> None:
     """Raise UserError where memory cannot be measured; say so if only that of workers cannot."""
-    from rebecsim.exploration import resident_bytes
+    from rebecsim.exploration.limits import resident_bytes
 
     unknown = "--max-memory: this system does not tell how much memory"
     if resident_bytes() is None:

@@ -20,7 +20,6 @@ from .limits import (
     Bound as Bound,
     Limits as Limits,
     peak_bytes as peak_bytes,
-    resident_bytes as resident_bytes,
 )
 from .paths import (
     Path as Path,
