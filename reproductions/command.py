@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
 from rebecsim.extras import REPORTS, require

@@ -14,9 +14,10 @@ PACKAGES = [
         "exploration",
         "exploration.orders",
         "exploration.races",
+        "generate",
         "interface",
     ),
-    *("lang", "live", "metrics", "report", "simulation", "studies", "web", "workloads"),
+    *("lang", "live", "metrics", "native", "report", "simulation", "studies", "web", "workloads"),
 ]
 
 

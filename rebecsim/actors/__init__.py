@@ -15,7 +15,12 @@ raises an exception.
 
 Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 `ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a
-record: `Run`, `Choice`, `ReplayError`.
+record: `Run`, `Choice`, `ReplayError`. Streams are numbered by `choice_stream` and `ORDER_STREAM`,
+and have the key that `key_of` makes of a seed.
+
+Around a run: a `Watchdog` stops what does not end (`EndlessError`); `impurities` are code by which
+a class is no function of state and message (`NotRepeatableError`); `value_text`, `call_text`,
+`drawn_text` and `changes_text` write values for people.
 """
 
 from lazy_loader import attach_stub

@@ -1,9 +1,13 @@
 from .agenda import Agenda as Agenda, agenda_for as agenda_for
 from .randomness import (
     CHOICE_LAWS as CHOICE_LAWS,
+    ORDER_STREAM as ORDER_STREAM,
     ChoiceLaw as ChoiceLaw,
     Stream as Stream,
     Streams as Streams,
+    choice_stream as choice_stream,
+    drawing as drawing,
+    key_of as key_of,
 )
 from .rebec import (
     Bag as Bag,
@@ -23,10 +27,12 @@ from .rebec import (
     state_variable as state_variable,
     store as store,
 )
+from .repeatable import NotRepeatableError as NotRepeatableError, impurities as impurities
 from .schedulers import (
     Choice as Choice,
     FifoScheduler as FifoScheduler,
     FirstValues as FirstValues,
+    Pick as Pick,
     RandomScheduler as RandomScheduler,
     RandomValues as RandomValues,
     RankedScheduler as RankedScheduler,
@@ -67,21 +73,28 @@ from .values import (
     Short as Short,
     Since as Since,
     Timer as Timer,
+    call_text as call_text,
+    changes_text as changes_text,
     double_quotient as double_quotient,
+    drawn_text as drawn_text,
     durations as durations,
     float32 as float32,
     float_quotient as float_quotient,
     int8 as int8,
     int16 as int16,
     int32 as int32,
+    plain as plain,
     power as power,
     quotient as quotient,
     remainder as remainder,
     square_root as square_root,
     truncate as truncate,
+    value_text as value_text,
 )
 from .violations import (
     AssertionFailedError as AssertionFailedError,
     ModelCodeError as ModelCodeError,
+    NegativeTimeError as NegativeTimeError,
     Violation as Violation,
 )
+from .watchdog import EndlessError as EndlessError, Watchdog as Watchdog

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rebecsim.cli.inputs import keep_inputs
+from rebecsim.cli.options import keep_inputs
 
 if TYPE_CHECKING:
     from rebecsim.clusters.commands import Command
@@ -58,7 +58,7 @@ COMMANDS = {
         "new kiosk",
     ),
     "format": Listed(
-        "rebecsim.cli.models.format",
+        "rebecsim.cli.models.check",
         "Lay out models as the editor does; comments stay.",
         WRITE,
         "format models/ticket_service.rebeca --check",
@@ -88,13 +88,13 @@ COMMANDS = {
         "live models/ticket_service.rebeca --speed 0 --until 20",
     ),
     "draw": Listed(
-        "rebecsim.cli.models.draw",
+        "rebecsim.cli.models.explore",
         "Draw who knows whom in a model, or its state space.",
         WRITE,
         "draw models/ticket_service.rebeca --out topology.svg",
     ),
     "web": Listed(
-        "rebecsim.cli.web",
+        "rebecsim.cli.program",
         "Explore models and run studies in a browser, on this machine.",
         WRITE,
         "web models/",
@@ -112,13 +112,13 @@ COMMANDS = {
         "races models/ticket_service.rebeca",
     ),
     "exact": Listed(
-        "rebecsim.cli.models.exact",
+        "rebecsim.cli.models.quantities",
         "Compute best case, worst case and mean over all orders.",
         VERIFY,
         "exact models/ticket_service.rebeca --until 12 --reward office.left",
     ),
     "estimate": Listed(
-        "rebecsim.cli.models.estimate",
+        "rebecsim.cli.models.quantities",
         "Estimate probabilities from random runs, to within an error.",
         VERIFY,
         "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
@@ -185,13 +185,13 @@ COMMANDS = {
         place=5,
     ),
     "cache": Listed(
-        "rebecsim.cli.cache",
+        "rebecsim.cli.program",
         "Show or clear what is kept between runs.",
         PROGRAM,
         "cache",
     ),
     "lsp": Listed(
-        "rebecsim.cli.language_server",
+        "rebecsim.cli.program",
         "Serve an editor over the Language Server Protocol.",
         PROGRAM,
         "lsp",

@@ -1,4 +1,4 @@
-"""Options for the files of Hadoop's schedulers and for the nodes of the cluster."""
+"""Options for the nodes of a cluster and for the files of Hadoop's schedulers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.node_groups import node_group
 from rebecsim.errors import UserError
+from rebecsim.printable import clipped
 
 if TYPE_CHECKING:
     from rebecsim.studies.scenarios.scenario_files import ScenarioText
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
+    """Read how many nodes, and what each has. Raises UserError, with an example."""
+    count, _, parts = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in parts.split(",")] if parts else []
+    resources = {name.strip(): value.strip() for name, value in pairs}
+    numbers = (count.strip(), *resources.values())
+    if len(resources) < len(pairs) or not all(_NUMBER.fullmatch(each) for each in numbers):
+        raise UserError(f"--nodes {clipped(text, 100)}: write it as {example}")
+    return int(count), {name: int(value) for name, value in resources.items()}
+
 
 NODES = "80:memory=64000,cores=16"
 """The form of an option for nodes, for messages."""

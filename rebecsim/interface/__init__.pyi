@@ -1,5 +1,4 @@
 from .comparing import Comparison as Comparison, compare as compare, size as size
-from .drawing import Drawing as Drawing
 from .estimating import (
     Estimated as Estimated,
     EstimatedRare as EstimatedRare,
@@ -8,8 +7,8 @@ from .estimating import (
 )
 from .exploring import Explored as Explored, explore as explore
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
-from .opening import open as open
 from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
-from .running import ManyRuns as ManyRuns, run as run
+from .running import ManyRuns as ManyRuns, open as open, run as run
+from .shown import Drawing as Drawing
 from .simulating import Simulated as Simulated, simulate as simulate

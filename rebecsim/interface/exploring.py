@@ -25,9 +25,8 @@ from rebecsim.exploration import (
     explore as search,
     save_recorded,
 )
-from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
-from rebecsim.interface.shown import Shown, grouped_parts
+from rebecsim.interface.shown import Drawing, Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 

@@ -12,8 +12,7 @@ from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate import build_model
 from rebecsim.generate.module import load_checked
-from rebecsim.interface.drawing import Drawing
-from rebecsim.interface.shown import Shown
+from rebecsim.interface.shown import Drawing, Shown
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.lang.reading.parser import read_source
 

@@ -19,10 +19,9 @@ from rebecsim.exploration import (
     find_races,
 )
 from rebecsim.exploration.races import MOST_FOLLOWED
-from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.exploring import MINUTE, ask, warn_of_minute
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
-from rebecsim.interface.shown import Shown, Tabular
+from rebecsim.interface.shown import Drawing, Shown, Tabular
 
 if TYPE_CHECKING:
     import pyarrow as pa

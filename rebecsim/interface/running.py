@@ -1,4 +1,4 @@
-"""Many runs of one model."""
+"""Many runs of one model, and opening stored results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.clusters.model.short import short_scenario
+from rebecsim.clusters.model.study import STUDY
+from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.native.engines import Engine
+from rebecsim.report.comparison import report_input
+from rebecsim.studies.running.comparing import stored_companions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -99,3 +103,20 @@ def _file(loaded: LoadedModel, workers: int) -> Iterator[Path]:
         file = Path(folder) / Path(source.file).name
         file.write_text(source.text, "utf-8")
         yield file
+
+
+def open(directory: str | Path) -> Comparison:
+    """Open the results that `compare` or `run` kept in a directory; nothing is simulated.
+
+    Gives ManyRuns for the runs of one model. Raises UserError where there are no results, or they
+    are damaged, incomplete, or of a plug-in's kind while the plug-in is not loaded.
+
+    >>> kept = rs.run("ticket_service.rebeca", runs=20, until=12, out="kept", progress=False)
+    >>> rs.open("kept")
+    <ManyRuns ticket_service: 20 runs>
+    """
+    stored = open_run(Path(directory))
+    plan = plan_of_run(stored)
+    report = report_input(plan, stored.results, stored_companions(plan, stored.results))
+    kind = ManyRuns if plan.study is STUDY else Comparison
+    return kind(report, Path(directory))

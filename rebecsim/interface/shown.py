@@ -1,4 +1,4 @@
-"""Base classes of results that show themselves in a terminal or a notebook."""
+"""Pictures, and base classes of results that show themselves in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import html
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
+from rebecsim.files import write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,3 +90,20 @@ def _plain(shown: RenderableType) -> str:
     Console(file=written, width=_WIDTH, color_system=None).print(shown)
     lines = written.getvalue().splitlines()
     return "\n".join(printable(line.rstrip()) for line in lines)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture in SVG, which a notebook shows."""
+
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file. Raises OSError."""
+        write_text(Path(path), self.svg)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {len(self.svg):,} characters of SVG; `save` writes them to a file>"

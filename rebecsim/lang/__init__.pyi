@@ -7,6 +7,8 @@ from .checked import (
     Dialect as Dialect,
     Symbol as Symbol,
     Value as Value,
+    declared_dialect as declared_dialect,
+    needs_time as needs_time,
 )
 from .checking.checker import (
     check_file as check_file,
@@ -21,10 +23,20 @@ from .errors import (
     RebecaSyntaxError as RebecaSyntaxError,
 )
 from .formatting import format_source as format_source
+from .highlighting import RebecaLexer as RebecaLexer
+from .messages import MESSAGES as MESSAGES, WARNINGS as WARNINGS
 from .printer import print_expression as print_expression, print_model as print_model
 from .properties import (
+    Bound as Bound,
     CheckedProperties as CheckedProperties,
+    Connective as Connective,
+    Formula as Formula,
+    Negation as Negation,
     PropertyFile as PropertyFile,
+    Proposition as Proposition,
+    Temporal as Temporal,
+    check_condition as check_condition,
+    check_number as check_number,
     check_property as check_property,
     parse_property as parse_property,
     parse_property_file as parse_property_file,

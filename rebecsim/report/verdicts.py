@@ -267,6 +267,8 @@ _WRITTEN = {
 
 def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     """What was looked at, and a table of the values."""
+    from rebecsim.exploration.orders import GOALS
+
     figures = found.figures
     choices = "" if found.law == "fair" else f", choices by the law {found.law}"
     if found.bound is not None:
@@ -283,7 +285,7 @@ def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     for name in ("Least", "Random order", "Most"):
         table.add_column(name, justify="right")
     for value in found.values:
-        table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in value.values))
+        table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in GOALS))
     yield table
 
 

@@ -4,9 +4,12 @@
 collects its `Event`s. `run_batch` runs many seeded replications and gives a `Batch` of what an
 `Observation` asks for, in one of the `ORDERS` of messages, on an engine; `EngineError` says that
 a model is not for the one asked for. `state_of` shows the state variables of a rebec.
+`simulate_traced` also checks that a run is repeatable. `make_scheduler` makes schedulers that a
+user may choose; `save_run` and `load_run` keep a run, and `replaying_scheduler` does it again.
+`run_task` runs the `Runs` of a `Task` in a worker process; `run_native` and `simulate_native` run
+compiled code only.
 
-They are loaded when they are asked for: whoever has models run by worker processes needs little of
-what they need.
+They are loaded when they are asked for.
 """
 
 from lazy_loader import attach_stub

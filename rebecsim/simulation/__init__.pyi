@@ -2,7 +2,16 @@ from .montecarlo import (
     Batch as Batch,
     EngineError as EngineError,
     Observation as Observation,
+    Runs as Runs,
+    Task as Task,
+    native_for as native_for,
     run_batch as run_batch,
+    run_task as run_task,
+)
+from .native import (
+    native_events as native_events,
+    run_native as run_native,
+    simulate_native as simulate_native,
 )
 from .simulator import (
     ORDERS as ORDERS,
@@ -11,6 +20,13 @@ from .simulator import (
     Order as Order,
     Outcome as Outcome,
     RunResult as RunResult,
+    load_run as load_run,
+    make_scheduler as make_scheduler,
+    replaying_scheduler as replaying_scheduler,
+    require_repeatable as require_repeatable,
+    save_run as save_run,
+    scheduler_for as scheduler_for,
     simulate as simulate,
+    simulate_traced as simulate_traced,
 )
 from .trace import Event as Event, Tracer as Tracer, shown as shown, state_of as state_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.actors.randomness import ORDER_STREAM, Streams, choice_stream, drawing
+from rebecsim.actors import ORDER_STREAM, Streams, choice_stream, drawing
 
 MASK = 2**64 - 1
 

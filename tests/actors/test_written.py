@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.actors import Rebec, message_server
-from rebecsim.actors.values import call_text, changes_text, drawn_text, value_text
+from rebecsim.actors import Rebec, call_text, changes_text, drawn_text, message_server, value_text
 
 
 class Office(Rebec, queue_size=2):

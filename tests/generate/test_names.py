@@ -22,10 +22,17 @@ from rebecsim.actors import Model
 from rebecsim.exploration import explore
 from rebecsim.exploration.analysis import absolute_time
 from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
-from rebecsim.generate import code, expressions, statements, step, step_expressions
+from rebecsim.generate import (
+    build_model,
+    code,
+    expressions,
+    python_source,
+    statements,
+    step,
+    step_expressions,
+    step_source,
+)
 from rebecsim.generate.code import ModelNames
-from rebecsim.generate.module import build_model, python_source
-from rebecsim.generate.step import step_source
 from rebecsim.lang import CheckedModel, RebecaError, check_source
 from rebecsim.native import cache as native_cache, codes, operations
 from tests.examples import dear

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
-from rebecsim.generate.step import NotNativeError, step_source
+from rebecsim.generate import NotNativeError, step_source
 from rebecsim.lang import check_source
 
 MODELS = Path(__file__).resolve().parents[2] / "models"

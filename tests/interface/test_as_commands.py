@@ -1,8 +1,11 @@
 """What commands can do, their functions can; what functions refuse, commands refuse by option."""
 
+import inspect
+
 import pytest
 
 import rebecsim as rs
+from rebecsim.cli.commands import _imported
 from rebecsim.errors import ArgumentError
 from tests.interface.test_models import OFFICE
 
@@ -105,3 +108,21 @@ def test_core_models_have_no_time(tmp_path, run):
         rs.explore(file, limits=rs.Limits(horizon=3))
     ended = run("races", file, "--horizon", 3)
     assert "Invalid value for --horizon: this is a model in Core Rebeca" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "function", "argument"),
+    [
+        ("estimate", "error", "estimate", "error"),
+        ("estimate", "per_level", "rare", "per_level"),
+        ("estimate", "repeat", "rare", "repeat"),
+        ("estimate", "level", "estimate", "level"),
+        ("races", "max_pairs", "races", "most_followed"),
+    ],
+)
+def test_options_show_the_defaults_of_functions(command, option, function, argument):
+    options = {each.name: each for each in _imported(command).params}
+    shown = options[option].show_default
+    if shown is True:
+        shown = options[option].default
+    assert str(shown) == str(inspect.signature(getattr(rs, function)).parameters[argument].default)

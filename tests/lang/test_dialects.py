@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
-from rebecsim.lang import check_source
-from rebecsim.lang.checked import declared_dialect, needs_time
+from rebecsim.lang import check_source, declared_dialect, needs_time
 
 MODEL = "reactiveclass A(2) { A() { self.go(); } msgsrv go() { ¶ } } main { A a():(); }"
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim.lang
-from rebecsim.lang import RebecaError, check_file
-from rebecsim.lang.messages import MESSAGES, WARNINGS
+from rebecsim.lang import MESSAGES, WARNINGS, RebecaError, check_file
 from tests.lang.bad_inputs import (
     MAIN,
     MARK,

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pygments.token import Comment
 
-from rebecsim.lang import RebecaSyntaxError, parse_model
-from rebecsim.lang.formatting import format_source
-from rebecsim.lang.highlighting import RebecaLexer
+from rebecsim.lang import RebecaLexer, RebecaSyntaxError, format_source, parse_model
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 LAYOUT = """\

@@ -8,7 +8,7 @@ import pytest
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from pygments.token import Error, Keyword
 
-from rebecsim.lang.highlighting import RebecaLexer
+from rebecsim.lang import RebecaLexer
 
 MODELS = sorted((Path(__file__).resolve().parents[2] / "models").rglob("*.rebeca"))
 

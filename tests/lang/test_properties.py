@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.lang import check_property, check_source, parse_property, syntax, walk
-from rebecsim.lang.properties import Bound, Connective, Negation, Proposition, Temporal
+from rebecsim.lang import (
+    Bound,
+    Connective,
+    Negation,
+    Proposition,
+    Temporal,
+    check_property,
+    check_source,
+    parse_property,
+    syntax,
+    walk,
+)
 from rebecsim.lang.syntax import BinaryOperator, IntLiteral, Name
 
 MODEL = """

@@ -10,8 +10,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from rebecsim.generate.module import build_model
-from rebecsim.generate.step import NotNativeError, step_source
+from rebecsim.generate import NotNativeError, build_model, step_source
 from rebecsim.lang import (
     Dialect,
     RebecaError,

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.lang import RebecaError, check_source
-from rebecsim.lang.errors import MOST_SHOWN, Diagnostic
+from rebecsim.lang import Diagnostic, RebecaError, check_source
+from rebecsim.lang.errors import MOST_SHOWN
 from rebecsim.lang.syntax import Span
 from rebecsim.printable import clipped, printable
 from tests.examples import dear

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Recorder, ReplayError, ReplayScheduler
-from rebecsim.generate.module import load_model
+from rebecsim.generate import load_model
 from rebecsim.live import (
     Ending,
     LiveLimits,
     Log,
     NotAllowedError,
     check_log,
+    lateness,
     load_log,
     run_live,
     save_log,
 )
-from rebecsim.live.log import lateness
 from rebecsim.simulation import Tracer, simulate, state_of
 from tests.live.models import writers
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.actors import Model
-from rebecsim.actors.values import plain
+from rebecsim.actors import Model, plain
 from rebecsim.errors import UserError
 from rebecsim.exploration import StateSpace, pose, state_space, step_of
-from rebecsim.generate.module import load_checked, load_model
+from rebecsim.generate import load_checked, load_model
 from rebecsim.live import Checked, LiveLimits, LiveRun, Log, check_log, run_live
 from rebecsim.simulation import state_of
 from tests.exploration.conformance import SUITE

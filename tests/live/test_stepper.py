@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.actors import ReplayScheduler, Run
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Recorded, replay
-from rebecsim.generate.module import load_checked
+from rebecsim.generate import load_checked
 from rebecsim.lang import RebecaError
 from rebecsim.live import Breakpoint, Stepper
 from rebecsim.simulation import simulate

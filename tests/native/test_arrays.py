@@ -4,8 +4,8 @@ import pytest
 from numba import types
 from numpy.typing import NDArray
 
-from rebecsim.native import arrays
-from rebecsim.native.arrays import ArrayType, Flags, Integers, Table, signature_of
+from rebecsim.native import Flags, Integers, Table, arrays
+from rebecsim.native.arrays import ArrayType, signature_of
 
 ARRAYS = {
     name: hint

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
-from rebecsim.native import cache
-from rebecsim.native.cache import cache_directory, compiled, is_plain, is_ready, prepare
+from rebecsim.native import cache, compiled, is_plain, is_ready, prepare
+from rebecsim.native.cache import cache_directory
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="nothing is compiled")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.native.arrays import layout_for, words_of
+from rebecsim.native import layout_for, words_of
 
 
 @given(largest=st.lists(st.integers(0, 2**62 - 1), min_size=1, max_size=40))

@@ -13,9 +13,8 @@ import pytest
 from models import ticket_service
 from rebecsim.exploration import explore
 from rebecsim.lang import check_file
-from rebecsim.native.cache import is_plain
-from rebecsim.native.layout import native_model
-from rebecsim.simulation.native import run_native
+from rebecsim.native import is_plain, native_model
+from rebecsim.simulation import run_native
 
 pytestmark = pytest.mark.plain
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.teaching import ping_pong
-from rebecsim.native.cache import is_plain
+from rebecsim.native import is_plain
 
 MODEL = Path(ping_pong.__file__).with_suffix(".rebeca")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rebecsim.actors import Streams
-from rebecsim.native.cache import compiled
+from rebecsim.native import compiled
 from rebecsim.native.operations import KEY, NUMBER, STREAM_WIDTH, below, restart_streams
 
 pytestmark = pytest.mark.plain

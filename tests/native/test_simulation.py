@@ -11,22 +11,21 @@ from hypothesis import HealthCheck, given, note, settings, strategies as st
 from rebecsim.actors import Streams
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.scenarios import plan_scenario
-from rebecsim.generate import build_model
-from rebecsim.generate.step import NotNativeError, step_source
+from rebecsim.generate import NotNativeError, build_model, step_source
 from rebecsim.lang import check_file, check_source
-from rebecsim.native.cache import is_plain
-from rebecsim.native.layout import native_model
+from rebecsim.native import is_plain, native_model
 from rebecsim.simulation import (
     ORDERS,
     OUTCOMES,
     EngineError,
     Observation,
     Tracer,
+    native_events,
     run_batch,
+    run_native,
+    scheduler_for,
     simulate,
 )
-from rebecsim.simulation.native import native_events, run_native
-from rebecsim.simulation.simulator import scheduler_for
 from tests.examples import dear
 from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rebecsim.native.engines import FINGERPRINT_BITS
+from rebecsim.native import FINGERPRINT_BITS
 from rebecsim.native.loops.tables import fingerprint_of
 
 

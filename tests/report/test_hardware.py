@@ -13,13 +13,11 @@ from rebecsim.clusters.dispatch.report.hardware import (
     energy_charts,
     overview,
     size_tables,
-)
-from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
-from rebecsim.clusters.dispatch.report.utilisation import (
     utilisation_charts,
     utilisation_figure,
     window_width,
 )
+from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import FORMS, render_figure, report_view, write_report
 from rebecsim.studies.cell import Cell, Condition

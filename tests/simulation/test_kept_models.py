@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from rebecsim import kept_files
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source, syntax, walk
-from rebecsim.native.layout import native_model
-from rebecsim.simulation import Observation, native
-from rebecsim.simulation.montecarlo import Runs, native_batch, python_batch
+from rebecsim.native import native_model
+from rebecsim.simulation import Observation, Runs, native
+from rebecsim.simulation.montecarlo import native_batch, python_batch
 from rebecsim.simulation.native import kept_model
 
 TEXT = """

@@ -15,8 +15,7 @@ from rebecsim.actors import (
     Run,
     Streams,
 )
-from rebecsim.generate import build_model
-from rebecsim.generate.module import load_model
+from rebecsim.generate import build_model, load_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Tracer, simulate
 

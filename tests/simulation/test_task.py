@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rebecsim import kept_files
-from rebecsim.simulation import Observation, montecarlo
-from rebecsim.simulation.montecarlo import Runs, Task, run_task
+from rebecsim.simulation import Observation, Runs, Task, montecarlo, run_task
 
 TEXT = """
 reactiveclass Dice(4) {

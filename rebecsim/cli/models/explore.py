@@ -1,4 +1,4 @@
-"""The commands explore and replay."""
+"""The commands explore, replay and draw."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rebecsim.cli.app import (
+    Core,
     EngineName,
     Patience,
     complain,
@@ -25,10 +26,11 @@ from rebecsim.cli.models.asking import (
     LimitOptions,
     ModelFile,
     QuestionOptions,
+    Tts,
     WrittenTests,
     watching,
 )
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -36,8 +38,8 @@ from rebecsim.extras import require
 from rebecsim.files import write_text
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Limits, Reduction, Strategy
-    from rebecsim.interface import Explored
+    from rebecsim.exploration import Limits, Mode, Reduction, Strategy
+    from rebecsim.interface import Explored, LoadedModel
 
 Search = Literal["breadth", "depth", "bounded", "walks"]
 """The order in which states are looked at."""
@@ -177,7 +179,7 @@ class ExploreOutputOptions(WrittenTests):
             complain(f"sequence diagram in {self.svg}")
         self.write(found.recorded(), model)
         if self.web:
-            from rebecsim.cli.web import show_run
+            from rebecsim.cli.program import show_run
 
             show_run(model, found.path.ordinals)
 
@@ -323,3 +325,37 @@ def _wait_for_enter() -> None:
     """Wait for Enter; at the end of the input go on at once."""
     with suppress(EOFError):
         console().input()
+
+
+@app.command()
+def draw(
+    model: ModelFile,
+    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
+    states: Annotated[
+        bool, typer.Option("--states", help="Draw the state space, if it is small.")
+    ] = False,
+    tts: Tts = False,
+    core: Core = False,
+) -> None:
+    """Draw who knows whom in a model, or its state space."""
+    from rebecsim.report.graphs import draw_topology
+
+    loaded = open_model(model, core)
+    if states:
+        _draw_states(loaded, "TTS" if tts else None, out)
+    else:
+        draw_topology(loaded.model, out)
+    say(f"drawing in {out}")
+
+
+def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
+    from rebecsim.actors import Violation
+    from rebecsim.exploration import Limits, pose, state_space
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
+
+    try:
+        problem = pose(model.model, mode=mode, checked=model.checked)
+    except Violation as violation:
+        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
+        raise typer.Exit(ExitCode.VIOLATED) from violation
+    draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)

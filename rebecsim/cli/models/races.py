@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import complain, say
+from rebecsim.cli.app import complain, given, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import (
     Json,
@@ -21,7 +21,7 @@ from rebecsim.cli.models.asking import (
     WrittenTests,
     watching,
 )
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -113,7 +113,6 @@ def races(
     input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a
     variable left out decides something.
     """
-    from rebecsim.exploration.races import MOST_FOLLOWED
     from rebecsim.interface import races as look
 
     loaded = asked.open(model)
@@ -132,7 +131,7 @@ def races(
             **asked.asked(),
             **watched,
             observe=looked_at.observe or (),
-            most_followed=looked_at.max_pairs or MOST_FOLLOWED,
+            **given(most_followed=looked_at.max_pairs),
         )
     plain = found.to_json() if json else {}
     _show(found, json)

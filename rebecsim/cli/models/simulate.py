@@ -25,7 +25,7 @@ from rebecsim.cli.app import (
 )
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 

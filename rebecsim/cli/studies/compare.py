@@ -35,7 +35,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.errors import WorkerKilledError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import console, say
-from rebecsim.cli.node_groups import node_group
+from rebecsim.cli.queue_files import node_group
 from rebecsim.cli.workloads.logs import SLS, SWIM
 from rebecsim.close_names import suggestion
 from rebecsim.counted import counted

@@ -11,7 +11,7 @@ import typer
 
 from rebecsim.cli.app import console, say
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.workloads.containers import (
     AS_USUAL,
     NO_COLUMNS,

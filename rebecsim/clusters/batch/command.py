@@ -10,8 +10,8 @@ import typer
 
 from rebecsim.cli.app import Plugins, complain, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.node_groups import node_group
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
+from rebecsim.cli.queue_files import node_group
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import Showing, show_answer
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told

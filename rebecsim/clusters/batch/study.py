@@ -96,7 +96,7 @@ class ScheduleSetup:
 
 def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:
     """Show what changes for jobs and users."""
-    from rebecsim.clusters.batch.report.differences import schedule_changes
+    from rebecsim.clusters.batch.report.tables import schedule_changes
 
     return schedule_changes(first, second)
 

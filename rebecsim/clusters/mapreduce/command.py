@@ -12,7 +12,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.clusters.kit.options import key

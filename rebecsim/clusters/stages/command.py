@@ -10,7 +10,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require
@@ -150,7 +150,7 @@ def _run(
     say(f"due after {deadline / SECOND:,.1f} s, on {on} of {counted(resources[0].slots, 'slot')}")
     console().print(outcome_table(runs))
     if gantt is not None:
-        from rebecsim.clusters.stages.report.gantt import workflow_gantt
+        from rebecsim.clusters.stages.report.charts import workflow_gantt
         from rebecsim.report.figures import write_figure
 
         write_figure(gantt, lambda: workflow_gantt(runs, name))

@@ -11,7 +11,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import ShowingFiles, show_answer

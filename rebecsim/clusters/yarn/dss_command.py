@@ -12,7 +12,7 @@ import typer
 
 from rebecsim.cli.app import say
 from rebecsim.cli.commands import app
-from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 

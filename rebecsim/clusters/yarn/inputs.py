@@ -140,6 +140,11 @@ class RunSetup:
         run = run_cluster(self.jobs(replication), self.nodes(), configuration)
         return MeasuredRun(run, container_columns(run))
 
+    @property
+    def tasks(self) -> int:
+        """How many tasks the jobs of the first replication have."""
+        return sum(each.count for job in self.jobs(0) for each in job.classes)
+
     def _placement(self) -> PlacementRules | None:
         table = self.scenario.placement
         if table is None:

@@ -58,7 +58,9 @@ class StuckError(UserError):
         applications: those of the jobs.
     """
 
-    def __init__(self, applications: Sequence[Application]) -> None:
+    def __init__(
+        self, applications: Sequence[Application], why: str = "no task runs that could end"
+    ) -> None:
         self.applications = applications
         others = len(applications) - 1
         who = f"{applications[0].job.name} "
@@ -68,7 +70,7 @@ class StuckError(UserError):
         held = "1 container is" if holding == 1 else f"{holding} containers are"
         super().__init__(
             f"{who} for containers, and never {'get' if others else 'gets'} them: "
-            f"{held} held, and no task runs that could end; "
+            f"{held} held, and {why}; "
             "smaller AppMasters, larger nodes or queues help, or assigning without reservations"
         )
 
@@ -103,6 +105,7 @@ class NodeManager(Rebec, queue_size=_UNBOUNDED):
         if container.killed:
             return
         self.manager.tasks -= 1
+        self.manager.ended += 1
         self._end(container)
 
     @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
@@ -206,6 +209,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         launching: how often it is looked whether an AppMaster has a container (ms).
         unfinished: applications that have not left; the cluster closes when there are none.
         tasks: that have a container and have not finished.
+        ended: how many have, without being killed.
         clock: the time of what it has heard last, be that in a message of its own or a call.
     """
 
@@ -241,7 +245,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.seer = seer
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
-        self.tasks = 0
+        self.tasks = self.ended = 0
         self._to_come = 0  # jobs whose time has not come
         for application in applications:
             self.unfinished += 1

@@ -30,6 +30,9 @@ from rebecsim.studies.study import LOAD_AXIS, Axis, Comparison, How, PlannedCell
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
 
+_MOST_EXPLAINED = 100_000
+"""Tasks of a run of which it is noted why jobs wait: in larger ones that takes too long."""
+
 
 class YarnStudy(Study):
     """Schedulers of a YARN cluster, compared on a trace."""
@@ -68,7 +71,8 @@ class YarnStudy(Study):
         kept = QUEUE_TABLES if setup.scenario.schedulers else {}
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
         for replication in replications:
-            measured = setup.measured(replication, explains=bool(kept) and not replication)
+            explains = bool(kept) and not replication and setup.tasks <= _MOST_EXPLAINED
+            measured = setup.measured(replication, explains=explains)
             if measured.run.stuck is not None:
                 raise measured.run.stuck
             figures.append(run_figures(measured, queues=bool(kept)))

@@ -64,7 +64,7 @@ _SIMULATION = (
     "rebecsim.simulation.montecarlo",
     "rebecsim.studies.running.simulated",
 )
-_PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checking.checker")
+_PYTHON = (*_SIMULATION, "rebecsim.generate.module", "rebecsim.lang.checking.checker")
 _NATIVE = (*_SIMULATION, "rebecsim.simulation.native")
 """What workers need; those of the native engine hardly ever have to read a model."""
 

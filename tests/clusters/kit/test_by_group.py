@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -75,16 +78,15 @@ def test_without_a_lead_the_sentences_say_it() -> None:
 
 @pytest.mark.parametrize(("has_chance", "conditions"), [(False, [1.0, 1.5]), (True, [1.0])])
 def test_the_first_condition_and_the_baseline_come_first(has_chance, conditions) -> None:
-    class _Named:
-        def __init__(self, **values) -> None:
-            self.__dict__ |= values
-
     cells = [
-        _Named(cell=_Named(policy=policy, condition=Condition.of(load_factor=load)))
+        SimpleNamespace(
+            cell=SimpleNamespace(policy=policy, condition=Condition.of(load_factor=load))
+        )
         for policy in ("FCFS", "EASY")
         for load in (1.0, 1.5)
     ]
-    plan = _Named(cells=cells, has_chance=has_chance, scenario=_Named(compared_with="EASY"))
+    scenario = SimpleNamespace(compared_with="EASY")
+    plan: Any = SimpleNamespace(cells=cells, has_chance=has_chance, scenario=scenario)
     found = first_cells(plan)
     assert [condition["load_factor"] for condition in found] == conditions
     assert [list(each) for each in found.values()] == [["EASY", "FCFS"]] * len(conditions)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
 from rebecsim.clusters.mapreduce.figures.stored import StoredRuns
-from rebecsim.clusters.mapreduce.report.charts import families_figure
-from rebecsim.clusters.mapreduce.report.job_charts import (
+from rebecsim.clusters.mapreduce.report.charts import (
+    families_figure,
     users_figure,
     users_of,
     waits_by_number,
     waits_figure,
 )
+from rebecsim.clusters.mapreduce.report.text import answer_of_stored
 
 SECOND = 1_000_000
 
@@ -43,7 +46,10 @@ def stored() -> StoredRuns:
     queues = pa.table({"queue": ["a", "b"], "capacity": [50.0, 50.0]})
     nothing = pa.table({})
     replications = np.array([0, 0, 0, 1, 1, 1])
-    return StoredRuns("one", jobs, replications, nothing, nothing, queues, nothing, nothing)
+    numbers = np.array([1, 2, 3, 2, 1, 3])
+    refused = {"queue": {"b": 2}, "user": {"ann": 2}}
+    tables = nothing, nothing, queues, nothing, nothing
+    return StoredRuns("one", jobs, replications, numbers, refused, *tables)
 
 
 def test_waits_are_means_over_runs_by_the_number_of_the_job(stored: StoredRuns) -> None:
@@ -82,3 +88,15 @@ def test_families_are_split_by_queue(stored: StoredRuns) -> None:
     assert [each.get_title() for each in axes[:2]] == ["a", "b"]
     labels = [[label.get_text() for label in each.get_xticklabels()] for each in axes[-2:]]
     assert labels == [["sort"], ["count"]]
+
+
+def test_the_answer_by_queue_is_of_all_runs(stored: StoredRuns) -> None:
+    slower = replace(stored.all_jobs, begin=stored.all_jobs.begin + 10_000_000)
+    later = replace(stored, variant="two", all_jobs=slower, refused={"queue": {}, "user": {}})
+    answer = answer_of_stored([stored, later])
+    assert answer.noun == "queue"
+    assert "job 2 of run 1 (sort)" in answer.runs["one"].job.tolist()
+    assert answer.common["one"].group.tolist().count("a") == 4
+    lines = answer.told()[0].lines
+    assert lines[0] == "a waits 10 s more (12 to 22 s)."
+    assert lines[-1] == "b refuses 0 jobs (2 under one)."

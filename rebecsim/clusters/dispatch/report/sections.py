@@ -23,8 +23,9 @@ from rebecsim.clusters.dispatch.report.hardware import (
     energy_charts,
     overview,
     size_tables,
+    utilisation_charts,
+    utilisation_figure,
 )
-from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
 from rebecsim.metrics import Metric

@@ -10,13 +10,11 @@ from rebecsim.clusters.kit.by_group import by_group_section
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
 from rebecsim.clusters.mapreduce.report.charts import (
+    MOST_BARS,
     devices_figure,
     families_figure,
     gantt_figure,
     shares_figure,
-)
-from rebecsim.clusters.mapreduce.report.job_charts import (
-    MOST_BARS,
     users_figure,
     users_of,
     waits_figure,

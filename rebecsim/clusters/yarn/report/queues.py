@@ -1,30 +1,26 @@
-"""Sections of reports for queues: their figures, and their shares over time."""
+"""What queues have of the cluster: figures, tables, and shares over time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from rich.table import Table
 
 from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
 from rebecsim.clusters.kit.stored import values_of
-from rebecsim.clusters.yarn.queue_tables import QUEUE_USAGE, QUEUES
-from rebecsim.clusters.yarn.report.queue_figures import (
-    FIGURES,
-    SHOWN_FIGURES,
-    QueueFigures,
-    figure_text,
-    queue_figures,
-)
+from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
-from rebecsim.clusters.yarn.report.text import figures_table
 from rebecsim.report.csv import text_of
 from rebecsim.studies.sections import Picture, Section, TextTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _MOST_QUEUES = 12
 _SHOWN = 0.05  # percent; what is less is not looked at
@@ -131,3 +127,124 @@ def _course(each: StoredTables, path: str) -> Course:
     }
     shown = {name: at for name, at in levels.items() if _SHOWN < at < 100 - _SHOWN}
     return Course(times, share, shown)
+
+
+_SECOND = 1000
+_GB_HOUR = 1024 * 3600 * _SECOND
+
+Rows = Mapping[str, Sequence[Any]]
+"""A table of a run, column by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFigures:
+    """What a leaf queue got in a run.
+
+    Attributes:
+        jobs: that were let in.
+        refused: that were not.
+        wait: from submission until the AppMaster has a container, mean (s).
+        duration: from submission to end, mean (s).
+        share: of the memory of the cluster over the makespan (%).
+        guaranteed: what it should have of it (%); None: nothing is said.
+        killed: containers.
+        wasted: their memory (GB h).
+    """
+
+    jobs: int
+    refused: int
+    wait: float | None
+    duration: float | None
+    share: float
+    guaranteed: float | None
+    killed: int
+    wasted: float
+
+
+FIGURES: tuple[tuple[str, str, int], ...] = (
+    ("jobs", "Jobs", 0),
+    ("refused", "Refused jobs", 0),
+    ("wait", "Waiting (s)", 1),
+    ("duration", "Job duration (s)", 1),
+    ("share", "Memory (% of the cluster)", 1),
+    ("guaranteed", "Guaranteed (%)", 1),
+    ("killed", "Killed containers", 0),
+    ("wasted", "Wasted memory (GB h)", 2),
+)
+"""The figures: name, heading, decimals."""
+
+SHOWN_FIGURES = tuple(each for each in FIGURES if each[0] not in ("jobs", "wait", "duration"))
+"""Those beside the answer by queue, which has the others."""
+
+
+def queue_figures(tables: Mapping[str, Rows], memory: int) -> dict[str, QueueFigures]:
+    """Give the figures of all leaves that have jobs or a capacity; `memory` is the cluster's MB."""
+    jobs, queues = tables[QUEUE_JOBS], tables[QUEUES]
+    guaranteed = {
+        path: 100 * amount / memory
+        for path, leaf, amount in zip(
+            queues["queue"], queues["leaf"], queues["guaranteed"], strict=True
+        )
+        if leaf
+    }
+    used = _mean_use(tables[QUEUE_USAGE])
+    rows: dict[str, list[dict[str, Any]]] = {path: [] for path in guaranteed}
+    for values in zip(*jobs.values(), strict=True):
+        row = dict(zip(jobs, values, strict=True))
+        rows.setdefault(row["queue"], []).append(row)
+    return {
+        path: _figures(of_it, guaranteed.get(path), 100 * used.get(path, 0.0) / memory)
+        for path, of_it in sorted(rows.items())
+    }
+
+
+def _figures(
+    rows: Sequence[Mapping[str, Any]], guaranteed: float | None, share: float
+) -> QueueFigures:
+    run = [row for row in rows if not row["refused"]]
+    waits = [row["started"] - row["submitted"] for row in run]
+    durations = [row["ended"] - row["submitted"] for row in run]
+    return QueueFigures(
+        jobs=len(run),
+        refused=len(rows) - len(run),
+        wait=fmean(waits) / _SECOND if run else None,
+        duration=fmean(durations) / _SECOND if run else None,
+        share=share,
+        guaranteed=guaranteed,
+        killed=sum(row["killed"] for row in rows),
+        wasted=sum(row["wasted"] for row in rows) / _GB_HOUR,
+    )
+
+
+def _mean_use(usage: Rows) -> dict[str, float]:
+    """Give what queues had on average (MB); windows are of equal length."""
+    found: dict[str, list[float]] = {}
+    for path, memory in zip(usage["queue"], usage["memory"], strict=True):
+        found.setdefault(path, []).append(memory)
+    return {path: fmean(values) for path, values in found.items()}
+
+
+def figure_text(value: float | None, decimals: int) -> str:
+    """Write a figure; a dash where there is none."""
+    return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
+    """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
+    table = Table()
+    table.add_column("Queue")
+    table.add_column("")
+    for name in found:
+        table.add_column(name, justify="right")
+    for path in dict.fromkeys(path for figures in found.values() for path in figures):
+        of_queue = [figures.get(path) for figures in found.values()]
+        first = path
+        for name, heading, decimals in SHOWN_FIGURES:
+            values = [None if each is None else getattr(each, name) for each in of_queue]
+            if name != "share" and not any(values):
+                continue  # nothing is refused, or killed
+            texts = [figure_text(value, decimals) for value in values]
+            table.add_row(first, heading, *texts)
+            first = ""
+        table.add_section()
+    return table

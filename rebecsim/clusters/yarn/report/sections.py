@@ -12,13 +12,15 @@ from rebecsim.clusters.kit.by_group import by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.report.by_group import answers_of
 from rebecsim.clusters.yarn.report.charts import (
+    busiest_window,
     durations_figure,
+    gantt_figure,
+    has_queues,
     job_durations,
     occupancy_figure,
     speedup_figure,
     speedups,
 )
-from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.clusters.yarn.report.waits import waits_section

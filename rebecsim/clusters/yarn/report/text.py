@@ -18,10 +18,8 @@ from rebecsim.clusters.yarn.queue_tables import (
     queue_job_table,
     queue_tables_of,
 )
-from rebecsim.clusters.yarn.report.queue_figures import (
-    SHOWN_FIGURES,
-    QueueFigures,
-    figure_text,
+from rebecsim.clusters.yarn.report.queues import (
+    figures_table,
     queue_figures,
 )
 from rebecsim.clusters.yarn.report.waits import Waited, waited
@@ -107,27 +105,6 @@ def _measures_table(runs: Mapping[str, ShownRun]) -> Table:
         unit = f" ({metric.unit})" if metric.unit else ""
         values = ["" if value is None else f"{value:,.{metric.decimals}f}" for value in found]
         table.add_row(f"{metric.title}{unit}", *values)
-    return table
-
-
-def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
-    """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
-    table = Table()
-    table.add_column("Queue")
-    table.add_column("")
-    for name in found:
-        table.add_column(name, justify="right")
-    for path in dict.fromkeys(path for figures in found.values() for path in figures):
-        of_queue = [figures.get(path) for figures in found.values()]
-        first = path
-        for name, heading, decimals in SHOWN_FIGURES:
-            values = [None if each is None else getattr(each, name) for each in of_queue]
-            if name != "share" and not any(values):
-                continue  # nothing is refused, or killed
-            texts = [figure_text(value, decimals) for value in values]
-            table.add_row(first, heading, *texts)
-            first = ""
-        table.add_section()
     return table
 
 

@@ -158,7 +158,7 @@ def _waits(runs: Mapping[str, Reasons], queue: str, reason: str) -> tuple[str, .
 def waits_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str, ...]) -> Section:
     """Show for which reasons the jobs of each queue waited, and how long.
 
-    Only first replications have that noted; of older runs there is nothing to show.
+    Only first replications of runs that are not too large have that noted.
     """
     runs = {each.scheduler: _stored(each) for each in shown if QUEUE_WAITS in each.queues}
     by_queue = _by_queue(runs)
@@ -185,7 +185,7 @@ def waits_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
         pictures=(
             Picture(
                 "waits",
-                _TITLE,
+                "Reasons of waits",
                 "How long the jobs of a queue asked for containers in vain, by the rule that "
                 "refused them. The times of jobs that wait at once are added up.",
                 partial(waits_figure, runs, heading),

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import MEMORY, Resources
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (
@@ -217,3 +218,27 @@ def test_a_user_over_the_limit_loses_containers_to_others() -> None:
     assert not without.killed
     waits = [each.applications[1].own.scheduled for each in (found, without)]
     assert waits[0] < 130_000 < 900_000 < waits[1]
+
+
+def test_what_runs_on_lent_nodes_is_killed_first() -> None:
+    values = {
+        **_HALVES,
+        **MONITOR,
+        "root.accessible-node-labels.x.capacity": "100",
+        "maximum-am-resource-percent": "1",
+        "user-limit-factor": "-1",
+        f"{PREEMPTION}natural_termination_factor": "1",
+        f"{PREEMPTION}total_preemption_per_round": "1",
+    }
+    for queue in ("root.a", "root.b"):
+        values[f"{queue}.accessible-node-labels"] = "x"
+        values[f"{queue}.accessible-node-labels.x.capacity"] = "50"
+    jobs = [
+        job(1, "a", tasks(4, 300), master_memory=1024),
+        job(2, "a", tasks(14, 300), at=9, label="x", master_memory=1024),
+        job(3, "b", tasks(8, 50), at=30, label="x", master_memory=1024),
+    ]
+    found = run(capacity(values), jobs, [NodeSize("plain", 9, 2048, 8), *nodes(2, label="x")])
+    first = [each.container.application.number for each in found.killed[:4]]
+    assert first == [1, 1, 1, 2]
+    assert [each.container.number for each in found.killed[:3]] == [5, 4, 3]

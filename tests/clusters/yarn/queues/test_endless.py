@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
+from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.rebecs import StuckError
 from tests.clusters.yarn.queues.files import (
     MONITOR,
@@ -87,3 +89,13 @@ def test_who_starves_is_waited_for_while_nothing_else_goes_on(timeout: int) -> N
     half = text.replace("0.8", "0.5")  # of its share: what is missing is less than a container
     with pytest.raises(StuckError):
         run(fair(half, KILLING), [*masters, late], nodes(4, 1024))
+
+
+def test_an_application_master_is_not_killed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    def always(scheduler: CapacityScheduler, now: int) -> list[Container]:
+        held = [each.own for each in scheduler.book.states if each.own is not None]
+        return [each for each in held if each.launched is not None and each.finished is None]
+
+    monkeypatch.setattr(CapacityScheduler, "to_kill", always)
+    with pytest.raises(StuckError, match="containers are killed for ever"):
+        run(capacity({**TWO_QUEUES, **MONITOR}), [job(1, "a", tasks(2, 60))], nodes(2))

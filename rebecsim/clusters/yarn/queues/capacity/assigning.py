@@ -123,7 +123,7 @@ class Assigning:
         left = limit.minus(amount(queue.used, label))
         blocked = NONE
         stop: Stop = ""
-        for child in self._ordered(queue.children, label):
+        for child in self._ordered(queue, label):
             room = (left if blocked is NONE else left.minus(blocked)).plus(
                 amount(child.used, label)
             )
@@ -147,13 +147,14 @@ class Assigning:
             return False
         return self._calculator.less(total, used.minus(reserved), most)
 
-    def _ordered(self, children: Sequence[QueueState], label: str) -> Sequence[QueueState]:
+    def _ordered(self, queue: QueueState, label: str) -> Sequence[QueueState]:
         """Give children in the order in which they are served: who has least goes first."""
-        if len(children) == 1:
-            return children
-        return sorted(
-            children, key=lambda child: child.ranks.get(label) or self._rank(child, label)
-        )
+        found = queue.orders.get(label)
+        if found is None:
+            found = queue.orders[label] = sorted(
+                queue.children, key=lambda child: child.ranks.get(label) or self._rank(child, label)
+            )
+        return found
 
     def _rank(self, child: QueueState, label: str) -> Rank:
         limits, calculator, parent = child.limits[label], self._calculator, child.parent

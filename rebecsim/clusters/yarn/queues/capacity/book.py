@@ -56,7 +56,6 @@ class Book:
             max(node.size.memory for node in nodes), max(node.size.cores for node in nodes)
         )
         self.most = settings.allocations.maximum or largest
-        self._rules: dict[tuple[str, str], UserRules] = {}
         limits = {
             label: effective(settings.root, label, total, legacy=settings.legacy)
             for label, total in self.totals.items()
@@ -83,20 +82,16 @@ class Book:
 
     def _rules_of(self, leaf: LeafState, label: str) -> UserRules:
         """Give what limits of users of a leaf depend on."""
-        key = (leaf.settings.path, label)
-        rules = self._rules.get(key)
-        if rules is None:
-            limits = leaf.limits[label]
-            rules = self._rules[key] = UserRules(
-                self.calculator,
-                self.total(label),
-                self.step,
-                limits.minimum,
-                limits.maximum,
-                single(leaf.settings.user_percent),
-                single(leaf.settings.user_factor),
-            )
-        return rules
+        limits = leaf.limits[label]
+        return UserRules(
+            self.calculator,
+            self.total(label),
+            self.step,
+            limits.minimum,
+            limits.maximum,
+            single(leaf.settings.user_percent),
+            single(leaf.settings.user_factor),
+        )
 
     def see(self, leaf: LeafState, limit: Resources) -> None:
         """Take note of what a leaf could grow to, at most, as it is looked at."""

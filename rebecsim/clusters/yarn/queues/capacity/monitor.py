@@ -80,25 +80,29 @@ class CapacityMonitor:
         for total in self._book.totals.values():
             whole = whole.plus(total)
         taker = Taker(self._counted(whole.times(self._rules.per_round)), self._calculator)
-        for label, total in self._book.totals.items():
-            if self._calculator.less(total, NONE, total):
-                self._pick_of_label(label, taker)
+        labels = [
+            label
+            for label, total in self._book.totals.items()
+            if self._calculator.less(total, NONE, total)
+        ]
+        if self._rules.reserved:
+            for label in labels:
+                self._for_reservations(label, self._ideal(label, taker), taker)
+        for reason in (BETWEEN, *([BALANCING] if self._rules.balance else [])):
+            for label in labels:
+                ideal = self._ideal(label, taker, balances=reason == BALANCING)
+                for leaf in self._book.leaves:
+                    self._take_of(leaf, label, ideal[leaf.settings.path], taker, reason)
         if self._rules.inside:
             within_queues(self._book, self._rules, taker, self._dying)
         return taker.picked
 
-    def _pick_of_label(self, label: str, taker: Taker) -> None:
-        for reason, balances in ((BETWEEN, False), (BALANCING, True)):
-            if balances and not self._rules.balance:
-                continue
-            total = self._counted(self._book.total(label))
-            root = self._snapshot(self._book.root, label)
-            Ideal(self._calculator, total, taker.allowed, balances=balances).compute(root)
-            leaves = {each.path: each for each in root.leaves()}
-            if reason == BETWEEN and self._rules.reserved:
-                self._for_reservations(label, leaves, taker)
-            for leaf in self._book.leaves:
-                self._take_of(leaf, label, leaves[leaf.settings.path], taker, reason)
+    def _ideal(self, label: str, taker: Taker, *, balances: bool = False) -> dict[str, IdealQueue]:
+        """Say what leaves should have on nodes of a label, by their paths."""
+        total = self._counted(self._book.total(label))
+        root = self._snapshot(self._book.root, label)
+        Ideal(self._calculator, total, taker.allowed, balances=balances).compute(root)
+        return {each.path: each for each in root.leaves()}
 
     def _counted(self, some: Resources) -> Resources:
         """Leave out what does not count."""
@@ -161,6 +165,8 @@ class CapacityMonitor:
         share = leaf.settings.master_share.get(label, leaf.settings.master_share[""])
         kept = self._book.total(label).times(leaf.limits[label].share * share)
         taking = Taking(obtain, taker, conservative=self._rules.conservative)
+        for container in self._on_lent(leaf, label):
+            taking.take(container, reason)
         masters = []
         skipped = NONE
         for each in reversed(leaf.in_service_order()):
@@ -178,6 +184,17 @@ class CapacityMonitor:
                 break
             if taking.take(container, reason):
                 skipped = skipped.minus(size_of(container))
+
+    def _on_lent(self, leaf: LeafState, label: str) -> list[Container]:
+        """Give the containers of a leaf on nodes of a label that are lent to it, newest first."""
+        found = [
+            (each.order, container.number, container)
+            for each in leaf.active
+            if each.label != label
+            for container in newest_first(each, label)
+            if container not in self._dying
+        ]
+        return [container for *_, container in sorted(found, reverse=True)]
 
     def _drop_reservations(self, each: ApplicationState, label: str, taking: Taking) -> None:
         for node, ask in list(each.kept.items()):

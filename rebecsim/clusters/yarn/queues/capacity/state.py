@@ -33,9 +33,19 @@ class QueueState(UsedByLabel):
             that wait to be let in ask for their AppMasters.
         parallel: how many applications run in it.
         ranks: by what it is sorted among its siblings, by label, as long as that is right.
+        orders: its children in the order in which they are served, by label, as long as it is.
     """
 
-    __slots__ = ("asking", "children", "limits", "parallel", "parent", "ranks", "settings")
+    __slots__ = (
+        "asking",
+        "children",
+        "limits",
+        "orders",
+        "parallel",
+        "parent",
+        "ranks",
+        "settings",
+    )
 
     def __init__(
         self,
@@ -51,6 +61,7 @@ class QueueState(UsedByLabel):
         self.asking: dict[Label, int] = {}
         self.parallel = 0
         self.ranks: dict[Label, Rank] = {}
+        self.orders: dict[Label, list[QueueState]] = {}
         self.children = [
             (QueueState if child.children else LeafState)(child, self, limits, rules)
             for child in settings.children
@@ -258,6 +269,7 @@ class ApplicationState(UsedByLabel):
         for queue in self.leaf:
             add(queue.used, label, more)
             queue.ranks.pop(label, None)
+            queue.orders.pop(label, None)
 
     def keep(self, label: Label, more: Resources) -> None:
         """Count what it has reserved."""

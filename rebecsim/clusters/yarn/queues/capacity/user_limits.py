@@ -55,9 +55,9 @@ def user_limit(rules: UserRules, shares: UserShares, *, borrowed: bool = False) 
     is_below = calculator.less(total, consumed, capacity)
     current = capacity if is_below else consumed.plus(step)
     base = current if shares.used is None else shares.used.plus(step)
-    least = Resources(
-        *(math.ceil(int(have * rules.percent) / 100) for have in current),
-    )
+    least = current
+    if rules.percent != 100:
+        least = Resources(*(math.ceil(int(have * rules.percent) / 100) for have in current))
     share = calculator.greater(total, _part(base, shares.weights), least)
     if borrowed:
         hard = total

@@ -63,10 +63,11 @@ class Users:
         "_active",
         "_asking",
         "_computed",
+        "_known_rules",
         "_limits",
+        "_make_rules",
         "_only_waiting",
         "_ratios",
-        "_rules",
         "_used_by_active",
         "_weight_of",
         "_weights",
@@ -78,7 +79,8 @@ class Users:
         self, weight_of: Callable[[str], float], rules: Callable[[str], UserRules]
     ) -> None:
         self._weight_of = weight_of
-        self._rules = rules
+        self._make_rules = rules
+        self._known_rules: dict[str, UserRules] = {}
         self.by_name: dict[str, UserState] = {}
         self._asking: dict[str, set[ApplicationState]] = {}
         self._active: set[str] = set()
@@ -89,6 +91,13 @@ class Users:
         self._limits: dict[tuple[str, bool], tuple[int, Resources]] = {}
         self._computed = -1
         self._only_waiting = 0
+
+    def _rules(self, label: str) -> UserRules:
+        """Give what limits on nodes of a label depend on."""
+        rules = self._known_rules.get(label)
+        if rules is None:
+            rules = self._known_rules[label] = self._make_rules(label)
+        return rules
 
     def named(self, name: str) -> UserState:
         """Give a user, who may be new."""
@@ -172,7 +181,8 @@ class Users:
 
     def limit_of(self, user: UserState, label: str, *, borrowed: bool = False) -> Resources:
         """Give what a user may have of nodes of a label."""
-        return weighted(self._rules(label), self.limit(label, borrowed=borrowed), user.weight)
+        limit = self.limit(label, borrowed=borrowed)
+        return limit if user.weight == 1 else weighted(self._rules(label), limit, user.weight)
 
     def limit_of_all(self, user: UserState, label: str) -> Resources:
         """Give what a user may have if all users share the leaf, not only the active ones."""

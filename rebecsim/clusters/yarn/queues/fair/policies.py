@@ -1,4 +1,4 @@
-"""In which order queues, or applications, are served."""
+"""Who has a share of a queue, and in which order queues, or applications, are served."""
 
 from __future__ import annotations
 
@@ -15,7 +15,27 @@ from rebecsim.clusters.yarn.queue_files.resources import (
     Calculator,
     Resources,
 )
-from rebecsim.clusters.yarn.queues.fair.member import FairShared
+
+
+class FairShared:
+    """Who has a share: a queue or an application.
+
+    Attributes:
+        used: what its containers have.
+        demand: that, and what it asks for; as old as shares are.
+        share: what it should have now, of those that are at work.
+        minimum: what it should have in any case.
+        weight: how much it should have, compared to others of its parent.
+        name: by which those are ordered that are alike in all else.
+        start: of an application, by which those are ordered first; 0 for queues.
+    """
+
+    def __init__(self, name: str, start: int = 0) -> None:
+        self.used = self.demand = self.share = self.minimum = NONE
+        self.weight = 1.0
+        self.name: str | int = name
+        self.start = start
+
 
 _Member = TypeVar("_Member", bound=FairShared)
 _Key = Callable[[FairShared, Resources], tuple[Any, ...]]

@@ -7,8 +7,7 @@ from rebecsim.clusters.yarn.diary import Diary
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
-from rebecsim.clusters.yarn.queues.fair.member import FairShared
-from rebecsim.clusters.yarn.queues.fair.policies import needs_minimum
+from rebecsim.clusters.yarn.queues.fair.policies import FairShared, needs_minimum
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
 Refusal = tuple[str, str]

@@ -11,9 +11,8 @@ from rebecsim.clusters.yarn import diary
 from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.fair.asks import ANY, RACK, FairAsk
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
-from rebecsim.clusters.yarn.queues.fair.line import Request, Requests
+from rebecsim.clusters.yarn.queues.fair.line import ANY, RACK, FairAsk, Request, Requests
 from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, is_below
 from rebecsim.clusters.yarn.queues.fair.reasons import FairReasons
 from rebecsim.clusters.yarn.queues.fair.starving import Starving

@@ -12,10 +12,8 @@ from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.asks import Asks
-from rebecsim.clusters.yarn.queues.fair.asks import FairAsk
-from rebecsim.clusters.yarn.queues.fair.line import Requests, ServiceLine
-from rebecsim.clusters.yarn.queues.fair.member import FairShared
-from rebecsim.clusters.yarn.queues.fair.policies import in_order
+from rebecsim.clusters.yarn.queues.fair.line import FairAsk, Requests, ServiceLine
+from rebecsim.clusters.yarn.queues.fair.policies import FairShared, in_order
 
 _NO_MAXIMUM = Resources(UNLIMITED, UNLIMITED)
 
