@@ -57,8 +57,7 @@ def of_call(call: Callable[[], object]) -> Cost:
 
 def within(file: Path, mode: Mode, engine: Engine) -> dict[str, Callable[[], object]]:
     """Give the search, and finding races, as calls."""
-    from rebecsim.exploration import explore
-    from rebecsim.exploration.races import find_races
+    from rebecsim.exploration import explore, find_races
     from rebecsim.generate.module import load_checked
 
     model, checked = load_checked(file, "timed")

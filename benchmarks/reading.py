@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.limits import peak_bytes
+from rebecsim.exploration import peak_bytes
 
 GROWTH = 20.0
 """From which on a reader is not taken for linear: twice that of the input."""

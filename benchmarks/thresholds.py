@@ -59,12 +59,8 @@ def search() -> list[float]:
 
 def serving() -> list[float]:
     """Measure message servers in a search, whose own loop is loaded before."""
-    from rebecsim.exploration.checks import Problem
+    from rebecsim.exploration import BreadthFirst, Limits, Problem, Search, TransitionSystem
     from rebecsim.exploration.compiled.compiled_search import load_compiled_code
-    from rebecsim.exploration.limits import Limits
-    from rebecsim.exploration.search import Search
-    from rebecsim.exploration.states.transitions import TransitionSystem
-    from rebecsim.exploration.strategies import BreadthFirst
     from rebecsim.native.cache import prepare
     from rebecsim.native.layout import native_model
     from rebecsim.native.loops.serving import expand_and_serve

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebecsim.actors import Model
-from rebecsim.exploration.checks import Checks, Problem, pose
-from rebecsim.exploration.paths import (
+from rebecsim.exploration import (
+    Breach,
+    Checks,
+    Mode,
     Path,
     PathStep,
+    Problem,
+    Search,
     path_along,
+    pose,
     shown_variables,
     step_of,
     written_name,
 )
-from rebecsim.exploration.search import Search
-from rebecsim.exploration.states.effects import Breach
-from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 
 

@@ -12,6 +12,7 @@ PACKAGES = [
         "clusters.mapreduce",
         "clusters.yarn",
         "exploration",
+        "exploration.orders",
         "exploration.races",
         "generate",
         "interface",

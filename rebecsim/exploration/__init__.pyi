@@ -1,4 +1,11 @@
-from .checks import Checks as Checks
+from .checks import (
+    NO_MESSAGE_LEFT as NO_MESSAGE_LEFT,
+    Checks as Checks,
+    Problem as Problem,
+    Reduction as Reduction,
+    pose as pose,
+    vocabulary as vocabulary,
+)
 from .counterexamples import (
     Question as Question,
     Recorded as Recorded,
@@ -6,11 +13,28 @@ from .counterexamples import (
     recurring as recurring,
     replay as replay,
     save_recorded as save_recorded,
+    step_to_json as step_to_json,
 )
 from .exploring import explore as explore
-from .limits import Bound as Bound, Limits as Limits
-from .paths import Path as Path, PathStep as PathStep, path_along as path_along
-from .predicates import AbstractedVariableError as AbstractedVariableError
+from .limits import (
+    Bound as Bound,
+    Limits as Limits,
+    peak_bytes as peak_bytes,
+)
+from .paths import (
+    Path as Path,
+    PathStep as PathStep,
+    path_along as path_along,
+    shown_variables as shown_variables,
+    step_of as step_of,
+    written_name as written_name,
+)
+from .predicates import (
+    AbstractedVariableError as AbstractedVariableError,
+    ExpressionCompiler as ExpressionCompiler,
+    Function as Function,
+)
+from .properties import Properties as Properties, abstraction as abstraction
 from .races import (
     Contender as Contender,
     RaceGroup as RaceGroup,
@@ -18,10 +42,35 @@ from .races import (
     Races as Races,
     find_races as find_races,
 )
-from .result import Result as Result, Violated as Violated
-from .search import Progress as Progress, Search as Search, SearchEnded as SearchEnded
-from .states.effects import Breach as Breach, Verdict as Verdict
-from .states.transitions import Mode as Mode, TransitionSystem as TransitionSystem
+from .result import (
+    Ends as Ends,
+    PropertyVerdict as PropertyVerdict,
+    Result as Result,
+    Violated as Violated,
+)
+from .search import (
+    Progress as Progress,
+    Search as Search,
+    SearchEnded as SearchEnded,
+    StopAt as StopAt,
+)
+from .state_graph import (
+    Neighbourhood as Neighbourhood,
+    QueuedMessage as QueuedMessage,
+    RebecState as RebecState,
+    StateSpace as StateSpace,
+    Transition as Transition,
+    neighbourhood_of as neighbourhood_of,
+    state_space as state_space,
+)
+from .states.effects import Breach as Breach, BreachKey as BreachKey, Verdict as Verdict
+from .states.transitions import (
+    MODES as MODES,
+    Cause as Cause,
+    Mode as Mode,
+    State as State,
+    TransitionSystem as TransitionSystem,
+)
 from .strategies import (
     BreadthFirst as BreadthFirst,
     DepthBounded as DepthBounded,

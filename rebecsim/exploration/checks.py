@@ -117,8 +117,7 @@ def _type(kind: Kind | Array) -> Type:
 
 
 Reduction = bool | Literal["order", "both"]
-"""What is left out of the states: nothing, what symmetries give, or, by "order", what most orders
-of messages lead to that make no difference; or both."""
+"""The reduction: none, by symmetry, by partial order ("order"), or both."""
 
 NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
@@ -131,7 +130,7 @@ def in_constructor(violation: Violation) -> Breach:
 
 @dataclass(frozen=True)
 class Checks:
-    """What is looked for besides failed assertions.
+    """What is checked besides failed assertions.
 
     `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
     without this check queues have no bounds. `invariants`: expressions over the variables of
@@ -185,7 +184,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Problem:
-    """A transition system and what is to be checked of it.
+    """A transition system and the checks of it.
 
     In a state without transitions a run has ended: no message is left, and no message server is
     under way. Rebecs never wait inside a message server, so nothing in the language tells a task

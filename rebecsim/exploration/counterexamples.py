@@ -217,8 +217,8 @@ def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None
     problem = recorded.question.problem(model, checked)
     breach = _follow(recorded, problem)
     if breach is None and _is_of_formula(recorded, problem):
-        _go_round(recorded, problem)
-        breach = _judged_again(recorded, model, checked)
+        _require_loop(recorded, problem)
+        breach = _rejudged(recorded, model, checked)
     path = path_along(problem.system, recorded.ordinals, breach, recorded.loop)
     if path.breach != recorded.breach:
         found = "nothing" if path.breach is None else _shown(path.breach)
@@ -241,7 +241,7 @@ def recurring(
     """
     problem = recorded.question.problem(model, checked)
     if _is_of_formula(recorded, problem):
-        return _judged_again(recorded, model, checked)
+        return _rejudged(recorded, model, checked)
     system = problem.system
     states = {system.initial}
     for place, step in enumerate(recorded.steps, 1):
@@ -285,7 +285,9 @@ def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
                 f"step {place} of {len(recorded.steps)}: the model ends here with "
                 f"{_shown(target)}; has it been changed?"
             )
-        _same(step, step_to_json(step_of(system, state, cause, time)), place, len(recorded.steps))
+        _require_same(
+            step, step_to_json(step_of(system, state, cause, time)), place, len(recorded.steps)
+        )
         if isinstance(target, Breach):
             return target
         time += system.elapsed(state, cause, target)
@@ -302,8 +304,8 @@ def _is_of_formula(recorded: Recorded, problem: Problem) -> bool:
     return recorded.breach.verdict == "property violated" and of_formula
 
 
-def _go_round(recorded: Recorded, problem: Problem) -> None:
-    """See that a run ends where it begins to go round. Raises ReplayError if it does not."""
+def _require_loop(recorded: Recorded, problem: Problem) -> None:
+    """Check that a run ends where its loop begins. Raises ReplayError if it does not."""
     system, loop = problem.system, recorded.loop
     states = [system.initial]
     for ordinal in recorded.ordinals:
@@ -317,7 +319,7 @@ def _go_round(recorded: Recorded, problem: Problem) -> None:
         )
 
 
-def _judged_again(recorded: Recorded, model: Model, checked: CheckedModel | None) -> Breach | None:
+def _rejudged(recorded: Recorded, model: Model, checked: CheckedModel | None) -> Breach | None:
     """Judge the formula of a run again; give the breach if it still does not hold."""
     from rebecsim.exploration.exploring import explore
 
@@ -332,7 +334,7 @@ def _judged_again(recorded: Recorded, model: Model, checked: CheckedModel | None
     return recorded.breach if result.properties[-1].verdict == "violated" else None
 
 
-def _same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:
+def _require_same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:
     for name, value in found.items():
         if name not in recorded or recorded[name] != value:
             raise ReplayError(

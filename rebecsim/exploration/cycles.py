@@ -136,7 +136,7 @@ def _trimmed(edges: Edges) -> Edges:
 
 
 _MOST_LOOKED_AT = 500_000
-"""The most transitions that are worked out again to see whether every run ends."""
+"""The most transitions recomputed to decide whether every run ends."""
 
 
 def ends_of(search: Search) -> Ends | None:
@@ -150,7 +150,7 @@ def ends_of(search: Search) -> Ends | None:
 
 
 def _every_run_ends(search: Search) -> bool | None:
-    """Whether no run goes on for ever, which is one that goes round; None if not decided."""
+    """Whether no run is endless, which means no cycle; None if not decided."""
     if search.bounds or search.frontier or search.system.partial_order is not None:
         return None
     if search.transitions == len(search.states):
@@ -162,33 +162,35 @@ def _every_run_ends(search: Search) -> bool | None:
 
 
 _MOST_TRANSITIONS = 1_000_000
-"""The most transitions that are looked at to find a shorter cycle."""
+"""The most transitions searched for a shorter cycle."""
 
 
-class Verdict(NamedTuple):
-    """A path that goes round without time, and whether all that was expanded has been looked at."""
+class ZenoVerdict(NamedTuple):
+    """A path that ends in a cycle without time, and whether all expanded states were searched."""
 
     found: Path | None
     is_decided: bool
 
 
-def find_standstill(search: Search) -> Verdict:
+def find_zeno_cycle(search: Search) -> ZenoVerdict:
     """Look for a cycle without time among the states that were expanded."""
     system = search.system
     if system.mode == "core" or not _has_cycle(search.sent_at_once()):
-        return Verdict(None, is_decided=True)
+        return ZenoVerdict(None, is_decided=True)
     edges = search.edges(still=True)
     if edges is None:
-        return Verdict(None, is_decided=False)
+        return ZenoVerdict(None, is_decided=False)
     graph = edges_on_cycles(edges)
     if not graph:
-        return Verdict(None, is_decided=True)
+        return ZenoVerdict(None, is_decided=True)
     cycle = _shortest_cycle(graph)
     begins = cycle[0][0]
     way = search.way_to(begins)
     ordinals = (*way, *(ordinal for _, ordinal in cycle))
     through = [*search.states_to(begins)[1:], *(state for state, _ in cycle[1:]), begins]
-    return Verdict(path_along(*search.followed(ordinals, through), loop=len(way)), is_decided=True)
+    return ZenoVerdict(
+        path_along(*search.followed(ordinals, through), loop=len(way)), is_decided=True
+    )
 
 
 def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
@@ -229,7 +231,7 @@ def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int
         for to, by in graph.get(at, ()):
             looks += 1
             if to == start:
-                return list(_back(came, start, (at, by))), looks
+                return list(_way_back(came, start, (at, by))), looks
             if to not in depth:
                 depth[to] = depth[at] + 1
                 came[to] = at, by
@@ -237,7 +239,7 @@ def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int
     return [], looks
 
 
-def _back(
+def _way_back(
     came: dict[int, tuple[int, int]], start: int, last: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     steps = [last]
@@ -247,7 +249,7 @@ def _back(
 
 
 _MOST_STATES = 1_000
-"""The most states of the way that are looked at."""
+"""The most states of the path that are compared."""
 
 _FEWEST = 50
 """The different values from which on something counts as growing."""

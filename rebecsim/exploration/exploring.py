@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
-from rebecsim.exploration.cycles import ends_of, find_standstill, growing
+from rebecsim.exploration.cycles import ends_of, find_zeno_cycle, growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.exploration.paths import path_along
 from rebecsim.exploration.predicates import PosedFormula
@@ -201,7 +201,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
     compact = is_compact(strategy)
     system = problem.system
     grown = search.meter.memory() - search.meter.before
-    standstill = find_standstill(search)
+    standstill = find_zeno_cycle(search)
     violations = tuple(_violated(search, finding) for finding in search.findings.values())
     ends = None if violations else ends_of(search)
     verdict: Verdict = "satisfied"
@@ -276,7 +276,7 @@ def _why_absolute(system: TransitionSystem) -> str | None:
 def _without_states(
     model: Model, mode: Mode | None, meter: Meter, abstract: Sequence[str], outcome: Breach
 ) -> Result:
-    """Give what is said of a model of which not even the initial state is known."""
+    """Give the result for a model of which not even the initial state is known."""
     return Result(
         model=model.name,
         mode=mode or ("core" if model.core else "FTTS"),

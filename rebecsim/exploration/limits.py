@@ -127,7 +127,7 @@ class Meter:
         return limit is not None and self.memory() + more > limit * _MEGABYTE
 
     def exceeded(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
-        """Say which of time and memory is used up, or that somebody wants the search to end.
+        """Say which limit is exceeded, time or memory, or that the search was interrupted.
 
         `growth` gives the bytes that tables will need before the next measurement.
         """

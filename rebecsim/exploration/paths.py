@@ -13,35 +13,33 @@ from rebecsim.exploration.states.effects import Breach, Effect, Outcome
 from rebecsim.exploration.states.rebec_states import (
     NO_DEADLINE,
     Local,
-    OddFloat,
     Reference,
+    SpecialFloat,
     Waiting,
 )
 from rebecsim.exploration.states.transitions import Cause, Mode, State, TransitionSystem
-
-_Key = tuple[Any, ...]
 
 
 class Origins:
     """Follows the messages of a path from their sending to their serving.
 
-    Equal messages in one bag cannot be told apart; the one sent first counts as served first.
+    Equal messages in one bag are indistinguishable; the one sent first counts as served first.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
         self._rebecs = len(system.runner.rebecs)
-        self._sent: dict[_Key, list[int | None]] = {}
+        self._sent: dict[tuple[int, Waiting], list[int | None]] = {}
         self.reached(system.initial, system.start_time, None)
 
     def of(self, owner: int, message: Waiting, time: int) -> int | None:
         """Give the step that sent a message to this rebec; None if a constructor did."""
-        found = self._sent.get(_key(owner, message, time))
+        found = self._sent.get((owner, message.earlier(-time)))
         return found[0] if found else None
 
     def reached(self, state: State, time: int, step: int | None) -> None:
         """Note what a step has put into the bags, and forget what it has taken out."""
         present = Counter(
-            _key(local.owner, message, time)
+            (local.owner, message.earlier(-time))
             for local in state[: self._rebecs]
             for message in local.bag
         )
@@ -51,18 +49,6 @@ class Origins:
             sent = self._sent.setdefault(key, [])
             del sent[: max(len(sent) - count, 0)]
             sent += [step] * (count - len(sent))
-
-
-def _key(owner: int, message: Waiting, time: int) -> _Key:
-    return (
-        owner,
-        message.arrival + time,
-        message.number,
-        message.sender,
-        message.deadline + time,
-        message.order,
-        message.arguments,
-    )
 
 
 StepKind = Literal["message", "resume", "time"]
@@ -154,7 +140,7 @@ class Path:
 
     @property
     def goes_wrong_at_last(self) -> bool:
-        """Whether it is the last step that shows what is wrong, and not the run without end."""
+        """Whether the last step shows the breach, and not the endless run."""
         return self.breach is not None and self.loop is None
 
     @property
@@ -321,7 +307,7 @@ def shown_value(value: Any) -> Any:
     match value:
         case Reference(name=name):
             return name
-        case OddFloat():
+        case SpecialFloat():
             return float(value.value)
         case tuple():
             return [shown_value(each) for each in value]
@@ -339,8 +325,8 @@ def _in_absolute_time(
     """
     if not isinstance(cause, Outcome) or breach is not cause.effect.breach:
         return breach
-    again = system.runner.again(state[cause.effect.owner], cause.effect, time)
-    return breach if again.breach is None else again.breach
+    rerun = system.runner.rerun(state[cause.effect.owner], cause.effect, time)
+    return breach if rerun.breach is None else rerun.breach
 
 
 # --- as a run of the simulator -------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
 from rebecsim.arithmetic import int8, int16
 from rebecsim.errors import UserError
-from rebecsim.exploration.states.rebec_states import OddFloat
+from rebecsim.exploration.states.rebec_states import SpecialFloat
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedProperties, Symbol, syntax
 from rebecsim.lang.properties import (
@@ -275,8 +275,8 @@ class PredicateCompiler(ExpressionCompiler):
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, OddFloat):
-        return float("nan") if value is OddFloat.NAN else -0.0
+    if isinstance(value, SpecialFloat):
+        return float("nan") if value is SpecialFloat.NAN else -0.0
     return value
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import EnumType
 from functools import cache
@@ -31,9 +31,10 @@ from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.absolute_time import (
     BACK_DOORS,
-    codes_of,
     function_of,
     functions_of,
+    members_of,
+    names_in,
 )
 from rebecsim.exploration.analysis.deciding_reads import (
     FunctionNode,
@@ -260,7 +261,7 @@ class _Class:
         self._class = reactive_class
         self._left_out = left_out
         functions = list(functions_of(reactive_class, model))
-        own = {function_of(value) for _, value in self._members()}
+        own = {function_of(value) for _, value in members_of(self._class)}
         self._own = [(each, _tree_of(each)) for each in functions if each in own]
         self._others = [each for each in functions if each not in own]
         self._servers = frozenset(
@@ -291,16 +292,16 @@ class _Class:
         """Say what keeps from seeing all that is done with a variable."""
         if "__" in name:  # Python has another name for it than the source
             return "its name is a private one"
-        for member, value in self._members():
+        for member, value in members_of(self._class):
             if not _is_plain(value) and (
                 function_of(value) is None or (isinstance(value, property) and value.fset)
             ):
                 return f"{self._class.__name__}.{member} may read it"
         for function in (*(each for each, _ in self._own), *self._others):
-            if _names(function) & BACK_DOORS:
+            if names_in(function) & BACK_DOORS:
                 return f"{function.__qualname__} may read it by its name"
         for function in self._others:
-            if name in _names(function):
+            if name in names_in(function):
                 return f"{function.__qualname__} reads it"
         for function, tree in self._own:
             if tree is None:
@@ -312,12 +313,6 @@ class _Class:
                 return f"the rebec is handed to what may read it, {_place(function, line)}"
         return ""
 
-    def _members(self) -> Iterator[tuple[str, object]]:
-        """Give what the class and its bases below Rebec have."""
-        for each in self._class.__mro__:
-            if each is not object and not each.__module__.startswith("rebecsim.actors."):
-                yield from vars(each).items()
-
     def _owner(self, function: FunctionType) -> Owner:
         known = vars(builtins) | function.__globals__
         total = frozenset(name for name in _TOTAL if known.get(name) is _the_function(name))
@@ -327,10 +322,6 @@ class _Class:
 def _the_function(name: str) -> object:
     """Give what one of `_TOTAL` is, asking the package, which imports what is asked for."""
     return vars(builtins)[name] if name in vars(builtins) else getattr(actors, name)
-
-
-def _names(function: FunctionType) -> set[str]:
-    return {name for code in codes_of(function.__code__) for name in code.co_names}
 
 
 def _is_plain(value: object) -> bool:

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.analysis.footprints import Sendings, Service, sendings_of
+from rebecsim.exploration.analysis.footprints import SendGraph, Service, send_graph_of
 from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.rebec_states import Bag, Local
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
-from rebecsim.exploration.symmetry import Renaming, relabellings_of, symmetries
+from rebecsim.exploration.symmetry import Symmetry, relabellings_of, symmetries
 from rebecsim.lang import CheckedModel
 from rebecsim.lang.checked import CheckedClass
 
@@ -34,23 +34,23 @@ Kind = tuple[str, int]
 
 
 class PartialOrder:
-    """Says which rebec may go first."""
+    """Gives ample sets of one rebec: which may go first, alone."""
 
     def __init__(
         self, sent: Mapping[Service, int], alone: Mapping[Service, int], is_core: bool
     ) -> None:
-        """Take what is sent, as sets of rebecs.
+        """Take the receivers of services, as sets of rebecs.
 
-        `sent` is to whom a service, and all that may follow it, leads to sending what makes a
-        difference; `alone` to whom nobody else may, if it is to go first. What is in `sent` only
-        may not go first.
+        `sent` are those to which a service, and all that may follow it, leads to sending messages
+        that make a difference. `alone` are those to which no other rebec may, if the service is to
+        go first. Services in `sent` only may not go first.
         """
         self._sent = sent
         self._alone = alone
         self._is_core = is_core
         self._known: dict[tuple[int, Bag], tuple[int, int]] = {}
 
-    def leader(self, due: Sequence[Local]) -> int | None:
+    def ample_rebec(self, due: Sequence[Local]) -> int | None:
         """Give the first of these rebecs that may go first, alone, while all of them are due."""
         known = [self.of_bag(local.owner, local.bag) for local in due]
         for place, local in enumerate(due):
@@ -61,7 +61,7 @@ class PartialOrder:
         return None
 
     def is_kept(self, images: Sequence[int], place: Callable[[int, int], Service]) -> bool:
-        """Whether an exchange of rebecs and message servers takes what is said to the same."""
+        """Whether an exchange of rebecs and message servers maps these sets to themselves."""
 
         def image(sets: Mapping[Service, int]) -> dict[Service, int]:
             return {
@@ -76,8 +76,8 @@ class PartialOrder:
     def of_bag(self, owner: int, bag: Bag) -> tuple[int, int]:
         """Say what a rebec may do at this moment with what has arrived in its bag.
 
-        Gives the rebecs, as a set, to which it may lead to sending what makes a difference, and
-        those to which nobody else may, if it is to go first; none if it may not.
+        Gives the rebecs, as a set, to which it may lead to sending messages that make a difference,
+        and those to which no other rebec may, if it is to go first; none if it may not.
         """
         key = owner, bag
         if key not in self._known:
@@ -94,20 +94,20 @@ class PartialOrder:
         return self._known[key]
 
 
-def _sent_in_the_end(sendings: Sendings, overflows: bool) -> dict[Service, int]:
-    """Give the rebecs that get what makes a difference by a service and all that follows at once.
+def _eventual_receivers(sends: SendGraph, overflows: bool) -> dict[Service, int]:
+    """Give the receivers of messages that make a difference, of a service and all that follows.
 
-    That is what arrives at once, and where queues have bounds everything.
+    These messages arrive without time passing; where queues are bounded, all messages count.
     """
     found = {
         service: _set_of(receivers if overflows else ())
-        | _set_of(receiver for receiver, _ in sendings.at_once[service])
-        for service, receivers in sendings.ever.items()
+        | _set_of(receiver for receiver, _ in sends.immediate[service])
+        for service, receivers in sends.targets.items()
     }
     grows = True
-    while grows:  # services may follow each other and round
+    while grows:  # services may follow each other in a cycle
         grows = False
-        for service, following in sendings.at_once.items():
+        for service, following in sends.immediate.items():
             more = found[service]
             for each in following:
                 more |= found[each]
@@ -123,25 +123,25 @@ def _set_of(rebecs: Iterable[int]) -> int:
     return found
 
 
-def _without_rounds(
-    sendings: Sendings, classes: Sequence[CheckedClass], services: Set[Service]
+def _without_cycles(
+    sends: SendGraph, classes: Sequence[CheckedClass], services: Set[Service]
 ) -> set[Service]:
-    """Leave out services so that those that are left cannot follow each other for ever.
+    """Leave out services so that the others cannot follow each other for ever.
 
     Those of all rebecs of a class are left out together, so that symmetries keep what is left.
-    From each round goes what sends to the most rebecs, which hardly ever could go first.
+    From each cycle the service with the most receivers goes, which could hardly ever go first.
     """
     left = set(services)
     while True:
         follows: dict[Kind, set[Kind]] = {}
         for service in left:
             kinds = follows.setdefault(_kind(classes, service), set())
-            kinds |= {_kind(classes, each) for each in sendings.at_once[service] if each in left}
+            kinds |= {_kind(classes, each) for each in sends.immediate[service] if each in left}
         try:
             TopologicalSorter(follows).prepare()
         except CycleError as error:
             reach = {
-                kind: max(len(sendings.ever[each]) for each in left if _kind(classes, each) == kind)
+                kind: max(len(sends.targets[each]) for each in left if _kind(classes, each) == kind)
                 for kind in error.args[1]
             }
             worst = max(sorted(reach), key=lambda kind: reach[kind])
@@ -161,7 +161,7 @@ def partial_order(
     left_out: Sequence[str],
     overflows: bool,
 ) -> PartialOrder:
-    """Read in a model who may go first; the rebecs `named` in properties may not.
+    """Find which rebecs of a model may go first; the rebecs `named` in properties may not.
 
     Raises UserError where that is not known to be sound: for the timed transition system, for
     rebecs written in Python, with variables left out of the state, for rebecs of different
@@ -172,13 +172,13 @@ def partial_order(
     if obstacle:
         raise UserError(f"the partial-order reduction {obstacle}")
     assert checked is not None
-    sendings = sendings_of(checked)
+    sends = send_graph_of(checked)
     classes = [checked.classes[each.class_name] for each in checked.instances]
     is_core = system.mode == "core"
-    if sendings.cycle and not is_core:
+    if sends.cycle and not is_core:
         names = [
             f"{classes[rebec].name}.{server.name}"
-            for rebec, number in sendings.cycle
+            for rebec, number in sends.cycle
             for server in classes[rebec].servers
             if server.number == number
         ]
@@ -192,24 +192,24 @@ def partial_order(
         for place, own in enumerate(classes)
         if len({server.priority for server in own.servers}) > 1
     }
-    leading = {
+    ample = {
         service
-        for service, sent in sendings.at_once.items()
+        for service, sent in sends.immediate.items()
         if service[0] not in watched and not any(receiver in fragile for receiver, _ in sent)
     }
     if is_core:
-        leading = _without_rounds(sendings, classes, leading)
+        ample = _without_cycles(sends, classes, ample)
     alone = {
-        service: 1 << service[0] | (_set_of(sendings.ever[service]) if is_core else 0)
-        for service in leading
+        service: 1 << service[0] | (_set_of(sends.targets[service]) if is_core else 0)
+        for service in ample
     }
-    return PartialOrder(_sent_in_the_end(sendings, overflows), alone, is_core)
+    return PartialOrder(_eventual_receivers(sends, overflows), alone, is_core)
 
 
 def _obstacle(
     system: TransitionSystem, checked: CheckedModel | None, left_out: Sequence[str]
 ) -> str:
-    """Say what stands in the way, if anything does."""
+    """Say why the reduction does not apply, if so."""
     rebecs = system.runner.rebecs
     if system.mode == "TTS":
         return "does not work in the timed transition system"
@@ -239,7 +239,7 @@ class SymmetricSystem(TransitionSystem):
     def __init__(
         self,
         full: TransitionSystem,
-        group: Sequence[Renaming],
+        group: Sequence[Symmetry],
         order: PartialOrder | None = None,
     ) -> None:
         vars(self).update(vars(full))
@@ -263,9 +263,9 @@ class SymmetricSystem(TransitionSystem):
         """Give what stands for a rebec and one of its message servers, and for all its images."""
         return min(each.place(owner, number) for each in self.group)
 
-    def representative(self, state: State) -> tuple[State, Renaming]:
+    def representative(self, state: State) -> tuple[State, Symmetry]:
         """Give the state that stands for a state, and the symmetry that takes it there."""
-        images = [(renaming.state(state), renaming) for renaming in self.group]
+        images = [(symmetry.state(state), symmetry) for symmetry in self.group]
         return min(images, key=lambda each: self._key(each[0]))
 
     def _key(self, state: State) -> tuple[int, ...]:
@@ -301,7 +301,7 @@ class SymmetricSystem(TransitionSystem):
             state, real = next(states), end
 
     def _is_image(
-        self, real: State, taken: Transition, state: State, found: Transition, under: Renaming
+        self, real: State, taken: Transition, state: State, found: Transition, under: Symmetry
     ) -> bool:
         """Whether a symmetry that takes one state to another takes a transition to another.
 
@@ -344,8 +344,8 @@ def reduced(
         raise UserError("symmetry reduction does not work with variables left out of the state")
     if checked is None:
         raise UserError("symmetry reduction needs a model in Rebeca, not in Python")
-    begun = {(local.owner, each.number) for local in _locals(full) for each in local.bag}
-    ways = relabellings_of(checked, begun, frozenset(named))
+    initial = {(local.owner, each.number) for local in _locals(full) for each in local.bag}
+    ways = relabellings_of(checked, initial, frozenset(named))
     group = symmetries(full, _named_in(checked, named), ways)
     if order is not None:
         group = tuple(each for each in group if order.is_kept(each.images, each.place))

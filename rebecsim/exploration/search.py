@@ -149,14 +149,14 @@ Edges = tuple["Integers", "Integers", "Integers"]
 """Transitions: from which states to which, and by which ordinals."""
 
 
-class EdgesAgain(Protocol):
-    """Works transitions out again when a search is over."""
+class RecomputedEdges(Protocol):
+    """Recomputes transitions when a search is over."""
 
     def __call__(self, *, still: bool) -> Edges | None:
         """Give all transitions, or those that take no time; None if a limit is reached before."""
 
 
-_CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
+_CHECK_EVERY = 256  # expanded states, or messages served, between two checks of clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
 _REPORT_EVERY = 0.5  # seconds between two reports of progress
 
@@ -238,10 +238,10 @@ class Search:
         self.first_end: int | None = None
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
-        self.edges: EdgesAgain = self._edges
+        self.edges: RecomputedEdges = self._edges
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
-        """Gives the bytes that tables need when so many entries may come to each."""
+        """Gives the bytes that tables need if each may get so many more entries."""
         self._stop_at = stop_at
         self._progress = progress
         self._reported = 0.0
@@ -257,7 +257,7 @@ class Search:
         return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
     def _edges(self, *, still: bool) -> Edges | None:
-        """Work transitions between states out again, see `EdgesAgain`."""
+        """Recompute transitions between states, see `RecomputedEdges`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
             if not number % _CHECK_EVERY and self.meter.is_over():
@@ -377,7 +377,7 @@ class Search:
         return system.full, system.unfolded(ordinals, states)
 
     def restart(self) -> None:
-        """Forget all that was found; for who would choose other representatives of states."""
+        """Forget all that was found, before a search with other representatives of states."""
         initial = self.system.initial
         self._states, self._numbers = [initial], {initial: 0}
         self._parents, self._ordinals = array("L", [0]), array("L", [0])
@@ -445,7 +445,7 @@ class Search:
         been running for longer than the limits say.
         """
         runner = self.system.runner
-        runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
+        runner.check_limits, runner.check_every = self.check_limits, _CHECK_EVERY
         dog = Watchdog(runner.system, patience=self.limits.patience, is_over=self.meter.is_over)
         try:
             with collecting_rarely(), dog:
@@ -459,7 +459,7 @@ class Search:
             assert self.meter.reached is not None
             self.cut(self.meter.reached)
         finally:
-            runner.look_every = 0
+            runner.check_every = 0
 
     def check_limits(self) -> None:
         """Report progress, and end the search if a limit is reached."""

@@ -1,7 +1,7 @@
 """The state space of a model as a graph: every state and transition that a search finds.
 
 `StateGraph` holds it as arrays, for analyses; `StateSpace` with names and values, for exports and
-pictures; `states_ahead` finds the states nearest to one state, and a shortest path to each.
+pictures; `neighbourhood_of` finds the states nearest to one state, and a shortest path to each.
 """
 
 from __future__ import annotations
@@ -68,6 +68,13 @@ class StateGraph:
     def source(self) -> Integers:
         """The state that each edge leaves."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
+
+    def ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """Give which transitions of their states some edges are."""
+        places = np.array(edges, dtype=np.int64)
+        sources = np.searchsorted(self.first[1:], places, side="right")
+        found: list[int] = (places - self.first[sources]).tolist()
+        return tuple(found)
 
 
 def build_graph(
@@ -144,7 +151,7 @@ class _GraphSearch(Search):
         return known
 
     def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
-        """Note what is wrong with a state; what goes wrong in a transition is written down."""
+        """Note a breach of a state; breaches of transitions are recorded with them."""
         if ordinal is None:
             self.wrong.setdefault(number, []).append(breach)
 
@@ -314,7 +321,7 @@ def state_space(
 
 
 def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
-    """Describe all edges. The graph does not know what is drawn in them: that is found again."""
+    """Describe all edges. The graph does not keep the choices drawn: they are recomputed."""
     system = graph.search.system
     expanded = np.flatnonzero(np.diff(graph.first)).tolist()
     causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))
@@ -349,7 +356,7 @@ def transition_of(
     )
 
 
-class Ahead(NamedTuple):
+class Neighbourhood(NamedTuple):
     """The nearest states, 0 is where they begin, and by which transitions each node is reached.
 
     The space is not complete if there are states further away.
@@ -359,17 +366,17 @@ class Ahead(NamedTuple):
     ways: tuple[tuple[int, ...], ...]
 
 
-def states_ahead(
+def neighbourhood_of(
     system: TransitionSystem,
     start: State,
     most: int,
     interrupted: Callable[[], bool] = lambda: False,
-) -> Ahead:
+) -> Neighbourhood:
     """Give at most so many states, breadth first from one of them."""
-    return _Ahead(system, start, most).found(interrupted)
+    return _NeighbourhoodSearch(system, start, most).found(interrupted)
 
 
-class _Ahead:
+class _NeighbourhoodSearch:
     def __init__(self, system: TransitionSystem, start: State, most: int) -> None:
         self._system = system
         self._most = most
@@ -380,8 +387,8 @@ class _Ahead:
         self._edges: list[tuple[int, int | BreachKey, Cause, int]] = []
         self._cut = False
 
-    def found(self, interrupted: Callable[[], bool]) -> Ahead:
-        """Look at one state after another."""
+    def found(self, interrupted: Callable[[], bool]) -> Neighbourhood:
+        """Expand one state after another."""
         for number, state in enumerate(self._states):  # grows meanwhile
             if interrupted():
                 self._cut = True
@@ -392,7 +399,7 @@ class _Ahead:
         wrong: dict[int, tuple[BreachKey, ...]] = {number: (key,) for key, number in behind.items()}
         edges = tuple(self._described(behind))
         space = StateSpace(self._system, tuple(self._states), edges, wrong, not self._cut)
-        return Ahead(space, (*self._ways, *self._breaches.values()))
+        return Neighbourhood(space, (*self._ways, *self._breaches.values()))
 
     def _meet(self, source: int, ordinal: int, cause: Cause, target: State | Breach) -> None:
         way = (*self._ways[source], ordinal)

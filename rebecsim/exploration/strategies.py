@@ -37,7 +37,7 @@ class Strategy(Protocol):
 class BreadthFirst:
     """States in the order in which they were found: the first breach is a shortest one.
 
-    `compact` is hash compaction: compiled code tells states apart by fingerprints; the result says
+    `compact` is hash compaction: compiled code compares states by fingerprints; the result says
     how likely it is that one was missed. With 2 `workers`, compiled code uses two threads where
     many states wait, with the same result.
     """
@@ -203,7 +203,7 @@ def _run(search: Search, strategy: Strategy, engine: Engine, checked: CheckedMod
 
 
 def is_compact(strategy: Strategy) -> bool:
-    """Whether states are told apart by fingerprints only."""
+    """Whether states are compared by fingerprints only."""
     return isinstance(strategy, BreadthFirst) and strategy.compact
 
 

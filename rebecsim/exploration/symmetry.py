@@ -15,10 +15,15 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.analysis.footprints import ANYBODY, SELF, Apart
-from rebecsim.exploration.analysis.isomorphism import Named, Names, SameCode, TooLongError
+from rebecsim.exploration.analysis.automorphisms import (
+    CodeAutomorphisms,
+    Named,
+    Names,
+    TooLongError,
+)
+from rebecsim.exploration.analysis.footprints import ANY_RECEIVER, SELF, AreDistinct, methods_called
 from rebecsim.exploration.states.rebec_states import (
-    NOBODY_INDEX,
+    NO_SENDER,
     Bag,
     Local,
     Reference,
@@ -35,7 +40,7 @@ MOST_RELABELLINGS = 120
 """Of models with more ways to exchange names, none is used."""
 
 
-class Labels(NamedTuple):
+class NameImages(NamedTuple):
     """What becomes of the names of a class, by positions.
 
     `variables` and, for each server, `arguments` say whose value each variable or argument of the
@@ -49,11 +54,11 @@ class Labels(NamedTuple):
     known: tuple[tuple[int, int], ...]
 
 
-Relabelling = tuple[Labels, ...]
+Relabelling = tuple[NameImages, ...]
 """For each rebec what becomes of the names of its class."""
 
 
-class _Reached(NamedTuple):
+class _Reachable(NamedTuple):
     """What can be reached of a class: message servers and methods."""
 
     servers: tuple[CheckedServer, ...]
@@ -61,13 +66,14 @@ class _Reached(NamedTuple):
 
 
 def relabellings_of(
-    checked: CheckedModel, begun: Set[tuple[int, int]], kept: frozenset[str]
+    checked: CheckedModel, initial: Set[tuple[int, int]], kept: frozenset[str]
 ) -> tuple[Relabelling, ...]:
     """Give the ways to exchange names, a group, first the one that changes none.
 
-    `begun` are the first messages, as rebecs and numbers of message servers; variables `kept` stay.
+    `initial` are the first messages, as rebecs and numbers of message servers. The variables `kept`
+    stay.
     """
-    reached = _reached(checked, begun)
+    reached = _reached(checked, initial)
     related = _related(checked)
     free = {name: each.servers for name, each in reached.items() if name not in related}
     fixed = [
@@ -76,7 +82,7 @@ def relabellings_of(
         if name in related
         for body in each.bodies
     ]
-    code = SameCode(checked, free, kept, lambda own: _apart(checked, own))
+    code = CodeAutomorphisms(checked, free, kept, lambda own: _distinct_receivers(checked, own))
     unchanged = (_relabelling(checked, reached, Names()),)
     found: dict[Relabelling, None] = {}
     try:
@@ -89,7 +95,9 @@ def relabellings_of(
     return tuple(found)
 
 
-def _relabelling(checked: CheckedModel, reached: dict[str, _Reached], names: Names) -> Relabelling:
+def _relabelling(
+    checked: CheckedModel, reached: dict[str, _Reachable], names: Names
+) -> Relabelling:
     by_class = {
         name: _labels(checked, checked.classes[name], each.bodies, names)
         for name, each in reached.items()
@@ -99,7 +107,7 @@ def _relabelling(checked: CheckedModel, reached: dict[str, _Reached], names: Nam
 
 def _labels(
     checked: CheckedModel, own: CheckedClass, bodies: Sequence[syntax.Block], names: Names
-) -> Labels:
+) -> NameImages:
     def image(kind: str, name: str) -> str:
         return str(names.images.get(Named(kind, own.name, name), name))
 
@@ -116,7 +124,7 @@ def _labels(
         names.images.get(Named("places", own.name, each.name), range(len(each.parameters)))
         for each in own.servers
     ]
-    return Labels(
+    return NameImages(
         _inverse([variables.index(image("state", each)) for each in variables]),
         tuple(numbers[image("server", each.name)] for each in own.servers),
         tuple(map(_inverse, places)),
@@ -141,18 +149,19 @@ def _related(checked: CheckedModel) -> set[str]:
     return found | {own.name for own in checked.classes.values() if own.ancestors or own.interfaces}
 
 
-def _reached(checked: CheckedModel, begun: Set[tuple[int, int]]) -> dict[str, _Reached]:
+def _reached(checked: CheckedModel, initial: Set[tuple[int, int]]) -> dict[str, _Reachable]:
     """Follow messages and calls from the first messages, for each class that has rebecs."""
     instances = checked.instances
     classes = {each.class_name: checked.classes[each.class_name] for each in instances}
-    pending = [(instances[rebec].class_name, number) for rebec, number in sorted(begun)]
+    pending = [(instances[rebec].class_name, number) for rebec, number in sorted(initial)]
     seen = set(pending)
     bodies: dict[str, dict[int, syntax.Block]] = {name: {} for name in classes}
     while pending:
         name, number = pending.pop()
         own = classes[name]
         server = next(each for each in own.servers if each.number == number)
-        for body in _with_methods(checked, own, server.tree.body):
+        called = methods_called(own, server.tree)
+        for body in filter(None, (server.tree.body, *(method.body for method in called))):
             bodies[name][id(body)] = body
             for send in walk(body):
                 if isinstance(send, syntax.Send):
@@ -160,31 +169,12 @@ def _reached(checked: CheckedModel, begun: Set[tuple[int, int]]) -> dict[str, _R
                     seen |= new
                     pending += new
     return {
-        name: _Reached(
+        name: _Reachable(
             tuple(each for each in own.servers if (name, each.number) in seen),
             tuple(bodies[name].values()),
         )
         for name, own in classes.items()
     }
-
-
-def _with_methods(
-    checked: CheckedModel, own: CheckedClass, body: syntax.Block | None
-) -> Iterable[syntax.Block]:
-    """Give a body and those of the methods that it calls, and so on."""
-    found: dict[int, syntax.Block] = {}
-    pending = [body]
-    while pending:
-        block = pending.pop()
-        if block is None or id(block) in found:
-            continue
-        found[id(block)] = block
-        pending += [
-            own.methods[node.method].body
-            for node in walk(block)
-            if isinstance(node, syntax.Call) and not checked.is_function(node)
-        ]
-    return found.values()
 
 
 def _receiving(
@@ -199,8 +189,8 @@ def _receiving(
                     yield own.name, server.number
 
 
-def _apart(checked: CheckedModel, own: CheckedClass) -> Apart:
-    """Say which of the rebecs that one of a class knows are different ones, for all of them."""
+def _distinct_receivers(checked: CheckedModel, own: CheckedClass) -> AreDistinct:
+    """Say which known rebecs of a class are different rebecs, in all its instances."""
     known = [each.name for each in own.known_rebecs]  # a class that extends it may know more
     bound = [
         {SELF: each.name, **dict(zip(known, each.bindings, strict=False))}
@@ -208,12 +198,12 @@ def _apart(checked: CheckedModel, own: CheckedClass) -> Apart:
         if checked.classes[each.class_name].is_a(own.name)
     ]
 
-    def are_apart(one: str, other: str) -> bool:
-        if ANYBODY in (one, other):
+    def are_distinct(one: str, other: str) -> bool:
+        if ANY_RECEIVER in (one, other):
             return False
         return all(each[one] != each[other] for each in bound)
 
-    return are_apart
+    return are_distinct
 
 
 Permutation = tuple[int, ...]
@@ -223,7 +213,7 @@ MOST_SYMMETRIES = 5040
 """Of larger groups a part is used: each new state is compared under every symmetry."""
 
 
-class Renaming:
+class Symmetry:
     """Applies one symmetry to values, states of rebecs and states of the system.
 
     `images` says what becomes of each rebec, `labels` what becomes of the names of its class.
@@ -236,7 +226,7 @@ class Renaming:
         self._references = system.runner.values.references
         self._origins = [_unless_same(each.variables) for each in labels]
         self._known: dict[Local, Local] = {}
-        messages: dict[Labels, dict[Waiting, Waiting]] = {}
+        messages: dict[NameImages, dict[Waiting, Waiting]] = {}
         self._messages = [messages.setdefault(each, {}) for each in labels]
 
     def state(self, state: State) -> State:
@@ -283,13 +273,13 @@ class Renaming:
         """Give the image of a rebec and one of its message servers."""
         return self.images[owner], self.labels[owner].servers[number]
 
-    def _renamed(self, labels: Labels, message: Waiting) -> Waiting:
+    def _renamed(self, labels: NameImages, message: Waiting) -> Waiting:
         values = tuple(map(self._value, message.arguments))
         arguments = tuple([values[origin] for origin in labels.arguments[message.number]])
         sender = message.sender
         return message._replace(
             number=labels.servers[message.number],
-            sender=sender if sender == NOBODY_INDEX else self.images[sender],
+            sender=sender if sender == NO_SENDER else self.images[sender],
             order=tuple(map(rank, arguments)),
             arguments=arguments,
         )
@@ -310,10 +300,10 @@ def symmetries(
     system: TransitionSystem,
     fixed: frozenset[int] = frozenset(),
     relabellings: Sequence[Relabelling] = (),
-) -> tuple[Renaming, ...]:
+) -> tuple[Symmetry, ...]:
     """Give the symmetries of a model, a group, first the identity.
 
-    The rebecs at the positions `fixed` are exchanged with nobody; if there are too many symmetries,
+    The rebecs at the positions `fixed` are not exchanged; if there are too many symmetries,
     further ones are not either. Names are exchanged as the `relabellings` say, a group; without
     any, not at all.
     """
@@ -337,7 +327,7 @@ def _unlabelled(system: TransitionSystem) -> Relabelling:
     for names, each in zip(system.runner.names, classes, strict=True):
         servers = each.__servers__.values()
         found.append(
-            Labels(
+            NameImages(
                 tuple(range(len(names))),
                 tuple(range(len(servers))),
                 tuple(tuple(range(len(server.parameters))) for server in servers),
@@ -349,7 +339,7 @@ def _unlabelled(system: TransitionSystem) -> Relabelling:
 
 def _search(
     system: TransitionSystem, fixed: frozenset[int], labels: Relabelling
-) -> Iterator[Renaming]:
+) -> Iterator[Symmetry]:
     """Extend partial permutations rebec by rebec, as long as known rebecs agree."""
     rebecs = system.runner.rebecs
     classes = [instance.reactive_class for instance in system.model.instances]
@@ -358,7 +348,7 @@ def _search(
         for rebec, reactive_class in zip(rebecs, classes, strict=True)
     ]
 
-    def alike(one: int, other: int) -> bool:
+    def exchangeable(one: int, other: int) -> bool:
         if one == other:
             return True
         return (
@@ -381,7 +371,7 @@ def _search(
     while pending:
         images = pending.pop()
         if len(images) == len(rebecs):
-            renaming = Renaming(system, tuple(images), labels)
+            renaming = Symmetry(system, tuple(images), labels)
             if renaming.state(system.initial) == system.initial:
                 yield renaming
             continue
@@ -389,5 +379,5 @@ def _search(
         pending += [
             [*images, image]
             for image in reversed(range(len(rebecs)))
-            if image not in images and alike(position, image) and agrees([*images, image])
+            if image not in images and exchangeable(position, image) and agrees([*images, image])
         ]

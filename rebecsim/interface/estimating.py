@@ -25,8 +25,7 @@ from rebecsim.clusters.model.rare_chances import (
 )
 from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import ArgumentError, UserError
-from rebecsim.exploration.orders.quantities import quantities_of
-from rebecsim.exploration.orders.splitting import Levels
+from rebecsim.exploration.orders import Levels, quantities_of
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine

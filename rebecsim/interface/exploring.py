@@ -12,19 +12,19 @@ from rebecsim.actors import Violation
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.exploration import (
     Checks,
+    Ends,
     Limits,
     Path,
     Progress,
     Question,
     Recorded,
+    Reduction,
     Result,
+    StopAt,
+    Strategy,
     explore as search,
     save_recorded,
 )
-from rebecsim.exploration.checks import Reduction
-from rebecsim.exploration.result import Ends
-from rebecsim.exploration.search import StopAt
-from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Drawing, Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
@@ -33,7 +33,7 @@ from rebecsim.native.engines import Engine
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from rebecsim.exploration.state_graph import StateSpace
+    from rebecsim.exploration import StateSpace
 
 MINUTE = Limits(seconds=60)
 """Where searches stop that are given no limits."""
@@ -148,7 +148,7 @@ class Explored(Shown):
         return self.path
 
     def _space(self, limits: Limits) -> StateSpace:
-        from rebecsim.exploration.state_graph import state_space
+        from rebecsim.exploration import state_space
 
         try:
             problem = self.question.problem(self.model.model, self.model.checked)

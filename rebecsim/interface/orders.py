@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rebecsim.actors import ChoiceLaw
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits, Path, Progress
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
-from rebecsim.exploration.orders.quantities import quantities_of
-from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, exact_orders, quantities_of
 from rebecsim.files import write_json
 from rebecsim.interface.exploring import MINUTE, warn_of_minute
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts

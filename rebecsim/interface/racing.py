@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.text import Text
 
-    from rebecsim.exploration.races.cures import Asked, Cures
+    from rebecsim.exploration.races.cures import Cures, RaceQuery
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class FoundRaces(Shown, Tabular):
 
     model: LoadedModel
     question: Question
-    asked: Asked
+    asked: RaceQuery
     races: Races
 
     @property
@@ -185,11 +185,11 @@ def races(
     >>> rs.races("ticket_service.rebeca")
     <FoundRaces ticket_service: 0 of 3 harmful>
     """
-    from rebecsim.exploration.races.cures import Asked
+    from rebecsim.exploration.races.cures import RaceQuery
 
     loaded = as_loaded(model)
     question = ask(loaded, tts, invariants, property, ignore, checks, limits)
-    asked = Asked(
+    asked = RaceQuery(
         mode=question.mode,
         checks=question.checks(),
         limits=limits or MINUTE,

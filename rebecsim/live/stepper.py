@@ -17,18 +17,28 @@ from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
-from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
-from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose, vocabulary
-from rebecsim.exploration.paths import step_of
-from rebecsim.exploration.properties import Properties, abstraction
-from rebecsim.exploration.state_graph import (
-    Ahead,
+from rebecsim.exploration import (
+    NO_MESSAGE_LEFT,
+    Breach,
+    Cause,
+    Mode,
+    Neighbourhood,
+    Path,
+    PathStep,
+    Properties,
+    Question,
     QueuedMessage,
     RebecState,
+    Recorded,
+    State,
     StateSpace,
-    states_ahead,
+    abstraction,
+    neighbourhood_of,
+    path_along,
+    pose,
+    step_of,
+    vocabulary,
 )
-from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.lang import CheckedModel
 
 
@@ -195,7 +205,7 @@ class Stepper:
 
     def ahead(
         self, most: int, interrupted: Callable[[], bool] = lambda: False, condition: str = ""
-    ) -> tuple[Ahead, frozenset[int]]:
+    ) -> tuple[Neighbourhood, frozenset[int]]:
         """Give the nearest states from here on, and in which of them a condition is true.
 
         Raises UserError after a violation, RebecaError for a condition that is wrong.
@@ -204,7 +214,7 @@ class Stepper:
             raise UserError("the run has ended; there is no next step")
         holds = self._condition(condition) if condition else None
         with watched(self._system.runner.system):
-            found = states_ahead(self._system, self._state, most, interrupted)
+            found = neighbourhood_of(self._system, self._state, most, interrupted)
         states = enumerate(found.space.states)
         return found, frozenset(
             number for number, state in states if holds is not None and holds(state)

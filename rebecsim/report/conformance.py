@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, explore
-from rebecsim.exploration.states.transitions import MODES
+from rebecsim.exploration import MODES, Checks, Limits, explore
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
 from rebecsim.limits import read_json

@@ -14,7 +14,7 @@ from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, writ
 from rebecsim.report.svg import document, element, shortened, text
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.state_graph import StateSpace
+    from rebecsim.exploration import StateSpace
 
 MOST_DRAWN_STATES = 60
 """States of a drawing of a state space."""

@@ -15,7 +15,7 @@ from rebecsim.simulation import Event, RunResult
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from rebecsim.exploration.state_graph import RebecState
+    from rebecsim.exploration import RebecState
     from rebecsim.live import Alternative
 
 _UNBOUNDED = 1_000_000

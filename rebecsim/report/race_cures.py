@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.exploration.races import RaceGroup, Races
+from rebecsim.exploration import RaceGroup, Races
 from rebecsim.exploration.races.cures import Cures, RaceCures, Tried
 
 _WIDTH = 80

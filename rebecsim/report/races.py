@@ -11,11 +11,17 @@ from typing import Any
 
 from rebecsim.actors.values import value_text
 from rebecsim.counted import counted
-from rebecsim.exploration.counterexamples import step_to_json
-from rebecsim.exploration.paths import Path, PathStep
-from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
-from rebecsim.exploration.races.result import Distance, RaceBound, Witness, WitnessOrder
-from rebecsim.exploration.states.effects import Breach, BreachKey
+from rebecsim.exploration import (
+    Breach,
+    BreachKey,
+    Path,
+    PathStep,
+    RaceGroup,
+    RaceKind,
+    Races,
+    step_to_json,
+)
+from rebecsim.exploration.races import Distance, RaceBound, Unexplained, Witness, WitnessOrder
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.report.svg import element, shortened
 

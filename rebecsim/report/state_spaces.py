@@ -15,7 +15,7 @@ from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.state_graph import QueuedMessage, RebecState, StateSpace, Transition
+    from rebecsim.exploration import QueuedMessage, RebecState, StateSpace, Transition
 
 MOST_DOT_STATES = 300
 """States of a dot file; nobody can read the drawing of more."""

@@ -9,14 +9,11 @@ from rich.table import Table
 
 from rebecsim.actors.values import change_texts
 from rebecsim.counted import counted
-from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.counterexamples import step_to_json
-from rebecsim.exploration.result import Ends, PropertyVerdict
+from rebecsim.exploration import Ends, Path, PathStep, PropertyVerdict, Result, step_to_json
 from rebecsim.report.messages import MessageRow, MessageTable
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.orders.quantities import Quantity
-    from rebecsim.exploration.orders.solving import ExactOrders
+    from rebecsim.exploration.orders import ExactOrders, Quantity
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
@@ -270,7 +267,7 @@ _WRITTEN = {
 
 def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     """What was looked at, and a table of the values."""
-    from rebecsim.exploration.orders.decision_process import GOALS  # imports numpy
+    from rebecsim.exploration.orders import GOALS
 
     figures = found.figures
     choices = "" if found.law == "fair" else f", choices by the law {found.law}"

@@ -15,8 +15,7 @@ from markupsafe import Markup, escape
 
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.exploration import Path as Run, Recorded
-from rebecsim.exploration.state_graph import RebecState
+from rebecsim.exploration import Path as Run, RebecState, Recorded
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.live import Alternative, Stepper, Turn
 from rebecsim.printable import clipped

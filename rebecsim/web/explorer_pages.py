@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.exploration.state_graph import Ahead, RebecState
+from rebecsim.exploration import Neighbourhood, RebecState
 from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
 from rebecsim.report.graphs import states_svg, transition_labels
@@ -65,7 +65,7 @@ def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
     return states_svg(space, marked=found)
 
 
-def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Ahead, frozenset[int]]:
+def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Neighbourhood, frozenset[int]]:
     end = time.monotonic() + _PATIENCE
     return stepper.ahead(_most(states), lambda: time.monotonic() > end, find)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.exploration.paths import Path
-from rebecsim.exploration.races import RaceGroup, Races
+from rebecsim.exploration import Path, RaceGroup, Races
 from rebecsim.report.races import (
     ORDER_TITLES,
     end_notes,

@@ -60,7 +60,7 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _races(model: str, loaded: LoadedModel, question: Question, limits: Limits) -> dict[str, Any]:
-    from rebecsim.exploration.races import find_races
+    from rebecsim.exploration import find_races
     from rebecsim.web.race_pages import shown_races
 
     found = find_races(

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 import rebecsim as rs
-from rebecsim.exploration import explore
-from rebecsim.exploration.counterexamples import Question, Recorded
+from rebecsim.exploration import Question, Recorded, explore
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
 from rebecsim.report.pytest_source import pytest_source

@@ -35,12 +35,12 @@ from rebecsim.exploration import (
     BreadthFirst,
     Checks,
     DepthFirst,
+    Problem,
     Search,
     TransitionSystem,
     explore,
     path_along,
 )
-from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.states.rebec_states import NEVER
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -8,8 +8,15 @@ import pytest
 from models import ticket_service
 from rebecsim.actors import ReplayScheduler
 from rebecsim.errors import UserError
-from rebecsim.exploration import BreadthFirst, Checks, Limits, Search, TransitionSystem, explore
-from rebecsim.exploration.checks import Problem
+from rebecsim.exploration import (
+    BreadthFirst,
+    Checks,
+    Limits,
+    Problem,
+    Search,
+    TransitionSystem,
+    explore,
+)
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.symmetry import symmetries
 from rebecsim.generate import build_model

@@ -9,12 +9,18 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from rebecsim.actors import ReplayScheduler
-from rebecsim.exploration import Checks, Limits, Result, explore
-from rebecsim.exploration.checks import pose
+from rebecsim.exploration import (
+    Breach,
+    Checks,
+    Limits,
+    Result,
+    State,
+    TransitionSystem,
+    explore,
+    pose,
+)
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.states.effects import Breach
-from rebecsim.exploration.states.transitions import State, TransitionSystem
-from rebecsim.exploration.symmetry import Renaming, symmetries
+from rebecsim.exploration.symmetry import Symmetry, symmetries
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.simulation import simulate
@@ -42,7 +48,7 @@ def _reachable(system: TransitionSystem) -> list[State]:
     return list(seen)
 
 
-def _follows(system: TransitionSystem, state: State, renaming: Renaming | None) -> Counter[Any]:
+def _follows(system: TransitionSystem, state: State, renaming: Symmetry | None) -> Counter[Any]:
     """Count what follows a state, or the image of each."""
     found: Counter[Any] = Counter()
     for cause, target in system.expand(state):

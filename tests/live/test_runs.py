@@ -11,9 +11,7 @@ import pytest
 
 from rebecsim.actors import Model, plain
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.paths import step_of
-from rebecsim.exploration.state_graph import StateSpace, state_space
+from rebecsim.exploration import StateSpace, pose, state_space, step_of
 from rebecsim.generate import load_checked, load_model
 from rebecsim.live import Checked, LiveLimits, LiveRun, Log, check_log, run_live
 from rebecsim.simulation import state_of

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.actors import Model
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.state_graph import StateSpace, state_space
+from rebecsim.exploration import StateSpace, pose, state_space
 
 Changes = tuple[tuple[str, str], ...]
 Rebecs = dict[str, dict[str, Any]]

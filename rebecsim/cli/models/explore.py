@@ -38,8 +38,7 @@ from rebecsim.extras import require
 from rebecsim.files import write_text
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Limits, Mode, Strategy
-    from rebecsim.exploration.checks import Reduction
+    from rebecsim.exploration import Limits, Mode, Reduction, Strategy
     from rebecsim.interface import Explored, LoadedModel
 
 Search = Literal["breadth", "depth", "bounded", "walks"]
@@ -351,9 +350,7 @@ def draw(
 
 def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.exploration import Limits
-    from rebecsim.exploration.checks import pose
-    from rebecsim.exploration.state_graph import state_space
+    from rebecsim.exploration import Limits, pose, state_space
     from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:

@@ -41,8 +41,7 @@ from rebecsim.extras import require
 if TYPE_CHECKING:
     from rebecsim.clusters.model.chances import Chances
     from rebecsim.clusters.model.rare_chances import RareChance
-    from rebecsim.exploration.orders.decision_process import Goal
-    from rebecsim.exploration.orders.quantities import Quantity
+    from rebecsim.exploration.orders import Goal, Quantity
     from rebecsim.interface import Exact
     from rebecsim.studies.statistics.proportions import Proportion
 

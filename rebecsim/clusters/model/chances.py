@@ -21,7 +21,7 @@ from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import ArgumentError, UserError
-from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.exploration.orders import Quantity
 from rebecsim.lang.properties import check_condition
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate

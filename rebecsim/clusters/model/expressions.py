@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rebecsim.actors import Model
-from rebecsim.exploration.predicates import ExpressionCompiler, Function
+from rebecsim.exploration import ExpressionCompiler, Function
 from rebecsim.lang import (
     CheckedModel,
     CheckedProperties,

@@ -12,8 +12,7 @@ import numpy as np
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.model.variants import ModelText, open_text
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.splitting import Levels, RandomWalks
+from rebecsim.exploration.orders import Levels, Quantity, SplitRuns
 from rebecsim.studies.statistics.estimates import student_estimate
 
 if TYPE_CHECKING:
@@ -127,13 +126,13 @@ def _repetition(question: RareQuestion, effort: Effort, place: int) -> float:
 
 
 @lru_cache(maxsize=1)
-def walks_of(question: RareQuestion) -> RandomWalks:
+def walks_of(question: RareQuestion) -> SplitRuns:
     """Give runs of a model; what is known of its states is kept for the next repetition.
 
     Raises UserError or RebecaError for what does not fit.
     """
     opened = open_text(question.source)
-    return RandomWalks(
+    return SplitRuns(
         opened.model,
         question.quantity,
         question.levels,

@@ -18,7 +18,7 @@ from rebecsim.actors import Instance, Model
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import vocabulary
+from rebecsim.exploration import vocabulary
 from rebecsim.generate import build_model
 from rebecsim.generate.module import python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax

@@ -114,7 +114,7 @@ def _classes(model: Model) -> list[type[Rebec]]:
 def functions_of(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionType]:
     """Give the functions of a class and its bases below Rebec, and those that they name."""
     constructors = {"__init__"} | {instance.constructor for instance in model.instances}
-    members = [member for name, member in _members(reactive_class) if name not in constructors]
+    members = [member for name, member in members_of(reactive_class) if name not in constructors]
     return _reached(members, _named_by)
 
 
@@ -126,8 +126,8 @@ def _functions_behind(handler: Any, reactive_class: type[Rebec]) -> Iterator[Fun
 
     def naming(function: FunctionType) -> Iterator[Any]:
         yield from _named_by(function)
-        names = _names_in(function)
-        for name, member in _members(reactive_class):
+        names = names_in(function)
+        for name, member in members_of(reactive_class):
             sends = hasattr(member, "__message_server__") and "super" not in names
             if name in names and not sends:
                 yield member
@@ -135,10 +135,10 @@ def _functions_behind(handler: Any, reactive_class: type[Rebec]) -> Iterator[Fun
     return _reached([handler], naming)
 
 
-def _members(reactive_class: type[Rebec]) -> Iterator[tuple[str, Any]]:
+def members_of(reactive_class: type[Rebec]) -> Iterator[tuple[str, Any]]:
     """Give what a class and its bases below Rebec have, by name."""
     for each in reactive_class.__mro__:
-        if each not in (Rebec, object):
+        if each is not object and not _is_ours(each):
             yield from vars(each).items()
 
 
@@ -156,7 +156,8 @@ def _reached(
         pending.extend(naming(function))
 
 
-def _names_in(function: FunctionType) -> set[str]:
+def names_in(function: FunctionType) -> set[str]:
+    """Give the names of attributes and globals in a function and the functions inside it."""
     return {name for code in codes_of(function.__code__) for name in code.co_names}
 
 
@@ -174,13 +175,13 @@ def function_of(member: Any) -> FunctionType | None:
     return member if isinstance(member, FunctionType) else None
 
 
-def _is_ours(function: FunctionType) -> bool:
-    return (function.__module__ or "").startswith("rebecsim.actors.")
+def _is_ours(defined: FunctionType | type) -> bool:
+    return (defined.__module__ or "").startswith("rebecsim.actors.")
 
 
 def _named_by(function: FunctionType) -> Iterator[Any]:
     """Give what the names in a function refer to, as far as that is fixed."""
-    names = _names_in(function)
+    names = names_in(function)
     found = [function.__globals__[name] for name in names if name in function.__globals__]
     for cell in function.__closure__ or ():
         try:

@@ -17,7 +17,7 @@ from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import FLOAT, INT, ArrayType, RebecType
 
 _VARIABLES = frozenset({"state", "local", "parameter"})
-_BARRING = (
+_OPAQUE = (
     syntax.Call,  # a method, or what is done with a timer
     syntax.Delay,
     syntax.While,
@@ -30,64 +30,68 @@ _BARRING = (
 _DIVIDING = frozenset({"/", "%", "/=", "%="})
 
 SELF = "self"
-ANYBODY = ""
-"""Receivers of messages that are no known rebecs."""
+ANY_RECEIVER = ""
+"""In the place of receivers that are no known rebecs."""
 
 
-class Deeds(NamedTuple):
-    """What may happen when a statement or an expression is run.
+class Footprint(NamedTuple):
+    """What a statement or an expression may read, write, send and choose when it is run.
 
     `reads` and `writes` are names of variables, an array as a whole. `receivers` are known rebecs
-    that are sent messages, SELF or ANYBODY. `fails`: it may be forbidden or go wrong, apart from
-    full queues. `bars`: nothing is said of it, but that it may do anything.
+    that are sent messages, SELF or ANY_RECEIVER. `chooses`: it has a choice. `may_fail`: it may be
+    forbidden or go wrong, full queues left out. `is_opaque`: it may do anything.
     """
 
     reads: frozenset[str]
     writes: frozenset[str]
     receivers: frozenset[str]
-    draws: bool
-    fails: bool
-    bars: bool
+    chooses: bool
+    may_fail: bool
+    is_opaque: bool
 
     @property
-    def is_quiet(self) -> bool:
-        """Whether it does nothing but give a value, always."""
-        return not (self.writes or self.receivers or self.draws or self.fails or self.bars)
+    def is_pure(self) -> bool:
+        """Whether it always gives a value and has no other effect."""
+        return not (
+            self.writes or self.receivers or self.chooses or self.may_fail or self.is_opaque
+        )
 
 
-def deeds_of(checked: CheckedModel, node: syntax.Node) -> Deeds:
-    """Read off what a piece of code may do; rather too much than too little."""
+def footprint_of(checked: CheckedModel, node: syntax.Node) -> Footprint:
+    """Give the footprint of a piece of code: an over-approximation."""
     nodes = list(walk(node))
     names = [each for each in nodes if isinstance(each, syntax.Name)]
-    return Deeds(
+    return Footprint(
         frozenset(each.identifier for each in names if checked.symbol_of(each).kind in _VARIABLES),
         frozenset(name for each in nodes for name in _written(each)),
         frozenset(_receiver(checked, each) for each in nodes if isinstance(each, syntax.Send)),
         any(isinstance(each, syntax.Choice) for each in nodes),
         any(_may_fail(checked, each) for each in nodes),
-        any(isinstance(each, _BARRING) for each in nodes),
+        any(isinstance(each, _OPAQUE) for each in nodes),
     )
 
 
-Apart = Callable[[str, str], bool]
-"""Says of two receivers whether they are surely not the same rebec."""
+AreDistinct = Callable[[str, str], bool]
+"""Says whether two receivers are surely different rebecs (a may-alias analysis)."""
 
 
-def commute(one: Deeds, other: Deeds, apart: Apart, *, in_queues: bool) -> bool:
-    """Whether two statements come to the same in either order, with as many outcomes.
+def are_independent(
+    one: Footprint, other: Footprint, are_distinct: AreDistinct, *, in_queues: bool
+) -> bool:
+    """Whether two statements give the same results in either order, with as many outcomes.
 
     `in_queues`: messages to one rebec wait in the order of sending, not in sorted bags.
     """
-    if one.bars or other.bars:
+    if one.is_opaque or other.is_opaque:
         return False
     if one.writes & (other.reads | other.writes) or other.writes & one.reads:
         return False
     for a, b in ((one, other), (other, one)):
-        if a.fails and (b.fails or b.draws or b.receivers):
+        if a.may_fail and (b.may_fail or b.chooses or b.receivers):
             return False  # what goes wrong, and how often, depends on what came before
-        if a.draws and not all(apart(SELF, receiver) for receiver in b.receivers):
+        if a.chooses and not all(are_distinct(SELF, receiver) for receiver in b.receivers):
             return False  # the own queue may be full before the choice or behind it
-    return not in_queues or all(apart(a, b) for a in one.receivers for b in other.receivers)
+    return not in_queues or all(are_distinct(a, b) for a in one.receivers for b in other.receivers)
 
 
 def _written(node: syntax.Node) -> Iterator[str]:
@@ -106,7 +110,7 @@ def _receiver(checked: CheckedModel, send: syntax.Send) -> str:
         symbol = checked.symbol_of(send.receiver)
         if symbol.kind == "known" or symbol.name == SELF:
             return symbol.name
-    return ANYBODY
+    return ANY_RECEIVER
 
 
 def _may_fail(checked: CheckedModel, node: syntax.Node) -> bool:
@@ -114,7 +118,7 @@ def _may_fail(checked: CheckedModel, node: syntax.Node) -> bool:
         case syntax.Assertion() | syntax.Cast():
             return True
         case syntax.Send():
-            return _receiver(checked, node) == ANYBODY or not all(
+            return _receiver(checked, node) == ANY_RECEIVER or not all(
                 time is None or isinstance(time, syntax.Choice) or checked.is_constant(time)
                 for time in (node.after, node.deadline)
             )
@@ -135,9 +139,9 @@ def are_exclusive(
     one: syntax.Expression,
     other: syntax.Expression,
     checked: CheckedModel,
-    apart: Apart,
+    are_distinct: AreDistinct,
 ) -> bool:
-    """Whether two conditions surely are not both true: the same is equal to different things.
+    """Whether two conditions are never both true: they compare one thing with different things.
 
     Of a `float` that is not known: different numbers may be rounded to one.
     """
@@ -146,7 +150,9 @@ def are_exclusive(
             if FLOAT in map(checked.type_of, (a, b, c, d)):
                 return False
             pairs = ((a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c))
-            return any(same == too and _differ(x, y, checked, apart) for same, x, too, y in pairs)
+            return any(
+                same == too and _differ(x, y, checked, are_distinct) for same, x, too, y in pairs
+            )
     return False
 
 
@@ -154,7 +160,7 @@ def _differ(
     one: syntax.Expression,
     other: syntax.Expression,
     checked: CheckedModel,
-    apart: Apart,
+    are_distinct: AreDistinct,
 ) -> bool:
     if checked.is_constant(one) and checked.is_constant(other):
         return checked.constant_of(one) != checked.constant_of(other)
@@ -164,7 +170,7 @@ def _differ(
         if isinstance(each, syntax.Name)
         and (checked.symbol_of(each).kind == "known" or each.identifier == SELF)
     ]
-    return len(names) == 2 and apart(*names)
+    return len(names) == 2 and are_distinct(*names)
 
 
 Service = tuple[int, int]
@@ -172,38 +178,38 @@ Service = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Sendings:
+class SendGraph:
     """What may be sent while a message is served, by rebec and message server.
 
     Attributes:
-        ever: to which rebecs.
-        at_once: what arrives when it is sent.
+        targets: the rebecs that may be sent messages.
+        immediate: the services of messages that arrive when they are sent.
         cycle: services that may follow each other without time, and round; the first one comes
             last again. Empty if there are none.
     """
 
-    ever: dict[Service, frozenset[int]]
-    at_once: dict[Service, frozenset[Service]]
+    targets: dict[Service, frozenset[int]]
+    immediate: dict[Service, frozenset[Service]]
     cycle: tuple[Service, ...]
 
 
-def sendings_of(checked: CheckedModel) -> Sendings:
+def send_graph_of(checked: CheckedModel) -> SendGraph:
     """Read the message servers and methods of a model; what cannot be told is taken to be sent."""
-    ever: dict[Service, frozenset[int]] = {}
-    at_once: dict[Service, frozenset[Service]] = {}
+    targets: dict[Service, frozenset[int]] = {}
+    immediate: dict[Service, frozenset[Service]] = {}
     classes = [checked.classes[each.class_name] for each in checked.instances]
     numbers = [{server.name: server.number for server in own.servers} for own in classes]
     for position, instance in enumerate(checked.instances):
         for number in numbers[position].values():
-            ever[position, number] = frozenset()
-            at_once[position, number] = frozenset()
+            targets[position, number] = frozenset()
+            immediate[position, number] = frozenset()
         for name, send in _sends(checked, classes[position]):
             service = position, numbers[position][name]
             receivers = frozenset(_receivers(checked, instance, position, send))
-            ever[service] |= receivers
+            targets[service] |= receivers
             if not _takes_time(checked, send):
-                at_once[service] |= {(each, numbers[each][send.server]) for each in receivers}
-    return Sendings(ever, at_once, _cycle_in(at_once))
+                immediate[service] |= {(each, numbers[each][send.server]) for each in receivers}
+    return SendGraph(targets, immediate, _cycle_in(immediate))
 
 
 def _sends(checked: CheckedModel, own: CheckedClass) -> Iterator[tuple[str, syntax.Send]]:
@@ -251,6 +257,18 @@ def _takes_time(checked: CheckedModel, send: syntax.Send) -> bool:
         each is not None and checked.is_constant(each) and _is_positive(checked.constant_of(each))
         for each in choices
     )
+
+
+def methods_called(owner: CheckedClass, body: syntax.Node) -> tuple[syntax.Method, ...]:
+    """Give the methods that a body calls, and those that they call."""
+    found: dict[str, syntax.Method] = {}
+    pending: list[syntax.Node] = [body]
+    while pending:
+        for node in walk(pending.pop()):
+            if isinstance(node, syntax.Call) and node.method in owner.methods.keys() - found.keys():
+                found[node.method] = owner.methods[node.method]
+                pending.append(found[node.method])
+    return tuple(found.values())
 
 
 def _is_positive(value: object) -> bool:

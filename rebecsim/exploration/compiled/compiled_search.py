@@ -11,9 +11,13 @@ from typing import overload
 
 import numpy as np
 
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.compiled.serving import ServingPlan
-from rebecsim.exploration.compiled.transitions import NOTHING_WRITTEN, RecordingWriter, edges_again
+from rebecsim.exploration.compiled.transitions import (
+    NOTHING_WRITTEN,
+    RecordingWriter,
+    recomputed_edges,
+)
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.effects import Breach, key_of_effect, key_of_refused
@@ -45,10 +49,10 @@ from rebecsim.native.loops.tables import (
 from rebecsim.native.search_layout import Parts
 
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
-"""Reasons to stop after which clock and memory are looked at."""
+"""Reasons to stop after which clock and memory are checked."""
 
 _MANY_GROUPS = 1 << 20
-"""Groups of states that are told apart by sorting, not in a table."""
+"""Groups of states from which on they are found by sorting, not in a table."""
 
 _ASKED = 256  # stops for other reasons between two looks
 
@@ -61,7 +65,7 @@ def load_compiled_code(threads: int) -> None:
 
 
 class PackedStates(Sequence[State]):
-    """The states of a compiled search, unpacked when they are looked at."""
+    """The states of a compiled search, unpacked on access."""
 
     def __init__(self, search: CompiledSearch) -> None:
         self._search = search
@@ -114,7 +118,7 @@ class CompiledSearch:
         self._collapsed = collapsed = Collapsed(system)
         search.growth = lambda coming: collapsed.growth_ahead(coming)
         search.sent_by_compiled_code = collapsed.sent_at_once
-        search.edges = lambda *, still: None if compact else edges_again(self, still)
+        search.edges = lambda *, still: None if compact else recomputed_edges(self, still)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {
@@ -355,7 +359,7 @@ class CompiledSearch:
     # --- properties ----------------------------------------------------------------------------
 
     def _check(self, number: int) -> None:
-        """Look at the properties of a new state, and remember what was found."""
+        """Check the properties of a new state, and remember the answers."""
         state = self.state(number)
         store = self.store
         words = words_of(store.layout)

@@ -17,7 +17,7 @@ from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.states.rebec_states import NEVER, NO_DEADLINE, Reference, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
-from rebecsim.exploration.symmetry import Labels, Renaming
+from rebecsim.exploration.symmetry import NameImages, Symmetry
 from rebecsim.generate.cells import Place
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
@@ -242,7 +242,7 @@ def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
 
 
 _AT_ONCE = 128
-"""Symmetries of which images are worked out together; of more, most are never asked for."""
+"""Symmetries of which images are computed together; of more, most are never needed."""
 
 
 class SymmetryArrays:
@@ -256,7 +256,7 @@ class SymmetryArrays:
         self._group = system.group
         self._images = np.array([each.images for each in system.group], np.int64)
         self.origins = np.argsort(self._images, axis=1)
-        numbers: dict[Labels, int] = {}
+        numbers: dict[NameImages, int] = {}
         self._labels = np.array(
             [
                 [numbers.setdefault(own, len(numbers)) for own in each.labels]
@@ -266,7 +266,7 @@ class SymmetryArrays:
 
     def around(
         self, asked: int, owner: int, rebecs: AbstractSet[int]
-    ) -> tuple[Integers, Integers, list[Renaming]]:
+    ) -> tuple[Integers, Integers, list[Symmetry]]:
         """Give some symmetries, one of them asked for, by what they do with a part of one rebec.
 
         That is what becomes of the names of its class, of itself and of these rebecs.

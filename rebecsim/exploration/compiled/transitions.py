@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.search import NO_SERVICE, Edges, Recording
 from rebecsim.exploration.states.effects import BreachKey
 from rebecsim.native import search_layout as at
@@ -105,11 +105,11 @@ class RecordingWriter:
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 
-_ASKING = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.ROOM})
+_QUESTIONS = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.ROOM})
 """Reasons to stop in states that Python expanded, so compiled code does not know them yet."""
 
 
-def edges_again(search: CompiledSearch, still: bool) -> Edges | None:
+def recomputed_edges(search: CompiledSearch, still: bool) -> Edges | None:
     """Give the transitions from states that were expanded, or those of them without time.
 
     None if they cannot be had within the limits of time and memory, or if Python met a time on the
@@ -143,7 +143,7 @@ def _edges(search: CompiledSearch, still: bool) -> Edges | None:
             return None
         control[at.FOUND] = 0
         reason = expand_ahead(control, *arrays, successors)
-        if reason in _ASKING:
+        if reason in _QUESTIONS:
             if not search.enter(reason, control):
                 return None
             arrays = arrays_of(store), search.parts()

@@ -1,6 +1,6 @@
-"""Run the compiled search in two threads: one works out successors, the other stores them.
+"""Run the compiled search in two threads: one computes successors, the other stores them.
 
-What follows from the states that are known is worked out batch by batch. While this thread stores
+The successors of known states are computed batch by batch. While this thread stores
 a batch, the other one fills the next. Batches are stored in the order of the states they come from,
 so that the search finds the same states in the same order as in one thread.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
 
 BUDGET = 20_000
-"""The states to expand between two looks at clock, memory and interrupts."""
+"""The states to expand between two checks of clock, memory and interrupts."""
 
 _BATCH = 1 << 14  # successors
 
@@ -63,11 +63,11 @@ class TwoThreads:
                 ahead[at.END] = control[at.STATES]
                 ahead[at.FOUND] = 0
                 states, parts = arrays_of(self._search.store), self._search.parts()
-                coming = other.submit(_quietly(expand_ahead), ahead, states, parts, free)
+                coming = other.submit(_ignoring_overflow(expand_ahead), ahead, states, parts, free)
                 stopped = self._store(filled)
                 reason = coming.result()
                 while stopped != Reason.FINISHED:
-                    self._stop_at(filled, stopped)
+                    self._answer_within(filled, stopped)
                     stopped = self._store(filled)
                 filled, free = free, filled
                 control[at.FOUND], control[at.STORED] = ahead[at.FOUND], 0
@@ -78,8 +78,8 @@ class TwoThreads:
                     control[at.EXPANDED] = self._expanded(filled)
                     self._search.note(Reason.BUDGET)
             while (stopped := self._store(filled)) != Reason.FINISHED:
-                self._stop_at(filled, stopped)
-        return self._come_together(reason)
+                self._answer_within(filled, stopped)
+        return self._merge(reason)
 
     def _expanded(self, filled: Successors) -> int:
         """Give how many states were begun to be expanded before a batch that is not stored yet."""
@@ -95,14 +95,14 @@ class TwoThreads:
         search = self._search
         return int(store_found(self._control, arrays_of(search.store), batch, search.properties))
 
-    def _stop_at(self, batch: Successors, reason: int) -> None:
+    def _answer_within(self, batch: Successors, reason: int) -> None:
         """Do what must be done within a batch; the other thread waits."""
         stored = int(self._control[at.STORED])
         last = stored if reason != Reason.CHECK else stored - 1
         self._control[at.EXPANDED] = batch.found_by[last, FOUND_SOURCE] + 1
         self._search.note(reason)
 
-    def _come_together(self, reason: int) -> int:
+    def _merge(self, reason: int) -> int:
         """Let the search go on in one thread where the other one has stopped."""
         control, ahead = self._control, self._ahead
         places = slice(at.ASKED, at.ASKED + 3)
@@ -113,7 +113,7 @@ class TwoThreads:
         return Reason.BUDGET if reason in (Reason.FINISHED, Reason.MORE) else reason
 
 
-def _quietly(function: Callable[..., int]) -> Callable[..., int]:
+def _ignoring_overflow(function: Callable[..., int]) -> Callable[..., int]:
     """Let hashes wrap without warnings, which only plain Python gives, thread by thread."""
 
     def call(*arguments: object) -> int:

@@ -63,7 +63,7 @@ class Rewards:
     Attributes:
         gain: for each outcome.
         ending: for each state, where a run ends there.
-        settled: where the value is known before, whatever follows; NaN elsewhere.
+        settled: the value where it does not depend on what follows; NaN elsewhere.
     """
 
     gain: Numbers
@@ -74,7 +74,7 @@ class Rewards:
 def values_of(process: DecisionProcess, rewards: Rewards, goal: Goal) -> Numbers:
     """Give the value of each state, and 0 behind them for a run that has ended by a violation.
 
-    States of one depth are worked out together, the last ones first.
+    States of one depth are computed together, the last ones first.
     """
     values = np.zeros(process.states + 1)
     values[:-1] = rewards.ending
@@ -93,7 +93,7 @@ def values_of(process: DecisionProcess, rewards: Rewards, goal: Goal) -> Numbers
 def action_values(
     process: DecisionProcess, rewards: Rewards, values: Numbers, actions: Integers
 ) -> Numbers:
-    """Give what taking each of some actions comes to."""
+    """Give the value of each of some actions."""
     counts = process.first_outcome[actions + 1] - process.first_outcome[actions]
     outcomes = ranges(process.first_outcome[actions], counts)
     worth = rewards.gain[outcomes] + values[process.target[outcomes]]
@@ -141,14 +141,14 @@ def depths_of(states: int, source: Integers, target: Integers) -> Integers | Non
 
 
 _LOOK_EVERY = 512
-"""States that are expanded between two looks at the limits."""
+"""States expanded between two checks of the limits."""
 
 _BREACH = -1
 """In the place of the number of a state: something goes wrong."""
 
 
 class StandsStillError(Exception):
-    """Steps can go round without time, so that runs need not come to an end."""
+    """There is a cycle of steps without time, so runs need not end."""
 
 
 class WrapsError(Exception):
@@ -198,7 +198,7 @@ class OrdersSearch(Search):
         self._counted = counted
         self._counting = Counting(problem.system, counted)
         self._rows = _Rows(len(counted.sums))
-        initial, _ = self._counting.taken_out(problem.system.initial)
+        initial, _ = self._counting.without_counters(problem.system.initial)
         self.states = self._states = [initial]
         self._numbers = {initial: 0}
         self._waiting: dict[int, list[int]] = {problem.system.initial[-1]: [0]}
@@ -236,16 +236,16 @@ class OrdersSearch(Search):
         if not self.expanded % _LOOK_EVERY:
             self.check_limits()
         found = self.system.expand(self._states[number])
-        self._rows.begin(number)
+        self._rows.add_state(number)
         for (cause, target), weight in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             if weight:
-                self._rows.act(weight)
+                self._rows.add_action(weight)
             place, added = _BREACH, self._counting.nothing
             if not isinstance(target, Breach):
-                after, added = self._counting.taken_out(target)
+                after, added = self._counting.without_counters(target)
                 place = self._number(after)
-            self._rows.come_to(probability_of(cause, self._law), place, added)
+            self._rows.add_outcome(probability_of(cause, self._law), place, added)
             self.transitions += 1
         self.expanded += 1
 
@@ -278,17 +278,17 @@ class _Rows:
         self._probability = array("d")
         self._target = array("q")
 
-    def begin(self, number: int) -> None:
+    def add_state(self, number: int) -> None:
         """Go on with the next state."""
         self.states.append(number)
         self._first_action.append(len(self._weight))
 
-    def act(self, weight: float) -> None:
+    def add_action(self, weight: float) -> None:
         """Add an action to the state."""
         self._weight.append(weight)
         self._first_outcome.append(len(self._target))
 
-    def come_to(self, probability: float, target: int, added: Sequence[float]) -> None:
+    def add_outcome(self, probability: float, target: int, added: Sequence[float]) -> None:
         """Add an outcome to the action, with what it adds to each sum."""
         self._probability.append(probability)
         self._target.append(target)

@@ -108,7 +108,7 @@ _GREATEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Counted:
-    """Which counters are left out of the states of a model, and what is made of them.
+    """The counters left out of the states of a model, and the sums made of them.
 
     Attributes:
         counters: those that are.
@@ -144,7 +144,7 @@ def counted_of(checked: CheckedModel | None, quantities: Sequence[Quantity]) -> 
 
 
 def none_counted(quantities: Sequence[Quantity]) -> Counted:
-    """Leave nothing out, whatever only counts."""
+    """Keep all variables in the state, counters too."""
     return Counted((), (None,) * len(quantities))
 
 
@@ -194,7 +194,7 @@ def _number(node: syntax.Expression) -> float | None:
 
 @dataclass(frozen=True)
 class _Split:
-    """The state of a rebec without its counters, and what these come to in each sum."""
+    """The state of a rebec without its counters, and their part of each sum."""
 
     local: Local
     worth: tuple[float, ...]
@@ -224,11 +224,11 @@ class Counting:
             self._places.setdefault(owner, {})[place] = variable
         self._known: dict[Local, _Split] = {}
         self.nothing = (0.0,) * len(self._sums)
-        self.initial = self.taken_out(system.initial)[1]
+        self.initial = self.without_counters(system.initial)[1]
         self._first, self._most = self._most, 0
 
-    def taken_out(self, state: State) -> tuple[State, tuple[float, ...]]:
-        """Give a state with counters at 0, and what they came to in each sum."""
+    def without_counters(self, state: State) -> tuple[State, tuple[float, ...]]:
+        """Give a state with counters at 0, and their part of each sum."""
         parts: list[object] | None = None
         worth = self.nothing
         for owner in self._places:

@@ -61,13 +61,13 @@ class ExactValue:
 
 @dataclass(frozen=True)
 class ExactOrders:
-    """What a model comes to in all orders of its messages.
+    """The exact values of a model over all orders of its messages.
 
     Attributes:
         system: its states and transitions.
         unrolled: its decision process.
         law: how choices are drawn.
-        asked: the time that was asked for; `until` is the one that was come to.
+        asked: the time that was asked for; `until` is the one that was reached.
         bound: the limit that was reached, if that is less.
         values: of each quantity.
     """
@@ -105,7 +105,7 @@ class ExactOrders:
         }
 
     def run(self, place: int, goal: Goal, seed: int = 0) -> Path:
-        """Give a run in which messages are picked so that a quantity comes to an extreme.
+        """Give a run of a scheduler under which a quantity has its extreme expected value.
 
         What the model chooses is drawn from a seed. With the goal `expected`, so is the order.
         """
@@ -131,7 +131,7 @@ class ExactOrders:
         return path if path.run is None else replace(path, run=replace(path.run, until=self.until))
 
     def sooner(self, until: int) -> tuple[dict[Goal, float], ...]:
-        """Give what each quantity comes to where messages are served up to an earlier time."""
+        """Give the values of each quantity if messages are served up to an earlier time only."""
         is_over = np.array([state[-1] > until for state in self.unrolled.states])
         found = list[dict[Goal, float]]()
         for each in self.values:
@@ -222,7 +222,7 @@ def _solved(unrolled: Unrolled, measure: Measure, summed: Sum | None) -> ExactVa
 def require_process(
     model: Model, quantities: Sequence[Quantity], until: int, law: ChoiceLaw
 ) -> None:
-    """Raise UserError for what is no decision process, or if nothing is asked for."""
+    """Raise UserError if the model has no decision process, or no quantity is given."""
     if model.core:
         raise UserError(
             f"{model.name}: is a core model, which has no time; this needs a timed model"

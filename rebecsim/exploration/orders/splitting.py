@@ -1,11 +1,10 @@
 """Estimate rare events by splitting: runs that come near to one are continued more often.
 
 A function of the state says how near a run is, and thresholds cut it into levels; the event itself
-is the last one, whatever the function says of it. From the initial state, and then from the states
-in which runs have come to a level, as many runs as ever are begun, each from one of these states
-drawn at random; the product of the shares that come to the next level is an estimate without bias
-for any function and any thresholds (fixed effort). Good ones make it a precise estimate. What
-repetitions with streams of their own come to is independent.
+is the last one, whatever its value. A fixed number of runs starts from the initial state, and then
+on each level from the states in which runs reached it, drawn at random. The product of the shares
+that reach the next level is an unbiased estimate for any function and any thresholds (fixed
+effort). Good ones make it precise. Repetitions with streams of their own are independent.
 
 M. J. J. Garvels, "The splitting method in rare event simulation", PhD thesis, University of Twente
 (2000), chapter 2.
@@ -71,7 +70,7 @@ class _Followers:
     up_to: tuple[float, ...]
 
 
-class RandomWalks:
+class SplitRuns:
     """Runs of a model up to a time, from any of its states, with orders and choices drawn.
 
     Raises UserError or RebecaError for what does not fit the model.
@@ -107,7 +106,7 @@ class RandomWalks:
         probability = 1.0
         for level in range(1, len(self._levels.thresholds) + 2):
             first = [begin[each] for each in draw.integers(len(begin), size=runs).tolist()]
-            come = [self._come_to(level, each, draw) for each in first]
+            come = [self._reach(level, each, draw) for each in first]
             begin = [each for each in come if each is not None]
             probability *= len(begin) / runs
             if not begin:
@@ -123,8 +122,8 @@ class RandomWalks:
             return top
         return bisect.bisect_right(self._levels.thresholds, self._near(state))
 
-    def _come_to(self, level: int, state: State, draw: np.random.Generator) -> State | None:
-        """Give the first state of a run on that level or above; None if it does not come to one."""
+    def _reach(self, level: int, state: State, draw: np.random.Generator) -> State | None:
+        """Give the first state of a run on that level or above; None if it reaches none."""
         since = self.steps
         while self._level(state) < level:
             if state is _WRONG or state[-1] > self._until:

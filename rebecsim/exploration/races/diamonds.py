@@ -1,6 +1,6 @@
 """Find pairs of steps that can be taken in both orders, and whether they commute.
 
-Many pairs are looked at together: every row of an array is one way to take the first step, or both.
+Many pairs are compared at once: every row of an array is one way to take the first step, or both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rebecsim.native.arrays import Flags, Integers, ranges
 
 NONE = -1
 
-_TOGETHER = 1 << 14  # pairs: what is worked out of so many stays near the processor
+_CHUNK = 1 << 14  # pairs: the arrays of so many stay in the cache of the processor
 
 
 @dataclass(frozen=True)
@@ -58,39 +58,41 @@ class Ways(NamedTuple):
 class Diamonds:
     """The pairs of different steps of one state that can be taken in both orders, which matters.
 
-    `left` and `right` are their steps, `there` and `back` the ways to take left before right and
-    right before left. `commuting` counts those that commute.
+    `left` and `right` are their steps, `left_first` and `right_first` the ways to take them in that
+    order. `commuting` counts the pairs that commute.
     """
 
     steps: Steps
     left: Integers
     right: Integers
-    there: Ways
-    back: Ways
+    left_first: Ways
+    right_first: Ways
     commuting: int
 
 
 def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
     """Find all pairs of steps and compare their orders.
 
-    `compiled`: leave out what plainly commutes in compiled code, which comes to the same.
+    `compiled`: filter out pairs that plainly commute in compiled code, with the same result.
     """
     steps = _steps(arrays)
     behind = steps.of_state[steps.state + 1] - np.arange(len(steps)) - 1
     left, right = _doubtful(arrays, steps, int(behind.sum())) if compiled else _pairs(behind)
     commutes = np.empty(len(left), dtype=bool)
     kept: tuple[list[Ways], list[Ways]] = ([_no_ways()], [_no_ways()])
-    for low in range(0, len(left), _TOGETHER):
-        of = slice(low, low + _TOGETHER)
+    for low in range(0, len(left), _CHUNK):
+        of = slice(low, low + _CHUNK)
         orders = (left[of], right[of]), (right[of], left[of])
         both = [_ways(arrays, steps, one, two) for one, two in orders]
         commutes[of] = _commute(arrays, *both)
         numbers = np.cumsum(~commutes[of]) - 1 + np.count_nonzero(~commutes[:low])
         for ways, found in zip(both, kept, strict=True):
-            found.append(_only(ways, ~commutes[of], numbers))
-    there, back = (Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept)
+            found.append(_of_pairs(ways, ~commutes[of], numbers))
+    left_first, right_first = (
+        Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept
+    )
     left, right = left[~commutes], right[~commutes]
-    return Diamonds(steps, left, right, there, back, int(behind.sum()) - len(left))
+    return Diamonds(steps, left, right, left_first, right_first, int(behind.sum()) - len(left))
 
 
 def _steps(arrays: Arrays) -> Steps:
@@ -153,7 +155,7 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     step = ranges(steps.of_state[at], tried)
     wanted = np.repeat(steps.message[two[pair]], tried)
     units = np.repeat(arrays.duration[edge], tried)
-    fits = _are(arrays, steps.message[step], wanted, units)
+    fits = _same_messages(arrays, steps.message[step], wanted, units)
     row, step = row[fits], step[fits]
     found = steps.first[step + 1] - steps.first[step]
     both_row = np.repeat(row, found)
@@ -167,7 +169,7 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     return Ways(pair[rows][order], edge[rows][order], second[order], end[order])
 
 
-def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> Flags:
+def _same_messages(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> Flags:
     """Whether messages are the same, seen so much later."""
     same: Flags = (later == sooner) & (sooner != NO_MESSAGE)
     late = np.flatnonzero(units)
@@ -175,12 +177,14 @@ def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> 
     return same
 
 
-def _commute(arrays: Arrays, there: Ways, back: Ways) -> Flags:
-    """Say which pairs come to the same in both orders."""
-    commute = np.ones(int(there.pair[-1]) + 1, dtype=bool)
-    apart = np.setxor1d(_outcomes(arrays, there), _outcomes(arrays, back), assume_unique=True)
-    commute[apart // _width(arrays)] = False
-    for ways in (there, back):  # time passes in between: the later one is served later
+def _commute(arrays: Arrays, left_first: Ways, right_first: Ways) -> Flags:
+    """Say which pairs have the same outcomes in both orders."""
+    commute = np.ones(int(left_first.pair[-1]) + 1, dtype=bool)
+    different = np.setxor1d(
+        _outcomes(arrays, left_first), _outcomes(arrays, right_first), assume_unique=True
+    )
+    commute[different // _width(arrays)] = False
+    for ways in (left_first, right_first):  # time passes in between: the later one is served later
         commute[ways.pair[(ways.two != NONE) & (arrays.duration[ways.one] > 0)]] = False
     return commute
 
@@ -190,7 +194,7 @@ def _width(arrays: Arrays) -> int:
 
 
 def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
-    """Give what each pair comes to in an order, pair and outcome in one number.
+    """Give the outcomes of each pair in an order, pair and outcome in one number.
 
     Outcomes are states and breaches at the end, and what is wrong with states on the way.
     """
@@ -204,7 +208,7 @@ def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
     return distinct(np.concatenate(found))
 
 
-def _only(ways: Ways, wanted: Flags, numbers: Integers) -> Ways:
+def _of_pairs(ways: Ways, wanted: Flags, numbers: Integers) -> Ways:
     """Give the ways of some pairs, with other numbers."""
     kept = wanted[ways.pair]
     return Ways(numbers[ways.pair[kept]], ways.one[kept], ways.two[kept], ways.end[kept])

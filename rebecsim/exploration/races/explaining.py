@@ -6,7 +6,7 @@ inevitable, and the alternative.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from rebecsim.exploration.checks import NO_MESSAGE_LEFT, Problem
 from rebecsim.exploration.paths import path_along
 from rebecsim.exploration.races.diamonds import NONE, Diamonds
 from rebecsim.exploration.races.following import Start
-from rebecsim.exploration.races.futures import Futures
-from rebecsim.exploration.races.judging import Group, Judged, Row
+from rebecsim.exploration.races.futures import Future, Futures
+from rebecsim.exploration.races.judging import Group, JoinAnalysis, Row
 from rebecsim.exploration.races.result import (
     Decision,
     Distance,
@@ -28,78 +28,75 @@ from rebecsim.exploration.races.result import (
 from rebecsim.exploration.races.step_graph import NO_ACTION, Arrays
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.effects import Breach, BreachKey
+from rebecsim.native.arrays import Flags
 
 
-class Ahead:
-    """Judges the orders of a race by the futures of the states that they lead to."""
+class FutureComparison:
+    """Compares the orders of a race by what is possible and inevitable after each."""
 
     def __init__(self, arrays: Arrays, diamonds: Diamonds, futures: Futures) -> None:
         self._arrays = arrays
         self._diamonds = diamonds
         self._futures = futures
 
-    def look(self, group: Group, pair: int) -> None:
-        """Note what must come, or can come, after one order and not after the other."""
+    def compare(self, group: Group, pair: int) -> None:
+        """Note what is inevitable, or possible, after one order and not after the other."""
         if not self._arrays.keys:
             return
         ways = group.rows(self._diamonds, pair)
         for side in (0, 1):
             mine, theirs = ways[side], ways[1 - side]
-            for key in range(len(self._arrays.keys)):
-                must = self._must(mine, key) and not self._might_be_bound(theirs, key)
-                can = self._can(mine, key) and not self._may(theirs, key)
-                if must or can:
+            for key, future in enumerate(self._futures.of_key):
+                inevitable = self._is_inevitable(mine, theirs, future)
+                if inevitable or (
+                    self._is_possible(mine, future)
+                    and not self._leads(any, theirs, future, future.maybe_possible)
+                ):
                     group.keys[side].add(key)
-                    far = min(self.far(way, key) for way in mine)
-                    group.note("inevitable" if must else "avoidable", far, pair, None)
-            if self._must_fail(mine) and not self._might_fail(theirs):
-                keys = {key for key in range(len(self._arrays.keys)) if self._can(mine, key)}
+                    distance = min(self.distance(way, key) for way in mine)
+                    group.note("inevitable" if inevitable else "avoidable", distance, pair, None)
+            if self._is_inevitable(mine, theirs, self._futures.any):
+                keys = {
+                    key
+                    for key, future in enumerate(self._futures.of_key)
+                    if self._is_possible(mine, future)
+                }
                 group.keys[side].update(keys)
-                far = min(self.far(way, key) for way in mine for key in keys)
-                group.note("inevitable", far, pair, None)
+                distance = min(self.distance(way, key) for way in mine for key in keys)
+                group.note("inevitable", distance, pair, None)
+
+    def _is_inevitable(self, mine: list[Row], theirs: list[Row], future: Future) -> bool:
+        """Whether a breach is inevitable after one order and surely not after the other."""
+        return self._leads(all, mine, future, future.inevitable) and not self._leads(
+            all, theirs, future, future.maybe_inevitable
+        )
+
+    def _is_possible(self, ways: list[Row], future: Future) -> bool:
+        return self._leads(any, ways, future, future.possible)
+
+    def _leads(
+        self,
+        which: Callable[[Iterable[bool]], bool],
+        ways: list[Row],
+        future: Future,
+        flags: Flags,
+    ) -> bool:
+        """Whether all, or any, of the ways meet a breach or end in a flagged state."""
+        return which(self._meets(way, future) or bool(flags[way.end]) for way in ways)
 
     def _targets(self, way: Row) -> list[int]:
-        """Give what a way passes."""
+        """Give the states and breaches that a way passes."""
         arrays = self._arrays
         return [int(arrays.target[edge]) for edge in way.edges]
 
     def meets(self, way: Row, key: int) -> bool:
         """Say whether a breach is met on a way itself."""
-        meets = self._futures.of_key[key].meets
-        return any(meets[target] for target in self._targets(way))
+        return self._meets(way, self._futures.of_key[key])
 
-    def _must(self, ways: list[Row], key: int) -> bool:
-        must = self._futures.of_key[key].must_come
-        return all(self.meets(way, key) or must[way.end] for way in ways)
+    def _meets(self, way: Row, future: Future) -> bool:
+        return any(future.meets[target] for target in self._targets(way))
 
-    def _might_be_bound(self, ways: list[Row], key: int) -> bool:
-        might = self._futures.of_key[key].might_be_bound_to
-        return all(self.meets(way, key) or might[way.end] for way in ways)
-
-    def _must_fail(self, ways: list[Row]) -> bool:
-        future = self._futures.any
-        return all(
-            future.must_come[way.end] or any(future.meets[each] for each in self._targets(way))
-            for way in ways
-        )
-
-    def _might_fail(self, ways: list[Row]) -> bool:
-        future = self._futures.any
-        return all(
-            future.might_be_bound_to[way.end]
-            or any(future.meets[each] for each in self._targets(way))
-            for way in ways
-        )
-
-    def _can(self, ways: list[Row], key: int) -> bool:
-        distance = self._futures.of_key[key].distance
-        return any(self.meets(way, key) or distance[way.end] >= 0 for way in ways)
-
-    def _may(self, ways: list[Row], key: int) -> bool:
-        may = self._futures.of_key[key].may_come
-        return any(self.meets(way, key) or may[way.end] for way in ways)
-
-    def far(self, way: Row, key: int) -> int:
+    def distance(self, way: Row, key: int) -> int:
         """Give how many steps a breach lies behind the state of the race."""
         future = self._futures.of_key[key]
         for steps, target in enumerate(self._targets(way), 1):
@@ -126,22 +123,22 @@ def unexplained(
     source = arrays.source
     found = []
     for key in keys:
-        must = futures.of_key[key].must_come
+        inevitable = futures.of_key[key].inevitable
         decision = None
         # States are numbered in the order of being found: the first edge is one found soonest.
-        into = np.flatnonzero(~must[source] & must[arrays.target])
+        into = np.flatnonzero(~inevitable[source] & inevitable[arrays.target])
         for edge in into[:1].tolist():
-            decision = _decision(search, arrays, int(source[edge]), edge, must)
-        breach = _shown(search, arrays, futures, key)
+            decision = _decision(search, arrays, int(source[edge]), edge, inevitable)
+        breach = _shortest_breach(search, arrays, futures, key)
         found.append(Unexplained(arrays.keys[key], breach, decision))
     return tuple(found)
 
 
 def _decision(
-    search: Search, arrays: Arrays, state: int, edge: int, must: np.ndarray
+    search: Search, arrays: Arrays, state: int, edge: int, inevitable: np.ndarray
 ) -> Decision | None:
     low, high = int(arrays.first[state]), int(arrays.first[state + 1])
-    out = [each for each in range(low, high) if not must[arrays.target[each]]]
+    out = [each for each in range(low, high) if not inevitable[arrays.target[each]]]
     if not out:
         return None
     same = [each for each in out if arrays.message[each] == arrays.message[edge]]
@@ -152,7 +149,7 @@ def _decision(
     return Decision(taken, avoided, by_order=bool(other))
 
 
-def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
+def _shortest_breach(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
     """Give the breach as a shortest run shows it."""
     edges = futures.of_key[key].nearest(arrays, 0)
     path = path_along(search.system, arrays.ordinals(edges))
@@ -160,14 +157,14 @@ def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach
 
 
 def breach_of_state(key: BreachKey) -> Breach:
-    """Give what is wrong with a state from its key."""
+    """Give the breach of a state from its key."""
     return NO_MESSAGE_LEFT if key.verdict == "deadlock" else Breach(key.verdict, key.text)
 
 
-class Shower:
-    """Makes what is said of groups from what is known of them.
+class Explainer:
+    """Describes groups of races, each with a witness.
 
-    `judged` gives what is known of all that was followed.
+    `analysis` gives the analysis of all orders followed so far.
     """
 
     def __init__(
@@ -176,16 +173,16 @@ class Shower:
         arrays: Arrays,
         diamonds: Diamonds,
         futures: Futures,
-        judged: Callable[[], Judged],
+        analysis: Callable[[], JoinAnalysis],
     ) -> None:
         self._search = search
         self._arrays = arrays
         self._diamonds = diamonds
         self._futures = futures
-        self._ahead = Ahead(arrays, diamonds, futures)
-        self._judged = judged
+        self._comparison = FutureComparison(arrays, diamonds, futures)
+        self._analysis = analysis
 
-    def shown(self, group: Group, *, observing: bool) -> RaceGroup:
+    def explained(self, group: Group, *, observing: bool) -> RaceGroup:
         """Give the group with a witness of the worst that comes of it."""
         assert group.shown is not None
         pair, start = group.shown
@@ -212,11 +209,11 @@ class Shower:
         )
 
     def _ways_to_breach(self, group: Group, pair: int) -> tuple[Way, Way]:
-        """Show the order after which something goes wrong until it does, beside the other one."""
+        """Show the order that leads to a breach up to it, beside the other one."""
         ways = group.rows(self._diamonds, pair)
         best = min(
             (
-                (self._ahead.far(way, key), side, place, key)
+                (self._comparison.distance(way, key), side, place, key)
                 for side in (0, 1)
                 for key in group.keys[side]
                 for place, way in enumerate(ways[side])
@@ -224,13 +221,15 @@ class Shower:
         )
         _, side, place, key = best
         wrong = ways[side][place]
-        other = min(ways[1 - side], key=lambda way: (self._ahead.meets(way, key), -len(way.edges)))
-        edges = self._ahead.to_breach(wrong, key)
+        other = min(
+            ways[1 - side], key=lambda way: (self._comparison.meets(way, key), -len(way.edges))
+        )
+        edges = self._comparison.to_breach(wrong, key)
         bad = self._way(edges, key)
-        good = self._way(self._catching_up(list(other.edges), edges, key), None)
+        good = self._way(self._caught_up(list(other.edges), edges, key), None)
         return (bad, good) if side == 0 else (good, bad)
 
-    def _catching_up(self, edges: list[int], others: list[int], key: int) -> list[int]:
+    def _caught_up(self, edges: list[int], others: list[int], key: int) -> list[int]:
         """Let an order go on until it has served what the other one has, as far as it can."""
         arrays = self._arrays
         missing = [int(action) for action in arrays.action[others] if action != NO_ACTION]
@@ -264,8 +263,8 @@ class Shower:
         ]
         alone = list(start.arrival.alone)
         if not alone and not start.arrival.differs:
-            judged = self._judged()
-            for move, arrival in judged.way(start.arrival.node):
+            analysis = self._analysis()
+            for move, arrival in analysis.way(start.arrival.node):
                 for side in (0, 1):
                     if move.edges[side] != NONE:
                         edges[side].append(move.edges[side])
@@ -289,7 +288,7 @@ class Shower:
         return Way(arrays.ordinals(edges), end if end < arrays.states else None, breach)
 
     def _breach_of(self, target: int, key: BreachKey) -> Breach | None:
-        """Give what is wrong with a state; a breach of the last transition is found on the way."""
+        """Give the breach of a state; one of the last transition is found by following the path."""
         return None if target >= self._arrays.states else breach_of_state(key)
 
 

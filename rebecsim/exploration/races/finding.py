@@ -10,10 +10,10 @@ from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
 from rebecsim.exploration.limits import Limits, Meter, peak_bytes
 from rebecsim.exploration.races.diamonds import find_diamonds
-from rebecsim.exploration.races.explaining import Ahead, Shower, unexplained
+from rebecsim.exploration.races.explaining import Explainer, FutureComparison, unexplained
 from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
-from rebecsim.exploration.races.judging import LOOK_EVERY, Pursuit, grouped
+from rebecsim.exploration.races.judging import LOOK_EVERY, GroupFollower, group_races
 from rebecsim.exploration.races.result import RACE_KINDS, Races, alike
 from rebecsim.exploration.races.step_graph import Arrays, arrays_of, observed_of
 from rebecsim.exploration.search import Progress, Search
@@ -47,9 +47,9 @@ def find_races(
 ) -> Races:
     """Find every race of a model; the arguments are those of `explore`.
 
-    `observe` names what somebody outside looks at: variables, as `rebec.variable`, or the messages
-    of a `rebec`. Then an order matters only if they are shown something else, or something is
-    violated. `most_followed` limits the pairs of states that are followed.
+    `observe` names what an observer sees: variables, as `rebec.variable`, or the messages of a
+    `rebec`. Then an order matters only if the observer sees a difference, or something is violated.
+    `most_followed` limits the pairs of states that are followed.
 
     Raises UserError or RebecaError for what does not fit the model.
     """
@@ -93,13 +93,13 @@ def find_races(
 
 
 def _to_explore(limits: Limits) -> Limits:
-    """Leave time for what is done with the states that are found."""
+    """Leave time for comparing orders in the states that are found."""
     seconds = None if limits.seconds is None else limits.seconds * _EXPLORING
     return replace(limits, seconds=seconds)
 
 
 class _Finder:
-    """Looks at all races of a graph."""
+    """Finds all races of a graph."""
 
     def __init__(
         self,
@@ -117,13 +117,13 @@ class _Finder:
         with search.meter.leaving_out():
             self._diamonds = find_diamonds(arrays, compiled=search.engine == "native")
         self._futures = futures_of(arrays)
-        # What comes whatever is done is decided by no race.
+        # No race decides a breach that is inevitable from the start.
         self._interesting = {
-            key for key, future in enumerate(self._futures.of_key) if not future.must_come[0]
+            key for key, future in enumerate(self._futures.of_key) if not future.inevitable[0]
         }
         observed = observed_of(observe, problem.system, search.states, arrays)
         self._follower = Follower(arrays, self._futures, observed)
-        self._pursuit = Pursuit(
+        self._group_follower = GroupFollower(
             self._follower,
             arrays,
             self._diamonds,
@@ -131,26 +131,28 @@ class _Finder:
             most_followed,
             meter.exceeded,
         )
-        self._groups = grouped(problem.system, arrays, self._diamonds)
+        self._groups = group_races(problem.system, arrays, self._diamonds)
 
     def races(self) -> Races:
-        """Give what is to be said."""
-        ahead = Ahead(self._arrays, self._diamonds, self._futures)
+        """Give the result."""
+        comparison = FutureComparison(self._arrays, self._diamonds, self._futures)
         for group in self._groups:
             for place, pair in enumerate(group.pairs):
-                if place % LOOK_EVERY == 0 and self._pursuit.is_over():
+                if place % LOOK_EVERY == 0 and self._group_follower.is_over():
                     break
-                ahead.look(group, pair)
-        self._pursuit.pursue(self._groups, thorough=False)
+                comparison.compare(group, pair)
+        self._group_follower.follow_groups(self._groups, thorough=False)
         is_open = bool(self._interesting & set(self._unexplained_keys()))
-        if is_open and not self._pursuit.bounds:
-            self._pursuit.pursue(self._groups, thorough=True)
+        if is_open and not self._group_follower.bounds:
+            self._group_follower.follow_groups(self._groups, thorough=True)
         system, search = self._problem.system, self._search
         ordered = sorted(
             self._groups, key=lambda each: (RACE_KINDS.index(each.kind or "joins"), each.contenders)
         )
-        shower = Shower(search, self._arrays, self._diamonds, self._futures, self._pursuit.judged)
-        groups = tuple(shower.shown(each, observing=bool(self._observe)) for each in ordered)
+        explainer = Explainer(
+            search, self._arrays, self._diamonds, self._futures, self._group_follower.analysis
+        )
+        groups = tuple(explainer.explained(each, observing=bool(self._observe)) for each in ordered)
         return Races(
             model=system.model.name,
             mode=system.mode,
@@ -162,9 +164,9 @@ class _Finder:
             pairs=len(self._diamonds.left) + self._diamonds.commuting,
             commuting=self._diamonds.commuting,
             followed=len(self._follower.nodes),
-            bounds=tuple(dict.fromkeys((*search.bounds, *self._pursuit.bounds))),
+            bounds=tuple(dict.fromkeys((*search.bounds, *self._group_follower.bounds))),
             is_complete=not search.bounds,
-            unfinished=self._pursuit.unfinished,
+            unfinished=self._group_follower.unfinished,
             abstraction=self._problem.left_out,
             observed=self._observe,
             alike=alike(system, groups),

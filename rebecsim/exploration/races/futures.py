@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def avoiding(graph: Graph, goal: Flags, ends: Flags) -> Flags:
 
 
 def _without(graph: Graph, goal: Flags) -> Graph:
-    """Leave out what leaves the goal or comes to it."""
+    """Leave out the edges that leave the goal or lead to it."""
     source = graph.source
     return _filtered(graph, source, ~(goal[source] | goal[graph.target]))
 
@@ -88,7 +89,7 @@ def _filtered(graph: Graph, source: Integers, kept: Flags) -> Graph:
 
 
 def _all_owners(graph: Graph) -> Integers:
-    """Give who can act in each node."""
+    """Give the rebecs that can act in each node."""
     enabled = np.zeros(len(graph), dtype=np.int64)
     np.bitwise_or.at(enabled, graph.source, graph.owners)
     return enabled
@@ -138,18 +139,23 @@ def longest(graph: Graph) -> tuple[Integers, Integers]:
 
 @dataclass(frozen=True)
 class Future:
-    """What is known of one kind of breach, for each state and breach.
+    """Where one kind of breach is possible or inevitable, for each state and breach.
 
     `meets`: it is there. `distance` is the fewest steps to it, -1 if there is no way to it within
-    the limits; with `may_come` there may be one behind them. `must_come` whatever is done, with
-    `might_be_bound_to` unless there is a way out behind the limits.
+    the limits; `maybe_possible`: there may be a way behind them. `inevitable`: all fair runs lead
+    to it; `maybe_inevitable`: unless there is a way out behind the limits.
     """
 
     meets: Flags
     distance: Integers
-    may_come: Flags
-    must_come: Flags
-    might_be_bound_to: Flags
+    maybe_possible: Flags
+    inevitable: Flags
+    maybe_inevitable: Flags
+
+    @cached_property
+    def possible(self) -> Flags:
+        """Where some way leads to it."""
+        return self.distance >= 0
 
     def nearest(self, arrays: Arrays, at: int) -> list[int]:
         """Give the edges of a shortest way from a state to it."""
@@ -171,7 +177,7 @@ class Futures:
 
 
 def futures_of(arrays: Arrays) -> Futures:
-    """Work out what can come of every state."""
+    """Compute the futures of all states."""
     graph = arrays.graph
     cut = np.append(arrays.cut, np.zeros(len(arrays.keys), dtype=bool))
     any_goal = np.zeros(len(graph), dtype=bool)

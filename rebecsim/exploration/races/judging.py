@@ -1,4 +1,4 @@
-"""Group the races of the same two kinds of services, follow them, and judge what each comes to.
+"""Group the races of the same two kinds of services, follow them, and judge each group.
 
 Races are followed as far as the limits allow. The judgement says whether the orders join again, and
 what differs until then.
@@ -25,8 +25,8 @@ from rebecsim.native.arrays import Flags, Integers
 _Test = Callable[[Move, Arrival], bool]
 
 
-class Judged:
-    """Judges all nodes of a follower as far as they have been followed."""
+class JoinAnalysis:
+    """Whether the two orders join again, for all nodes that were followed."""
 
     def __init__(self, follower: Follower, arrays: Arrays) -> None:
         self._follower = follower
@@ -37,13 +37,13 @@ class Judged:
         unknown = _mask(nodes, follower.cut)
         unknown |= ~np.array(follower.is_expanded, dtype=bool) & ~joined
         nothing = np.zeros(nodes, dtype=bool)
-        self.stays_apart = avoiding(self._graph, joined | unknown, nothing)
+        self.never_joins = avoiding(self._graph, joined | unknown, nothing)
         """Some run never joins the other one."""
-        self.may_stay_apart = self.stays_apart
+        self.may_never_join = self.never_joins
         if unknown.any():
-            self.may_stay_apart = avoiding(self._graph, joined, unknown)
-        self._to_alone = distances(self._graph, _mask(nodes, follower.meeting))
-        self._to_noted = distances(self._graph, _mask(nodes, follower.noting))
+            self.may_never_join = avoiding(self._graph, joined, unknown)
+        self._to_alone = distances(self._graph, _mask(nodes, follower.breaching))
+        self._to_mismatch = distances(self._graph, _mask(nodes, follower.mismatching))
         self._to_differing = distances(self._graph, _mask(nodes, follower.differing))
         self._to_joined = distances(self._graph, joined)
         if any(node.leads for node in follower.nodes):
@@ -80,9 +80,9 @@ class Judged:
         """Whether the two can show different things."""
         return bool(self._to_differing[node] >= 0 or self._lags[node])
 
-    def is_noted(self, node: int) -> bool:
+    def is_mismatched(self, node: int) -> bool:
         """Whether the two can do different services, or at different times."""
-        return bool(self._to_noted[node] >= 0)
+        return bool(self._to_mismatch[node] >= 0)
 
     def keys_met_alone(self, node: int) -> set[tuple[int, int]]:
         """Give all breaches that one side can meet and the other one not, as (side, key)."""
@@ -103,8 +103,8 @@ class Judged:
             return self._walk(node, self._to_alone, lambda move, after: bool(after.alone))
         if self._to_differing[node] >= 0:
             return self._walk(node, self._to_differing, lambda move, after: after.differs)
-        if self._to_noted[node] >= 0:
-            return self._walk(node, self._to_noted, lambda move, after: move.noted)
+        if self._to_mismatch[node] >= 0:
+            return self._walk(node, self._to_mismatch, lambda move, after: move.mismatched)
         if self._to_joined[node] >= 0:
             joined = self._follower.joined
             return self._walk(node, self._to_joined, lambda move, after: after.node in joined)
@@ -173,8 +173,8 @@ class Group:
 
     def in_order(self, diamonds: Diamonds, pair: int) -> tuple[Ways, Ways]:
         """Give the ways of a diamond: the first contender first, then the second one first."""
-        there, back = diamonds.there, diamonds.back
-        return (back, there) if pair in self.swapped else (there, back)
+        left_first, right_first = diamonds.left_first, diamonds.right_first
+        return (right_first, left_first) if pair in self.swapped else (left_first, right_first)
 
     def rows(self, diamonds: Diamonds, pair: int) -> tuple[list[Row], list[Row]]:
         """Give the ways of one race in the same order, with their edges."""
@@ -200,7 +200,7 @@ def _rows(ways: Ways, pair: int) -> list[Row]:
     ]
 
 
-def grouped(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> list[Group]:
+def group_races(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> list[Group]:
     """Put the races together that are between the same message servers and senders."""
     runner = system.runner
     contenders = [
@@ -232,13 +232,13 @@ def grouped(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> lis
     return groups
 
 
-_BATCHES = (1, 8, 64, 512)  # races of a group that are followed before it is looked what came of it
-_FIRST_LOOK = 500  # pairs of states followed before it is looked what is known
-LOOK_EVERY = 256  # races between two looks at the limits
+_BATCHES = (1, 8, 64, 512)  # races of a group followed before each judgement
+_FIRST_LOOK = 500  # pairs of states followed before the first judgement
+LOOK_EVERY = 256  # races between two checks of the limits
 
 
-class Pursuit:
-    """Follows the orders of races until it is known what comes of each group.
+class GroupFollower:
+    """Follows the orders of races until the outcome of each group is known.
 
     `worst` is the worst that following can find. `most` limits the pairs of states; every group
     gets a fair share of them, and what one does not need is there for the others. `reached` says
@@ -261,12 +261,12 @@ class Pursuit:
         self._worst = RACE_KINDS.index(worst)
         self._most = most
         self._reached = reached
-        self._judged: tuple[tuple[int, int], Judged] | None = None
+        self._analysis: tuple[tuple[int, int], JoinAnalysis] | None = None
         self.bounds: list[RaceBound] = []
         self.unfinished = 0
 
-    def pursue(self, groups: Sequence[Group], *, thorough: bool) -> None:
-        """Follow groups until it is known what the worst of each comes to.
+    def follow_groups(self, groups: Sequence[Group], *, thorough: bool) -> None:
+        """Follow groups until the worst outcome of each is known.
 
         `thorough`: until all that can go wrong after one order only is known.
         """
@@ -282,15 +282,15 @@ class Pursuit:
             for place, group in enumerate(pending):
                 left = self._most - len(self._follower.nodes)
                 share = len(self._follower.nodes) + left // (len(pending) - place)
-                if not self._is_known(group, share, thorough=thorough):
+                if not self._follow_group(group, share, thorough=thorough):
                     unfinished.append(group)
             pending = unfinished
         self.unfinished = len(pending)
         for group in pending:
-            self._leave(group)
+            self._judge_unfinished(group)
 
-    def _leave(self, group: Group) -> None:
-        """Note what is known of the races of a group that are not followed to their ends."""
+    def _judge_unfinished(self, group: Group) -> None:
+        """Judge the races of a group that are not followed to their ends."""
         rest = group.pairs[group.followed :]
         for first in range(0, len(rest), LOOK_EVERY):
             if self.is_over():
@@ -300,14 +300,14 @@ class Pursuit:
             starts = self._starts(group, rest[first : first + LOOK_EVERY])
             self._judge(group, starts, finally_=True)
 
-    def judged(self) -> Judged:
+    def analysis(self) -> JoinAnalysis:
         """Judge all that has been followed."""
         size = len(self._follower.nodes), self._follower.expanded
-        if self._judged is None or self._judged[0] != size:
-            self._judged = size, Judged(self._follower, self._arrays)
-        return self._judged[1]
+        if self._analysis is None or self._analysis[0] != size:
+            self._analysis = size, JoinAnalysis(self._follower, self._arrays)
+        return self._analysis[1]
 
-    def _is_known(self, group: Group, share: int, *, thorough: bool) -> bool:
+    def _follow_group(self, group: Group, share: int, *, thorough: bool) -> bool:
         """Follow the races of a group, some at a time; false if there is no room for more."""
         for size in (*_BATCHES, len(group.pairs)):
             if self._is_settled(group) and not thorough:
@@ -320,11 +320,11 @@ class Pursuit:
         return True
 
     def _is_settled(self, group: Group) -> bool:
-        """Whether nothing worse can come of a group than what is known."""
+        """Whether a group can have no worse outcome than the known one."""
         return group.kind is not None and RACE_KINDS.index(group.kind) <= self._worst
 
     def _follow(self, group: Group, batch: list[int], share: int, *, thorough: bool) -> bool:
-        """Follow some races of a group, and look every now and then what is known."""
+        """Follow some races of a group, and judge them from time to time."""
         starts = self._starts(group, batch)
         roots = [start.arrival.node for _, start in starts]
         widely = self._worst <= RACE_KINDS.index("avoidable")
@@ -359,29 +359,29 @@ class Pursuit:
 
     def _judge(self, group: Group, starts: Sequence[tuple[int, Start]], *, finally_: bool) -> None:
         """Note what comes of races; what may change as more is followed, only `finally_`."""
-        judged = self.judged()
+        analysis = self.analysis()
         for pair, start in starts:
-            _note(group, pair, start, judged, finally_=finally_)
+            _note(group, pair, start, analysis, finally_=finally_)
 
 
-def _note(group: Group, pair: int, start: Start, judged: Judged, *, finally_: bool) -> None:
+def _note(group: Group, pair: int, start: Start, analysis: JoinAnalysis, *, finally_: bool) -> None:
     node, alone, differs = start.arrival
-    found = {*alone, *judged.keys_met_alone(node)}
+    found = {*alone, *analysis.keys_met_alone(node)}
     for side, key in found:
         group.keys[side].add(key)
     if found:
-        far = 0 if alone else len(judged.way(node))
+        far = 0 if alone else len(analysis.way(node))
         group.note("avoidable", 2 + far, pair, start)
-    elif differs or judged.shows_different(node):
+    elif differs or analysis.shows_different(node):
         group.note("observed", 0, pair, start)
-    elif judged.stays_apart[node]:
+    elif analysis.never_joins[node]:
         group.note("results", 0, pair, start)
     elif not finally_:
         return
-    elif judged.may_stay_apart[node]:
+    elif analysis.may_never_join[node]:
         group.note("undecided", 0, pair, start)
-    elif start.noted or judged.is_noted(node):
-        steps, time = judged.until_joined(node)
+    elif start.mismatched or analysis.is_mismatched(node):
+        steps, time = analysis.until_joined(node)
         group.span = Distance(
             max(group.span.steps, 2 + steps), max(group.span.time, start.time + time)
         )

@@ -242,7 +242,7 @@ class RaceGroup:
 
 
 class Decision(NamedTuple):
-    """The last step that could have kept a breach from coming: what was done, and what instead.
+    """The last step that could have avoided a breach: the one taken, and the alternative.
 
     `by_order`: the two are different messages; otherwise it is a choice.
     """
@@ -256,7 +256,7 @@ class Decision(NamedTuple):
 class Unexplained:
     """A breach that can come and that no race of the list decides.
 
-    Without a `decision` it comes whatever is done. `breach` is what a run to it shows.
+    Without a `decision` it is inevitable. `breach` is the one that a run to it shows.
     """
 
     key: BreachKey
@@ -309,7 +309,7 @@ class Races:
 
     @property
     def is_decided(self) -> bool:
-        """Whether everything was looked at that could be harmful."""
+        """Whether all that could be harmful was followed."""
         return not self.bounds and all(group.kind != "undecided" for group in self.groups)
 
 
@@ -330,5 +330,5 @@ def alike(system: TransitionSystem, groups: Sequence[RaceGroup]) -> tuple[tuple[
 
 
 def _renamed(contender: Contender, exchange: dict[str, str]) -> Contender:
-    sender = exchange.get(contender.sender, contender.sender)  # it may be nobody
+    sender = exchange.get(contender.sender, contender.sender)  # it may be no rebec
     return Contender(exchange[contender.rebec], contender.server, sender)

@@ -60,7 +60,7 @@ class Graph:
 
 
 class Action(NamedTuple):
-    """What a rebec does in a step, apart from times and choices.
+    """What a rebec does in a step, without times and choices.
 
     `resumed`: the message server goes on after a delay.
     """
@@ -103,7 +103,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class Arrays(StateGraph):
-    """A state graph that says of its edges what is done in them.
+    """A state graph with the message and action of each edge.
 
     `message` numbers `messages`, `action` numbers `actions`. `same` gives the state that stands for
     a state: of two in which nothing can happen any more and that differ in how long rebecs stay
@@ -124,13 +124,6 @@ class Arrays(StateGraph):
     def states(self) -> int:
         """How many states there are."""
         return len(self)
-
-    def ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
-        """Give which transitions of their states some edges are."""
-        places = np.array(edges, dtype=np.int64)
-        sources = np.searchsorted(self.first[1:], places, side="right")
-        found: list[int] = (places - self.first[sources]).tolist()
-        return tuple(found)
 
     def is_stuck(self, state: int) -> bool:
         """Whether nothing can happen in a state any more."""
@@ -157,7 +150,7 @@ class Arrays(StateGraph):
 
 
 def arrays_of(graph: StateGraph) -> Arrays:
-    """Say of every edge what is done in it; actions are numbered in the order of the edges."""
+    """Find the action of every edge; actions are numbered in the order of the edges."""
     actions: dict[Action, int] = {}
     rows: dict[tuple[int, int, int], int] = {}
     # One more: that of NO_SERVICE, which is the last.
@@ -199,7 +192,7 @@ def _in_order(services: Integers) -> list[int]:
 
 
 def _same(graph: StateGraph) -> Integers:
-    """Take states in which nothing can happen any more for one, whoever is busy in them."""
+    """Identify final states with equal variables, however long rebecs are busy in them."""
     found: dict[tuple[Any, ...], int] = {}
     same = np.arange(len(graph), dtype=np.int64)
     rebecs = len(graph.search.system.runner.rebecs)
@@ -231,7 +224,7 @@ class Edge(NamedTuple):
 
 
 class Edges:
-    """Gives edges of arrays; what was asked for once is kept."""
+    """Gives edges of arrays, and keeps them."""
 
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
@@ -292,7 +285,7 @@ _Event = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Observed:
-    """The items that are looked at: their names, and what edges show of each."""
+    """The observed items: their names, and what edges show of each."""
 
     names: tuple[str, ...]
     events: tuple[_Event, ...]
@@ -305,15 +298,15 @@ class Observed:
     def after(
         self, leads: tuple[Lead, ...], side: int, state: int, edge: int
     ) -> tuple[tuple[Lead, ...], bool]:
-        """Say what is ahead after an edge of one side, and whether the two have shown different."""
+        """Give the leads after an edge of one side, and whether the two have shown a difference."""
         if not self.events:
             return leads, False
         found, differs = [], False
         for lead, event in zip(leads, self.events, strict=True):
             shown = event(state, edge)
             if shown is not None:
-                lead, apart = _pushed(lead, side, shown)
-                differs |= apart
+                lead, mismatch = _pushed(lead, side, shown)
+                differs |= mismatch
             found.append(lead)
         return tuple(found), differs
 

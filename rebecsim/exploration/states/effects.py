@@ -47,14 +47,14 @@ class Sending:
 
 @dataclass(slots=True, eq=False)
 class Effect:
-    """What a message server does under given choices, whatever else waits in the bag of its rebec.
+    """The effect of a message server under given choices, for any other messages in the bag.
 
     `choices` are (index, count) for every choice drawn since the message was taken and `values` the
     alternatives drawn; the first `drawn_before` of them belong to parts before a delay.
     `variables`, `clock` and `suspension` are those of the rebec afterwards, before time moves on;
     after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
     itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
-    how many places there must be beside the other waiting messages, for it to come to this: one for
+    how many places this effect needs beside the other waiting messages: one for
     the message being served, and one for each that was sent, or tried, to itself. `refused` names
     the message server of a message that found no place in the rebec's own queue.
     """
@@ -99,7 +99,7 @@ class Outcome:
 
 
 class BreachKey(NamedTuple):
-    """A breach without what is of one run only, such as times and arguments.
+    """A breach without the details of one run, such as times and arguments.
 
     `rebec` and `server` are those of the message that misses its deadline, finds no place or fails
     an assertion; they are empty for what is wrong with a whole state. `text` is that of an
@@ -122,7 +122,7 @@ class BreachKey(NamedTuple):
 
 
 def key_of_state(breach: Breach) -> BreachKey:
-    """Give the key of what is wrong with a state."""
+    """Give the key of a breach of a state."""
     return BreachKey(breach.verdict, text="" if breach.verdict == "deadlock" else breach.text)
 
 
@@ -161,7 +161,7 @@ Sent = list[tuple[int, PlainMessage]]
 
 
 class Outbox(Bag):
-    """Stands in for the bag of a rebec: notes what is sent to it in the order of sending.
+    """Replaces the bag of a rebec: notes the messages sent to it in the order of sending.
 
     `sent` is one list for all rebecs, of receivers' positions and messages. Only what the rebec
     at work sends to itself is counted against the capacity, which is how many places the others

@@ -36,10 +36,10 @@ _KEPT = 512
 
 
 _FEWEST = 128
-"""How many runs there are at the end at least: what is drawn at random may be the same again."""
+"""The fewest runs at the end: a random draw may give one value twice."""
 
 
-class Repetition:
+class DeterminismCheck:
     """Runs message servers again, `everything` or a sample, and compares what they do."""
 
     def __init__(self, runner: Runner, *, everything: bool) -> None:
@@ -62,7 +62,7 @@ class Repetition:
             if difference:
                 raise NotRepeatableError.of(rebec, "__init__", difference)
 
-    def consider(self, start: Situation, effect: Effect) -> None:
+    def check(self, start: Situation, effect: Effect) -> None:
         """Perhaps run again what has just had this effect.
 
         Raises NotRepeatableError if it has another one now.
@@ -77,9 +77,9 @@ class Repetition:
             self._kept[count // _EVERY % _KEPT] = start, effect
 
     def finish(self) -> None:
-        """Run what was kept once more, at the end of a search; little, more often.
+        """Run the kept message servers once more, at the end of a search; few ones more often.
 
-        Raises as `consider`.
+        Raises as `check`.
         """
         for _ in range(max(1, _FEWEST // max(len(self._kept), 1))):
             for start, effect in self._kept:
@@ -88,8 +88,8 @@ class Repetition:
     def _compare(self, start: Situation, effect: Effect) -> None:
         runner = self._runner
         try:
-            again = runner.run(start, effect.choices)
-            difference = _difference(runner.names[start.owner], effect, again)
+            rerun = runner.run(start, effect.choices)
+            difference = _difference(runner.names[start.owner], effect, rerun)
         except ModelCodeError as error:
             difference = f"it raises {error.reason}"
         if difference:
@@ -102,7 +102,7 @@ def _difference(names: tuple[str, ...], one: Effect, other: Effect) -> str:
     if one.choices != other.choices:
         return "other choices are drawn"
     if one.breach != other.breach:
-        return f"{_wrong(one.breach)} and then {_wrong(other.breach)}"
+        return f"{_breach_text(one.breach)} and then {_breach_text(other.breach)}"
     changed = _changed(names, one.variables, other.variables)
     if changed:
         return changed
@@ -111,7 +111,7 @@ def _difference(names: tuple[str, ...], one: Effect, other: Effect) -> str:
     return "" if _sent(one) == _sent(other) else "other messages are sent"
 
 
-def _wrong(breach: Breach | None) -> str:
+def _breach_text(breach: Breach | None) -> str:
     return "nothing wrong" if breach is None else f"{breach.verdict}: {breach.text}"
 
 
@@ -145,18 +145,18 @@ A message server that waits without time passing, in a `delay(0)`, has sent itse
 """
 
 
-class RememberingRunner(Runner):
-    """Serves messages in states of rebecs and puts messages into their bags.
+class MemoizedRunner(Runner):
+    """Serves messages in states of rebecs, and puts messages into their bags.
 
-    It `remembers` what message servers do, which must be false if they can read the absolute
+    It `memoizes` what message servers do, which must be false if they can read the absolute
     time, and `repeats` some of them or all, to see that they always do the same. `store` is set
     when it is known. The other arguments are those of `Runner`.
     """
 
     store: LocalStore
-    look: Callable[[], None]
+    check_limits: Callable[[], None]
     """Called from time to time while message servers are run: a search ends itself by it."""
-    look_every: int = 0
+    check_every: int = 0
     """The runs of message servers between two such calls; 0: it is not called."""
 
     def __init__(
@@ -164,33 +164,31 @@ class RememberingRunner(Runner):
         model: Model,
         rules: Rules,
         *,
-        remembers: bool,
+        memoizes: bool,
         repeats: Repeats = "never",
     ) -> None:
         super().__init__(model, rules)
-        self._remembers = remembers
+        self._memoizes = memoizes
         self.sent_at_once: set[SentAtOnce] = set()
         """Which message servers have sent which messages that may be served at the same time."""
         self.runs = 0
         """How many times a message server has been run."""
         self._most_ways = CHOICES.most
-        self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
-            {} for _ in self.rebecs
-        ]
-        self._repetition: Repetition | None = None
+        self._memo: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [{} for _ in self.rebecs]
+        self._determinism: DeterminismCheck | None = None
         if repeats != "never":
-            self._repetition = Repetition(self, everything=repeats == "all")
-            self._repetition.compare_constructors(Runner(model, Rules(rules.splits)))
+            self._determinism = DeterminismCheck(self, everything=repeats == "all")
+            self._determinism.compare_constructors(Runner(model, Rules(rules.splits)))
 
     def finish(self) -> None:
-        """Run message servers once more at the end of a search; see `Repetition.finish`."""
-        if self._repetition is not None:
-            self._repetition.finish()
+        """Run message servers once more at the end of a search; see `DeterminismCheck.finish`."""
+        if self._determinism is not None:
+            self._determinism.finish()
 
     def tables(self) -> Iterator[Sized]:
         """Give the dictionaries that grow with what message servers do."""
         yield from super().tables()
-        yield from self._remembered
+        yield from self._memo
 
     def outcomes(self, local: Local, time: int) -> tuple[Outcome, ...]:
         """Give every outcome of every message that the rebec may serve; it must be its turn.
@@ -200,16 +198,18 @@ class RememberingRunner(Runner):
         """
         suspension, bag = local.suspension, local.bag
         if suspension is not None:
-            return self._of_message(local, suspension.message, bag, time)
+            return self._message_outcomes(local, suspension.message, bag, time)
         if len(bag) == 1:
-            return self._of_message(local, bag[0], (), time)
+            return self._message_outcomes(local, bag[0], (), time)
         return tuple(
             outcome
             for place, message in enumerate(self.store.first_of(bag))
-            for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
+            for outcome in self._message_outcomes(
+                local, message, bag[:place] + bag[place + 1 :], time
+            )
         )
 
-    def again(self, local: Local, effect: Effect, time: int) -> Effect:
+    def rerun(self, local: Local, effect: Effect, time: int) -> Effect:
         """Serve a message with an effect that it has in this state, at another absolute time."""
         owner, suspension = local.owner, local.suspension
         room = self.capacities[owner] - len(local.bag) + (suspension is None)
@@ -228,13 +228,13 @@ class RememberingRunner(Runner):
         local.add_received(sending, after)
         return after
 
-    def _of_message(
+    def _message_outcomes(
         self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
     ) -> tuple[Outcome, ...]:
         owner = local.owner
         all_room = self.capacities[owner]
         start = Situation(owner, local.variables, message, local.suspension, time, all_room)
-        effects = self._known_effects(start) if self._remembers else None
+        effects = self._known_effects(start) if self._memoizes else None
         room = all_room - len(others)
         if effects is None or (others and any(effect.places > room for effect in effects)):
             effects = self._run_all(start._replace(room=room))
@@ -255,7 +255,7 @@ class RememberingRunner(Runner):
         """
         known = None
         if start.room == self.capacities[start.owner]:
-            known = self._remembered[start.owner].get(_key(start))
+            known = self._memo[start.owner].get(_key(start))
         return self._run_all(start) if known is None else known
 
     def _note_sent_at_once(self, effect: Effect) -> None:
@@ -274,10 +274,10 @@ class RememberingRunner(Runner):
 
     def _known_effects(self, start: Situation) -> tuple[Effect, ...]:
         """Give what comes of serving a message with an empty bag, which is remembered."""
-        remembered, key = self._remembered[start.owner], _key(start)
-        known = remembered.get(key)
+        memo, key = self._memo[start.owner], _key(start)
+        known = memo.get(key)
         if known is None:
-            known = remembered[key] = self._run_all(start)
+            known = memo[key] = self._run_all(start)
         return known
 
     def _run_all(self, start: Situation) -> tuple[Effect, ...]:
@@ -288,10 +288,10 @@ class RememberingRunner(Runner):
         while prefix is not None:
             effect = self.run(start, prefix)
             self.runs += 1
-            if self.look_every and not self.runs % self.look_every:
-                self.look()
-            if self._repetition is not None:
-                self._repetition.consider(start, effect)
+            if self.check_every and not self.runs % self.check_every:
+                self.check_limits()
+            if self._determinism is not None:
+                self._determinism.check(start, effect)
             found.append(effect)
             if len(found) > self._most_ways:
                 raise self._too_many_ways(start)
@@ -307,7 +307,7 @@ class RememberingRunner(Runner):
 
 
 def _key(start: Situation) -> tuple[Any, ...]:
-    """Give what tells situations of a rebec with an empty bag apart."""
+    """Give the identity of a situation of a rebec with an empty bag."""
     suspended = start.suspended
     return start.variables, start.message, None if suspended is None else suspended.identity
 

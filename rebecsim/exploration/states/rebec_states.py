@@ -1,7 +1,7 @@
 """The state of one rebec, interned: equal states of a rebec are one object.
 
 A state of the system is a tuple of these, so that comparing and hashing it costs no more than
-comparing and hashing as many pointers, and what a rebec does next is worked out once per state of
+comparing and hashing as many pointers, and the outcomes of a rebec are computed once per state of
 the rebec and not once per state of the system. That is sound because rebecs share nothing: what
 a message server does depends on the variables, clock and message of its own rebec alone.
 """
@@ -40,8 +40,8 @@ class Reference:
         return self.name
 
 
-class OddFloat(Enum):
-    """Floats that `==` does not tell apart as a program can, or does not find equal to themselves.
+class SpecialFloat(Enum):
+    """Floats for which `==` is no identity: -0.0 equals 0.0, and NaN does not equal itself.
 
     Everything else of IEEE 754 is stored as the Python float it is.
     """
@@ -66,7 +66,7 @@ class Values:
     """Encodes and decodes the values of one system of rebecs.
 
     Timers are kept relative to the time of the state they are part of; `time` is that time, for
-    whatever is encoded or decoded next.
+    the values that are encoded or decoded next.
     """
 
     def __init__(self, rebecs: tuple[Rebec, ...]) -> None:
@@ -81,8 +81,8 @@ class Values:
             return value
         if kind is float:
             if value == 0.0 and math.copysign(1.0, value) < 0.0:
-                return OddFloat.MINUS_ZERO
-            return OddFloat.NAN if value != value else value
+                return SpecialFloat.MINUS_ZERO
+            return SpecialFloat.NAN if value != value else value
         if kind is list:
             if PLAIN.issuperset(map(type, value)):
                 return tuple(value)
@@ -115,8 +115,8 @@ class Values:
             return self._rebecs[value.index]
         if kind is Since:
             return Since(value.start + self.time)
-        if kind is OddFloat:
-            return math.nan if value is OddFloat.NAN else -0.0
+        if kind is SpecialFloat:
+            return math.nan if value is SpecialFloat.NAN else -0.0
         return value
 
 
@@ -142,7 +142,7 @@ def rank(value: Any) -> tuple[int, Any]:
             return 1, value
         case Reference():
             return 2, value.index
-        case OddFloat():
+        case SpecialFloat():
             return 3, value.value
         case str():
             return 4, value
@@ -159,7 +159,7 @@ NEVER = 1 << 62
 
 NO_DEADLINE = math.inf
 
-NOBODY_INDEX = -1
+NO_SENDER = -1
 """In the place of a rebec's position, the sender of an `initial` message."""
 
 

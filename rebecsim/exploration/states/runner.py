@@ -35,7 +35,7 @@ from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending,
 from rebecsim.exploration.states.rebec_states import (
     NEVER,
     NO_DEADLINE,
-    NOBODY_INDEX,
+    NO_SENDER,
     PLAIN,
     UnsuitableValueError,
     Values,
@@ -107,7 +107,7 @@ class Situation(NamedTuple):
 
 
 class _End(NamedTuple):
-    """What a message server has come to, at its end or at a delay."""
+    """The rebec and its messages at the end of a message server, or at a delay."""
 
     variables: tuple[Any, ...]
     clock: int
@@ -204,7 +204,7 @@ class Runner:
         values: list[Any] = []
         self._taken, self._values = taken, values
         self._prefix, self._delays, self._stopped = prefix, 0, None
-        self._enter(start)
+        self._restore(start)
         began = time if suspended is None else suspended.began
         served = self._decode(owner, message, 0, began)
         breach, refused = None, ""
@@ -221,7 +221,7 @@ class Runner:
         if end is not None:  # also if a `finally` of the model raised something after it
             breach = None
         else:
-            end = self._end(rebec._now, None)
+            end = self._captured(rebec._now, None)
         rebec.__class__ = self._hidden[owner]
         self._sent.clear()
         return Effect(
@@ -271,14 +271,14 @@ class Runner:
             self._delays += 1
             suspended = self._start.suspended
             if suspended is not None and self._delays <= suspended.recipe.delays:
-                self._pass(rebec, suspended.recipe)
+                self._skip_delay(rebec, suspended.recipe)
                 return
-            self._stop(rebec, sys._getframe(1))
+            self._suspend(rebec, sys._getframe(1))
             raise Suspended
 
         return delay
 
-    def _pass(self, rebec: Rebec, recipe: Recipe) -> None:
+    def _skip_delay(self, rebec: Rebec, recipe: Recipe) -> None:
         """Go on behind a delay that is over.
 
         The next part is run at the time at which it was run before, or now if it is the one to be
@@ -302,7 +302,7 @@ class Runner:
             outbox = self._outboxes[self._start.owner]
             outbox.tried, outbox.capacity = 0, self._start.room
 
-    def _stop(self, rebec: Rebec, caller: FrameType) -> None:
+    def _suspend(self, rebec: Rebec, caller: FrameType) -> None:
         """Note the rebec as it is now, before `finally` clauses of the model can change it."""
         owner, variables, message, suspended, time, _ = self._start
         held = [rebec.__dict__[name] for name in self.names[owner]]
@@ -318,15 +318,15 @@ class Runner:
             or not may_wait_again(caller, serve.__code__)
         )
         if place is None:
-            place = recipe  # its whole history tells it apart, if nothing less can
+            place = recipe  # identified by its whole history, if nothing less will do
         elif owner in self._rules.start_matters:
             place = (place, elapsed)
         suspension = Suspension(rebec._now - time, message, place, recipe, timed=timed)
-        self._stopped = self._end(time, suspension)
+        self._stopped = self._captured(time, suspension)
 
     # --- states of rebecs in and out -----------------------------------------------------------
 
-    def _enter(self, start: Situation) -> None:
+    def _restore(self, start: Situation) -> None:
         """Make a rebec be at the start of a message server, and able to see its variables."""
         owner, variables, _, suspended, time, room = start
         rebec = self.rebecs[owner]
@@ -346,8 +346,8 @@ class Runner:
             attributes[name] = value if type(value) in PLAIN else decode(value)
         self.values.time = time
 
-    def _end(self, now: int, suspension: Suspension | None) -> _End:
-        """Read off what the rebec has come to."""
+    def _captured(self, now: int, suspension: Suspension | None) -> _End:
+        """Read off the variables and messages of the rebec."""
         owner, _, _, _, time, _ = self._start
         own: tuple[Waiting, ...] = ()
         sendings: tuple[Sending, ...] = ()
@@ -414,7 +414,7 @@ class Runner:
             arrival - time,
             priority,
             self._numbers[server],
-            NOBODY_INDEX if sender is None else sender._index,
+            NO_SENDER if sender is None else sender._index,
             NO_DEADLINE if deadline is None else deadline - time,
             order,
             arguments,
@@ -433,8 +433,8 @@ class Runner:
         return self.name_of(message.sender)
 
     def name_of(self, position: int) -> str:
-        """Name a rebec, or nobody, by its position."""
-        return NOBODY if position == NOBODY_INDEX else str(self.rebecs[position])
+        """Name a rebec by its position, or the sender of initial messages."""
+        return NOBODY if position == NO_SENDER else str(self.rebecs[position])
 
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
         deadline = message.deadline
@@ -443,14 +443,14 @@ class Runner:
             message.priority,
             sequence,
             self._servers[owner][message.number],
-            None if message.sender == NOBODY_INDEX else self.rebecs[message.sender],
+            None if message.sender == NO_SENDER else self.rebecs[message.sender],
             tuple(map(self.values.decode, message.arguments)),
             None if deadline == NO_DEADLINE else int(deadline) + time,
         )
 
 
 def _variable_names(rebec: Rebec) -> tuple[str, ...]:
-    """Name what a rebec remembers: declared variables first, then whatever else it was given."""
+    """Name the variables of a rebec: declared ones first, then other attributes."""
     declared = [variable.name for variable in type(rebec).__state_variables__]
     bound = {known.name for known in type(rebec).__known_rebecs__}
     others = [

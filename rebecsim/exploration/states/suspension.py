@@ -116,7 +116,7 @@ def _handlers(
 
 
 def _before(instruction: dis.Instruction, behind: Names) -> Names:
-    """Give what is live before an instruction, from what is live behind it."""
+    """Give the names that are live before an instruction, from those that are live behind it."""
     name = instruction.opname
     if "_FAST" not in name:
         return behind

@@ -24,7 +24,7 @@ from rebecsim.exploration.analysis.absolute_time import (
     reads_waiting_time,
 )
 from rebecsim.exploration.states.effects import Breach, Outcome, Sending
-from rebecsim.exploration.states.memoized_runner import RememberingRunner, Repeats
+from rebecsim.exploration.states.memoized_runner import MemoizedRunner, Repeats
 from rebecsim.exploration.states.rebec_states import NEVER, Local, LocalStore
 from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate.cells import class_cells, element_type
@@ -89,8 +89,8 @@ class TransitionSystem:
         rules = Rules(self.mode == "TTS", deadlines, overflows)
         if rules.splits:
             rules = Rules(*rules[:3], reads_waiting_time(model), reads_message_times(model))
-        self.runner = RememberingRunner(
-            model, rules, remembers=self.reads_time is None, repeats=repeats
+        self.runner = MemoizedRunner(
+            model, rules, memoizes=self.reads_time is None, repeats=repeats
         )
         left_out = abstracted or (frozenset(),) * len(self.runner.rebecs)
         self.runner.store = self.locals = LocalStore(
@@ -151,19 +151,19 @@ class TransitionSystem:
         if self.mode == "TTS" and not enabled:
             return self._time_step(state)
         if self.partial_order is not None and len(enabled) > 1:
-            leader = self.partial_order.leader(enabled)
-            if leader is not None:
-                return self._led(state, parts, leader, enabled)
+            ample_rebec = self.partial_order.ample_rebec(enabled)
+            if ample_rebec is not None:
+                return self._ample_transitions(state, parts, ample_rebec, enabled)
         return self._messages(state, parts, enabled)
 
-    def _led(
-        self, state: State, parts: State, leader: int, enabled: list[Local]
+    def _ample_transitions(
+        self, state: State, parts: State, ample_rebec: int, enabled: list[Local]
     ) -> list[tuple[Cause, State | Breach]]:
         """Give the transitions of a rebec; where one goes wrong, also those of the others."""
-        found = self._messages(state, parts, [parts[leader]])
+        found = self._messages(state, parts, [parts[ample_rebec]])
         if any(isinstance(target, Breach) for _, target in found):
             found += self._messages(
-                state, parts, [each for each in enabled if each.owner != leader]
+                state, parts, [each for each in enabled if each.owner != ample_rebec]
             )
         return found
 
@@ -190,7 +190,7 @@ class TransitionSystem:
                 if breach is not None:
                     found.append((outcome, breach))
                     continue
-                units = self._settle(after) if floating else 0
+                units = self._advance(after) if floating else 0
                 if absolute:
                     after.append(time + units)
                 found.append((outcome, tuple(after)))
@@ -210,9 +210,9 @@ class TransitionSystem:
             parts[receiver] = after
         return None
 
-    def _settle(self, parts: list[Any]) -> int:
+    def _advance(self, parts: list[Any]) -> int:
         """Move the time of the parts to the next event and give by how many units it was moved."""
-        units = _due(parts)
+        units = _next_event(parts)
         if units:
             parts[:] = [
                 local.shifted.get(units) or self.locals.shift(local, units) for local in parts
@@ -223,7 +223,7 @@ class TransitionSystem:
         parts = list(state[:-1] if self.absolute else state)
         if min([local.next for local in parts]) == NEVER:
             return []
-        units = self._settle(parts)
+        units = self._advance(parts)
         if self.absolute:
             parts.append(state[-1] + units)
         return [(TIME, tuple(parts))]
@@ -233,7 +233,7 @@ class TransitionSystem:
         if self.absolute:
             return int(after[-1] - before[-1])
         if isinstance(cause, TimePasses):
-            return _due(before)
+            return _next_event(before)
         if self.mode != "FTTS":
             return 0
         assert cause.local is not None
@@ -241,10 +241,10 @@ class TransitionSystem:
         moved[cause.effect.owner] = cause.local
         for sending in cause.effect.sendings:
             moved[sending.receiver] = moved[sending.receiver].received[sending]
-        return _due(moved)
+        return _next_event(moved)
 
 
-def _due(parts: Sequence[Any]) -> int:
+def _next_event(parts: Sequence[Any]) -> int:
     """Give when the next event is, or without any when the first rebec is free."""
     units: int = min([local.next for local in parts])
     return min([local.clock for local in parts]) if units == NEVER else units

@@ -37,7 +37,7 @@ from rebecsim.native.arrays import Flags, Integers
 
 
 class TimedUntil(NamedTuple):
-    """An until, and when it is met. `negated`: it stands for the opposite."""
+    """An until, and when it is met. `negated`: the formula is its negation."""
 
     left: Flags
     right: Flags
@@ -82,7 +82,7 @@ class UntilWalk:
         self._system = system
         self._until = until
 
-    def meeting(self, start: int) -> HopRun:
+    def satisfying_run(self, start: int) -> HopRun:
         """Give a run on which it holds, of a bound from above the soonest. There must be one.
 
         Wherever it holds with what is left of the bound, some way on is a right one. So it goes
@@ -129,19 +129,19 @@ class UntilWalk:
         lasts = until.left[node] and left < int(self._system.length[node])
         return until.comparison == "<=" or left == 0 or bool(lasts)
 
-    def avoiding(self, start: int) -> HopRun:
+    def refuting_run(self, start: int) -> HopRun:
         """Give a run on which it does not hold: up to where that is decided, or round for ever.
 
         There must be one. Of a bound from above it goes on until the time is over, if that is soon.
         """
         times = self._until.times
         nearest = times.nearest(start, holds=False)
-        soon = self._avoiding((start, times.limit), _SOON) if nearest > times.limit else None
-        run = soon or self._avoiding((start, nearest), None)
+        soon = self._refuting_run((start, times.limit), _SOON) if nearest > times.limit else None
+        run = soon or self._refuting_run((start, nearest), None)
         assert run is not None, "nothing keeps it from going on"
         return run
 
-    def _avoiding(self, here: _Place, most: int | None) -> HopRun | None:
+    def _refuting_run(self, here: _Place, most: int | None) -> HopRun | None:
         """Give such a run of no more than so many hops."""
         hops: list[Hop] = []
         seen: dict[_Place, int] = {}
@@ -214,7 +214,7 @@ class Evaluation:
                 return ~holds if until.negated else holds
 
     def _cut(self, nodes: Integers, units: Integers) -> None:
-        """Cut stretches after some units, in what is known, too."""
+        """Cut stretches after some units, and the known values with them."""
         self._system, origin = self._system.cut(nodes, units)
         self._known = {each: flags[origin] for each, flags in self._known.items()}
         self._untils.clear()
@@ -243,7 +243,7 @@ class Evaluation:
     def shown(self, formula: Formula, value: bool) -> ShownRun | None:
         """Give a run from the start that shows that a formula has a value there, if one run can.
 
-        Where it has come to what an operator asks for, it goes on with what shows that.
+        Where it meets the operand of an operator, it goes on with a run that shows that operand.
         """
         run = self._run(formula, value, 0)
         return None if run is None else self._without_stretches(run)
@@ -263,8 +263,8 @@ class Evaluation:
                     return None
                 walk = UntilWalk(self._system, until)
                 if until.universal:
-                    return walk.avoiding(start)
-                way = walk.meeting(start)
+                    return walk.refuting_run(start)
+                way = walk.satisfying_run(start)
                 end = way.hops[-1].target if way.hops else start
                 more = self._run(formula.operands[-1], not until.negated, end)
                 return way if more is None else way.followed_by(more)
@@ -346,13 +346,7 @@ class TemporalJudge:
         steps = [each for each in edges if each != STAYS]
         if loop is not None:
             loop = sum(each != STAYS for each in edges[:loop])
-        return path_along(self._system, self._ordinals(steps), breach, loop)
-
-    def _ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
-        places = np.array(edges, np.int64)
-        first = self._graph.first
-        sources = np.searchsorted(first[1:], places, side="right")
-        return tuple((places - first[sources]).tolist())
+        return path_along(self._system, self._graph.ordinals(steps), breach, loop)
 
     # --- TCTL ----------------------------------------------------------------------------------
 

@@ -105,10 +105,10 @@ def endless(graph: StateGraph) -> EndlessGraph:
         first = np.zeros(states + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=states), out=first[1:])
         idle[stays] = (1 << rebecs) - 1
-        nobody = np.full(len(stays), rebecs + TIME, np.uint8)
+        no_rebec = np.full(len(stays), rebecs + TIME, np.uint8)
         target = np.concatenate([target[goes_on], stays.astype(np.int32)])[order]
         edge = np.concatenate([edge[goes_on], np.full(len(stays), STAYS, np.int32)])[order]
-        act = np.concatenate([act[goes_on], nobody])[order]
+        act = np.concatenate([act[goes_on], no_rebec])[order]
     return EndlessGraph(first, target, edge, act, idle, graph.cut, rebecs)
 
 
@@ -125,15 +125,12 @@ def _able(first: Integers, act: NDArray[np.uint8]) -> Integers:
 Labels = NDArray[np.int64]
 """For each state, a bit for each proposition."""
 
-MOST_PROPOSITIONS = 62
 
+class Groups(NamedTuple):
+    """States grouped by parts of them: a state of each group, and the group of each state."""
 
-class Groups:
-    """States that do not differ in what some rebecs are: a state of each group, its own of each."""
-
-    def __init__(self, first: Sequence[int], of_state: NDArray[np.int64]) -> None:
-        self.first = first
-        self.of_state = of_state
+    first: Sequence[int]
+    of_state: Integers
 
 
 class Labelling:
@@ -146,7 +143,7 @@ class Labelling:
     def labels(self, propositions: Sequence[StateProposition]) -> Labels:
         """Say in which states which propositions are true.
 
-        Each is worked out once for states that do not differ in what it reads. Raises UserError
+        Each is evaluated once for states that do not differ in what it reads. Raises UserError
         where a proposition has no value.
         """
         labels = np.zeros(len(self._states), np.int64)
@@ -252,7 +249,7 @@ class Stretches:
 
 
 def stretches_of(graph: EndlessGraph, duration: Integers) -> Stretches:
-    """Take a graph apart; `duration` says how long each of its transitions takes."""
+    """Split transitions into units of time; `duration` says how long each takes."""
     states = len(graph.first) - 1
     source = np.repeat(np.arange(states, dtype=np.int64), np.diff(graph.first))
     target = graph.target.astype(np.int64)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from rebecsim.native.arrays import Bytes, Flags, Integers, Narrow
 
 ACTOR = 63
-"""The bits of what is done in a transition that say by whom."""
+"""The bits of `act` that give the rebec that acts."""
 
 TIME = 64
 """The bit that says that time passes."""

@@ -22,10 +22,10 @@ NEVER = 1 << 60
 """A time that does not come; where the greatest bound is meant, any time."""
 
 MOST_TIMES = 100_000
-"""The most times that are looked at, one by one, for `==`."""
+"""The most times considered, one by one, for `==`."""
 
 MOST_RANGES = 20_000_000
-"""The most ranges of times, of all nodes, that are looked at for `==`."""
+"""The most ranges of times, of all nodes, considered for `==`."""
 
 _NONE: Integers = np.zeros(0, np.int64)
 
@@ -89,7 +89,7 @@ class AtMost:
         return np.flatnonzero(inside), units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
-        """Give the least limit; without any, one that is never come to."""
+        """Give the least limit; without any, one that is never reached."""
         least = int(self._least[node])
         return min(least, self.limit) if holds or least < NEVER else NEVER - 1
 
@@ -125,8 +125,8 @@ class Exactly:
     """It holds with the bounds in some ranges, or with all others.
 
     For a run there are the times at which it can be met. For every run there are those at which
-    some run fails: it has left `left` before, or goes round without time, or does not meet `right`.
-    Ranges of one node are apart, and ascend.
+    some run fails: it has left `left` before, or cycles without time, or does not meet `right`.
+    Ranges of one node are disjoint, and ascend.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class Exactly:
         return met ^ self._universal
 
     def cuts(self) -> tuple[Integers, Integers]:
-        """Give where what is so at the exact time changes: within the stretch, or behind it."""
+        """Give where the truth at the exact time changes: within the stretch, or behind it."""
         system = self._system
         hops = np.flatnonzero((system.length[system.source] > 1) & self._left[system.source])
         if self.limit <= 0:
@@ -223,7 +223,7 @@ class Exactly:
 
 
 class Levels:
-    """Nodes by the times at which they are looked at, with a number each; the soonest first."""
+    """A queue of nodes by time, with a number each; the soonest first."""
 
     def __init__(self) -> None:
         self._times: list[int] = []

@@ -13,7 +13,7 @@ from rebecsim.clusters.model.chances import ChanceQuestion, chances, hits_of, lo
 from rebecsim.clusters.model.variants import ModelText
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration.orders.quantities import Quantity, QuantityKind
+from rebecsim.exploration.orders import Quantity, QuantityKind
 from rebecsim.simulation import simulator
 from rebecsim.studies.running.executors import ThisProcess
 from tests.conftest import Run

@@ -11,8 +11,7 @@ import rebecsim as rs
 from rebecsim.clusters.model.rare_chances import Effort, RareChance, rare_chance
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.splitting import Levels, RandomWalks
+from rebecsim.exploration.orders import Levels, Quantity, SplitRuns
 from rebecsim.interface import LoadedModel
 from tests.conftest import Run
 
@@ -57,7 +56,7 @@ def split(
     model: LoadedModel, quantity: Quantity, expression: str, at: tuple[float, ...], effort: Effort
 ) -> RareChance:
     levels = Levels(expression, at)
-    walks = RandomWalks(model.model, quantity, levels, 9, checked=model.checked)
+    walks = SplitRuns(model.model, quantity, levels, 9, checked=model.checked)
     each = [walks.estimate(effort.runs, effort.seed, place) for place in range(effort.repetitions)]
     return rare_chance(each, quantity, levels, effort)
 

@@ -17,8 +17,7 @@ from rebecsim.clusters.model.study import STUDY
 from rebecsim.clusters.model.variants import open_text
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.quantities import quantities_of
-from rebecsim.exploration.orders.solving import exact_orders
+from rebecsim.exploration.orders import exact_orders, quantities_of
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file, parse_model
 from rebecsim.metrics import Metric

@@ -18,9 +18,7 @@ from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
-from rebecsim.exploration.orders.decision_process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import exact_orders
+from rebecsim.exploration.orders import GOALS, Quantity, exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate

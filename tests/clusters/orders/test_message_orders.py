@@ -16,9 +16,7 @@ from rebecsim.clusters.dispatch.orders.messages import MessageCluster, message_o
 from rebecsim.clusters.dispatch.orders.solving import exact_cluster
 from rebecsim.clusters.dispatch.orders.worth import ClusterValues
 from rebecsim.clusters.dispatch.source import rebeca_source
-from rebecsim.exploration.orders.decision_process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import exact_orders
+from rebecsim.exploration.orders import GOALS, Quantity, exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate

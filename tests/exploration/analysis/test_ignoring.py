@@ -12,10 +12,8 @@ from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import Limits, Mode, explore
-from rebecsim.exploration.checks import Problem, pose
-from rebecsim.exploration.properties import abstraction, decided_by
-from rebecsim.exploration.state_graph import state_space
+from rebecsim.exploration import Limits, Mode, Problem, abstraction, explore, pose, state_space
+from rebecsim.exploration.properties import decided_by
 from rebecsim.generate import build_model
 from rebecsim.generate.module import load_model
 from rebecsim.lang import check_source

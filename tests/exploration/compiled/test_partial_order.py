@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from models import ticket_service
 from rebecsim.actors import ReplayScheduler
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, Result, explore
-from rebecsim.exploration.analysis.footprints import sendings_of
-from rebecsim.exploration.checks import Reduction
+from rebecsim.exploration import Checks, Limits, Reduction, Result, explore
+from rebecsim.exploration.analysis.footprints import send_graph_of
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine
@@ -127,12 +126,12 @@ def test_a_watched_rebec_does_not_go_first() -> None:
 
 
 def test_what_is_sent_at_once_is_read_in_the_text() -> None:
-    sendings = sendings_of(office(2))
+    sendings = send_graph_of(office(2))
     refill, buy = 1, 0
-    assert sendings.at_once[0, refill] == frozenset()
-    assert sendings.ever[0, refill] == {0}
-    assert sendings.at_once[0, buy] == {(1, 1), (2, 1)}
-    assert sendings.ever[1, 0] == {0}
+    assert sendings.immediate[0, refill] == frozenset()
+    assert sendings.targets[0, refill] == {0}
+    assert sendings.immediate[0, buy] == {(1, 1), (2, 1)}
+    assert sendings.targets[1, 0] == {0}
     assert sendings.cycle == ()
 
 

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, note, settings, strategies as st
 
-from rebecsim.exploration import Checks, Limits, Result, explore
+from rebecsim.exploration import Checks, Limits, Result, TransitionSystem, explore
 from rebecsim.exploration.compiled import serving
-from rebecsim.exploration.compiled.packed_states import Collapsed
+from rebecsim.exploration.compiled.collapse import Collapsed
 from rebecsim.exploration.states import transitions
-from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from models import ticket_service
-from rebecsim.exploration import BreadthFirst, Checks, Limits, Result, explore
+from rebecsim.exploration import BreadthFirst, Checks, Limits, Progress, Result, Search, explore
 from rebecsim.exploration.compiled import compiled_search, two_threads
-from rebecsim.exploration.search import Progress, Search
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.native import engines

@@ -11,11 +11,18 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import rebecsim as rs
 from rebecsim.actors import Violation
-from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Result, explore
-from rebecsim.exploration.checks import pose
+from rebecsim.exploration import (
+    BreadthFirst,
+    Checks,
+    DepthFirst,
+    Ends,
+    Limits,
+    Result,
+    Search,
+    explore,
+    pose,
+)
 from rebecsim.exploration.cycles import ends_of
-from rebecsim.exploration.result import Ends
-from rebecsim.exploration.search import Search
 from rebecsim.exploration.state_graph import build_graph
 from rebecsim.generate.module import build_model
 from rebecsim.lang import check_source

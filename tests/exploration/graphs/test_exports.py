@@ -12,10 +12,16 @@ import pytest
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, Mode, explore
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.state_graph import StateSpace, state_space
-from rebecsim.exploration.states.effects import BreachKey
+from rebecsim.exploration import (
+    BreachKey,
+    Checks,
+    Limits,
+    Mode,
+    StateSpace,
+    explore,
+    pose,
+    state_space,
+)
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report import draw_space, draw_topology, edge_label, write_state_space

@@ -13,11 +13,20 @@ from typer.testing import CliRunner
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, cycles, explore
-from rebecsim.exploration.checks import pose
+from rebecsim.exploration import (
+    BreadthFirst,
+    Checks,
+    DepthFirst,
+    Limits,
+    Mode,
+    Search,
+    StateSpace,
+    cycles,
+    explore,
+    pose,
+    state_space,
+)
 from rebecsim.exploration.cycles import on_cycles
-from rebecsim.exploration.search import Search
-from rebecsim.exploration.state_graph import StateSpace, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import LiveLimits, check_log, conductor, run_live

@@ -9,11 +9,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from models import ticket_service
 from rebecsim.actors import Model
-from rebecsim.exploration import Checks, Limits, Mode
-from rebecsim.exploration.checks import NO_MESSAGE_LEFT, Problem, pose
+from rebecsim.exploration import NO_MESSAGE_LEFT, Breach, Checks, Limits, Mode, Problem, pose
 from rebecsim.exploration.search import NO_SERVICE, Service
 from rebecsim.exploration.state_graph import StateGraph, build_graph
-from rebecsim.exploration.states.effects import Breach, Outcome, key_of_state, key_of_step
+from rebecsim.exploration.states.effects import Outcome, key_of_state, key_of_step
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.exploration.analysis.footprints import counters_of
-from rebecsim.exploration.orders.decision_process import GOALS
-from rebecsim.exploration.orders.quantities import Quantity, counted_of
-from rebecsim.exploration.orders.solving import exact_orders
+from rebecsim.exploration.orders import GOALS, Quantity, exact_orders
+from rebecsim.exploration.orders.quantities import counted_of
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 

@@ -15,9 +15,8 @@ from rebecsim.actors.randomness import key_of
 from rebecsim.clusters.model.expressions import Expression
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
-from rebecsim.exploration.orders.decision_process import GOALS, DecisionProcess, Rewards
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.exploration.orders import GOALS, ExactOrders, Quantity, exact_orders
+from rebecsim.exploration.orders.decision_process import DecisionProcess, Rewards
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate

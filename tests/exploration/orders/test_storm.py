@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rebecsim.exploration.orders import Quantity, exact_orders
 from rebecsim.exploration.orders.decision_process import DecisionProcess, Rewards
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import exact_orders
 from rebecsim.generate.module import load_checked
 
 MODELS = Path(__file__).resolve().parents[3] / "models"

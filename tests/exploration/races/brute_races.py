@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.state_graph import StateSpace, Transition
+from rebecsim.exploration import StateSpace, Transition
 from tests.exploration.races.fair_cycles import backward, fair_cycles
 
 __all__ = ["Brute", "TooManyError", "Verdict"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rebecsim.exploration import find_races
-from rebecsim.exploration.races import Races
+from rebecsim.exploration import Races, find_races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 

@@ -8,13 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from rebecsim.exploration import Checks, Limits, Mode
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.races import Contender, Races, find_races
-from rebecsim.exploration.races.cures import Asked, try_cures
-from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration import (
+    Checks,
+    Contender,
+    Limits,
+    Mode,
+    Races,
+    find_races,
+    pose,
+    state_space,
+)
+from rebecsim.exploration.races.cures import RaceQuery, try_cures
+from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.trying import violations
-from rebecsim.exploration.state_graph import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.examples import dear
@@ -28,11 +34,11 @@ STATES = 150
 _HARMFUL = ("inevitable", "avoidable", "results")
 
 
-def _drawn(drawn: Drawn, tts: bool, checks: Checks) -> tuple[CheckedModel, Races, Asked]:
+def _drawn(drawn: Drawn, tts: bool, checks: Checks) -> tuple[CheckedModel, Races, RaceQuery]:
     dialect: Any = "core" if drawn.core else "timed"
     mode: Mode | None = None if drawn.core else "TTS" if tts else "FTTS"
     checked = check_source(drawn.source, "drawn.rebeca", dialect)
-    asked = Asked(mode=mode, checks=checks, limits=Limits(states=STATES), most_followed=3_000)
+    asked = RaceQuery(mode=mode, checks=checks, limits=Limits(states=STATES), most_followed=3_000)
     found = asked.races(checked, "drawn")
     assume(
         found.is_decided
@@ -161,7 +167,7 @@ def split_models(draw: st.DrawFn) -> str:
 
 def _values(checked: CheckedModel, tts: bool) -> set[tuple[Any, ...]]:
     """Give the values that all variables have together at some time."""
-    _, graph = Asked(mode="TTS" if tts else "FTTS").graph(checked, "drawn")
+    _, graph = RaceQuery(mode="TTS" if tts else "FTTS").graph(checked, "drawn")
     return {tuple(local.variables for local in state) for state in graph.search.states}
 
 
@@ -171,14 +177,17 @@ def test_what_is_done_at_once_could_be_done_one_behind_the_other(source: str, tt
     checked = check_source(source, "drawn.rebeca")
     before = _values(checked, tts)
     sent = [Contender("a", each, "b") for each in ("then", "other")]
-    for proposal in (at_once(checked, Contender("a", "then", "a")), together(checked, *sent)):
+    for proposal in (
+        inline_self_sends(checked, Contender("a", "then", "a")),
+        merge_sends(checked, *sent),
+    ):
         cured = check_source(print_model(proposal.make().tree), "cured.rebeca")
         assert cured.tree != checked.tree
         assert _values(cured, tts) <= before
 
 
 def test_the_races_of_the_printed_model_are_those_of_the_model() -> None:
-    checked, asked = check_source(ACCOUNT, "model.rebeca"), Asked(checks=QUIET)
+    checked, asked = check_source(ACCOUNT, "model.rebeca"), RaceQuery(checks=QUIET)
     found = asked.races(checked, "model")
     printed = check_source(try_cures(checked, found, asked).source, "printed.rebeca")
     again = find_races(build_model(printed, "printed"), checked=printed, checks=QUIET)

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from rebecsim.exploration import Checks, Limits
-from rebecsim.exploration.races import Races
-from rebecsim.exploration.races.cures import Asked, Cures, RaceCures, Tried, try_cures
+from rebecsim.exploration import Checks, Limits, Races
+from rebecsim.exploration.races.cures import Cures, RaceCures, RaceQuery, Tried, try_cures
 from rebecsim.lang import check_source
 
 pytestmark = pytest.mark.large
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.large
 QUIET = Checks(deadlock=False)
 
 
-def _asked(source: str, asked: Asked, dialect: Any = "timed") -> tuple[Races, Cures]:
+def _asked(source: str, asked: RaceQuery, dialect: Any = "timed") -> tuple[Races, Cures]:
     checked = check_source(source, "model.rebeca", dialect)
     found = asked.races(checked, "model")
     return found, try_cures(checked, found, asked)
@@ -26,7 +25,7 @@ def _asked(source: str, asked: Asked, dialect: Any = "timed") -> tuple[Races, Cu
 
 @cache
 def _cures(source: str, dialect: Any) -> Cures:
-    return _asked(source, Asked(checks=QUIET), dialect)[1]
+    return _asked(source, RaceQuery(checks=QUIET), dialect)[1]
 
 
 def _of(source: str, *, dialect: Any = "timed", checks: Checks | None = None) -> RaceCures:
@@ -34,7 +33,7 @@ def _of(source: str, *, dialect: Any = "timed", checks: Checks | None = None) ->
     if checks is None:
         cures = _cures(source, dialect)
     else:
-        _, cures = _asked(source, Asked(checks=checks), dialect)
+        _, cures = _asked(source, RaceQuery(checks=checks), dialect)
     (only,) = cures.of_races
     return only
 
@@ -476,8 +475,8 @@ def test_a_priority_that_lets_a_message_wait_for_ever_is_worse() -> None:
 
 def test_limits_hold_for_each_cure() -> None:
     checked = check_source(ROUNDS, "model.rebeca")
-    found = Asked(checks=QUIET).races(checked, "model")
-    cures = try_cures(checked, found, Asked(checks=QUIET, limits=Limits(states=6)))
+    found = RaceQuery(checks=QUIET).races(checked, "model")
+    cures = try_cures(checked, found, RaceQuery(checks=QUIET, limits=Limits(states=6)))
     outcomes = _outcomes(cures.of_races[0])
     assert outcomes["guard-t.close-each-use"] == "undecided"
     assert "removes" not in outcomes.values()
@@ -485,9 +484,9 @@ def test_limits_hold_for_each_cure() -> None:
 
 def test_an_interrupt_leaves_the_rest_undecided() -> None:
     checked = check_source(ROUNDS, "model.rebeca")
-    found = Asked(checks=QUIET).races(checked, "model")
+    found = RaceQuery(checks=QUIET).races(checked, "model")
     cures = try_cures(
-        checked, found, Asked(checks=QUIET, limits=Limits(is_interrupted=lambda: True))
+        checked, found, RaceQuery(checks=QUIET, limits=Limits(is_interrupted=lambda: True))
     )
     assert cures.is_interrupted
     assert set(_outcomes(cures.of_races[0]).values()) <= {"undecided", "n/a"}
@@ -495,7 +494,7 @@ def test_an_interrupt_leaves_the_rest_undecided() -> None:
 
 def test_only_one_race_is_tried_if_it_is_named() -> None:
     checked = check_source(ACCOUNT, "model.rebeca")
-    asked = Asked(checks=QUIET)
+    asked = RaceQuery(checks=QUIET)
     found = asked.races(checked, "model")
     assert len(found.groups) == 2
     assert [each.race for each in try_cures(checked, found, asked).of_races] == [found.groups[0]]

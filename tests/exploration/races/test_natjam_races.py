@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.exploration import Checks, TransitionSystem, find_races
-from rebecsim.exploration.checks import pose
+from rebecsim.exploration import Checks, TransitionSystem, find_races, pose
 from rebecsim.exploration.state_graph import build_graph
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file, check_source, parse_property_file

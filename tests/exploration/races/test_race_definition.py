@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
-from rebecsim.exploration import Checks, Limits, Mode
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.races import Races, find_races
-from rebecsim.exploration.state_graph import state_space
+from rebecsim.exploration import Checks, Limits, Mode, Races, find_races, pose, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine

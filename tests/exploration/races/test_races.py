@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
-from rebecsim.exploration import Breach, Checks, Limits, explore, find_races
+from rebecsim.exploration import Breach, Checks, Limits, Races, explore, find_races
 from rebecsim.exploration.cycles import components
-from rebecsim.exploration.races import Races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report import race_lines, races_conclusion

@@ -15,7 +15,7 @@ from rebecsim.actors import (
 )
 from rebecsim.exploration import Breach, Checks, Mode, TransitionSystem, explore
 from rebecsim.exploration.search import collecting_rarely
-from rebecsim.exploration.states.memoized_runner import RememberingRunner
+from rebecsim.exploration.states.memoized_runner import MemoizedRunner
 from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
@@ -54,24 +54,24 @@ def test_remembering_changes_nothing(
         return found.states, found.transitions, violations, str(found.path)
 
     remembering = findings()
-    make = RememberingRunner.__init__
+    make = MemoizedRunner.__init__
 
-    def forgetful(self: RememberingRunner, model: Model, rules: Rules, **options: object) -> None:
-        make(self, model, rules, **{**options, "remembers": False})  # type: ignore[arg-type]
+    def forgetful(self: MemoizedRunner, model: Model, rules: Rules, **options: object) -> None:
+        make(self, model, rules, **{**options, "memoizes": False})  # type: ignore[arg-type]
 
-    monkeypatch.setattr(RememberingRunner, "__init__", forgetful)
+    monkeypatch.setattr(MemoizedRunner, "__init__", forgetful)
     assert findings() == remembering
 
 
 def test_a_message_server_runs_once_for_all_bags(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[object, ...]] = []
-    run = RememberingRunner.run
+    run = MemoizedRunner.run
 
-    def counted(self: RememberingRunner, *start: object) -> object:
+    def counted(self: MemoizedRunner, *start: object) -> object:
         runs.append(start[:5])
         return run(self, *start)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(RememberingRunner, "run", counted)
+    monkeypatch.setattr(MemoizedRunner, "run", counted)
     system = TransitionSystem(_crowded(7))
     pending, seen = [system.initial], {system.initial}
     bags = set()

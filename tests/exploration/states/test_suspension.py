@@ -16,11 +16,19 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.exploration import Breach, Checks, Limits, Result, TransitionSystem, explore
-from rebecsim.exploration.checks import pose
+from rebecsim.exploration import (
+    Breach,
+    Cause,
+    Checks,
+    Limits,
+    Result,
+    State,
+    TransitionSystem,
+    explore,
+    pose,
+)
 from rebecsim.exploration.states import suspension
 from rebecsim.exploration.states.effects import Outcome
-from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from tests.examples import dear

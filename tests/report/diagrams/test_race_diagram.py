@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.exploration.races import Races, find_races
-from rebecsim.exploration.races.result import Witness
+from rebecsim.exploration import Races, find_races
+from rebecsim.exploration.races import Witness
 from rebecsim.generate.module import load_checked
 from rebecsim.report import orders_as_text, race_lines
 

@@ -46,7 +46,7 @@ from rebecsim.clusters.dispatch.orders.waits import (
     wait_on,
 )
 from rebecsim.clusters.dispatch.orders.worth import Counted
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
+from rebecsim.exploration.orders import GOALS, Goal
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -24,7 +24,7 @@ from rebecsim.clusters.dispatch.orders.loops import (
 )
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
 from rebecsim.clusters.dispatch.orders.walks import spread
-from rebecsim.exploration.orders.decision_process import GOALS
+from rebecsim.exploration.orders import GOALS
 
 Entry = TypeVar("Entry", bound=np.generic)
 

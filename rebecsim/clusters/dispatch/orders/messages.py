@@ -25,9 +25,7 @@ from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
 from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme, Worth
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables
 from rebecsim.exploration import Limits
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
-from rebecsim.exploration.orders.quantities import Quantity
-from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, Quantity, exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.metrics.metric import Weights

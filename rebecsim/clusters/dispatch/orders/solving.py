@@ -21,7 +21,7 @@ from rebecsim.clusters.dispatch.orders.worth import (
     Worth,
 )
 from rebecsim.errors import UserError
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
+from rebecsim.exploration.orders import GOALS, Goal
 from rebecsim.studies.study import MOST_STATES
 
 

@@ -12,7 +12,7 @@ from rebecsim.clusters.dispatch.orders.graph import Found, is_known
 from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS
 from rebecsim.clusters.dispatch.orders.walks import step_back
 from rebecsim.clusters.dispatch.orders.worth import Counted
-from rebecsim.exploration.orders.decision_process import GOALS
+from rebecsim.exploration.orders import GOALS
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
+from rebecsim.exploration.orders import GOALS, Goal
 
 Counted = Literal["deadline_misses", "completions", "energy"]
 """What runs are reckoned by, as measures call it."""

@@ -15,7 +15,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Confi
 from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.counted import counted
-from rebecsim.exploration.orders.decision_process import GOALS, Goal
+from rebecsim.exploration.orders import GOALS, Goal
 from rebecsim.files import write_json, write_text
 from rebecsim.limits import RECORD, LimitError, read_json
 from rebecsim.report.csv import text_of

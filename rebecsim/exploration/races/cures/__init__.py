@@ -36,16 +36,16 @@ them, one that the model had anyway hides that there are more: say with `termina
 """
 
 from rebecsim.exploration.races.cures.change import CURE_KINDS, OUTCOMES, CureKind, Outcome, Tried
-from rebecsim.exploration.races.cures.trying import Asked, Cures, RaceCures, try_cures
+from rebecsim.exploration.races.cures.trying import Cures, RaceCures, RaceQuery, try_cures
 
 __all__ = [
     "CURE_KINDS",
     "OUTCOMES",
-    "Asked",
     "CureKind",
     "Cures",
     "Outcome",
     "RaceCures",
+    "RaceQuery",
     "Tried",
     "try_cures",
 ]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from rebecsim.exploration.analysis.footprints import methods_called
 from rebecsim.exploration.races.cures.change import (
     OF_A_MESSAGE,
     Change,
@@ -23,7 +24,6 @@ from rebecsim.exploration.races.cures.change import (
     fresh,
     identifiers,
     locals_of,
-    methods_called,
     names_read,
     renamed,
     server_of,
@@ -36,7 +36,7 @@ from rebecsim.lang.types import RebecType
 _Host = syntax.MessageServer | syntax.Constructor
 
 
-def at_once(checked: CheckedModel, contender: Contender) -> Proposal:
+def inline_self_sends(checked: CheckedModel, contender: Contender) -> Proposal:
     """Propose to do a message that a rebec sends to itself where it sends it."""
     name = f"{contender.rebec}.{contender.server}"
     title = f"atomic: {name} done at once by what sends it"
@@ -202,7 +202,7 @@ class _Moving:
 _Pair = tuple[CheckedServer, CheckedServer]
 
 
-def together(checked: CheckedModel, one: Contender, two: Contender) -> Proposal:
+def merge_sends(checked: CheckedModel, one: Contender, two: Contender) -> Proposal:
     """Propose one message for two that the same rebec sends one behind the other."""
     rebec = one.rebec
     title = f"atomic: one message for {rebec}.{one.server} and {rebec}.{two.server}"
@@ -319,8 +319,8 @@ def _with_server(checked: CheckedModel, tree: syntax.Model, name: str, pair: _Pa
     first, second = pair
     if any(isinstance(node, syntax.Return) for node in walk(first.tree)):
         raise DoesNotApplyError(f"{first.name} has a `return`")
-    one = _apart(checked, first.tree, identifiers(second.tree))
-    two = _apart(checked, second.tree, identifiers(one))
+    one = _with_fresh_names(checked, first.tree, identifiers(second.tree))
+    two = _with_fresh_names(checked, second.tree, identifiers(one))
     assert one.body is not None
     assert two.body is not None
     server = syntax.MessageServer(
@@ -337,7 +337,7 @@ def _with_server(checked: CheckedModel, tree: syntax.Model, name: str, pair: _Pa
     )
 
 
-def _apart(
+def _with_fresh_names(
     checked: CheckedModel, server: syntax.MessageServer, others: frozenset[str]
 ) -> syntax.MessageServer:
     """Give parameters and local variables names that the other message server does not use."""

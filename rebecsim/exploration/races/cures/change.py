@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Literal, NamedTuple, get_args
 
+from rebecsim.exploration.analysis.footprints import methods_called
 from rebecsim.exploration.races.result import Contender, RaceGroup, WitnessOrder
 from rebecsim.exploration.states.effects import BreachKey
 from rebecsim.lang import CheckedClass, CheckedModel, CheckedServer, syntax, walk
@@ -17,7 +18,7 @@ CURE_KINDS: tuple[CureKind, ...] = get_args(CureKind)
 
 Outcome = Literal["removes", "lessens", "hides", "no help", "worse", "undecided", "n/a"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""What is said of a cure, the best first; see `rebecsim.exploration.races.cures`."""
+"""The outcomes of trying a cure, the best first; see `rebecsim.exploration.races.cures`."""
 
 
 class DoesNotApplyError(Exception):
@@ -25,7 +26,7 @@ class DoesNotApplyError(Exception):
 
 
 class Guarded(NamedTuple):
-    """A service that looks at a flag of its rebec before it is done."""
+    """A service that tests a flag of its rebec before it is done."""
 
     rebec: str
     server: str
@@ -34,7 +35,7 @@ class Guarded(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A changed model. Services of the message servers `merged` are not told apart any more."""
+    """A changed model. Services of the message servers `merged` count as one."""
 
     tree: syntax.Model
     merged: frozenset[str] = frozenset()
@@ -178,21 +179,6 @@ def renamed(
     changed = rewritten(body, change)
     assert isinstance(changed, syntax.Block)
     return changed
-
-
-# --- what a message server does -----------------------------------------------------------------
-
-
-def methods_called(owner: CheckedClass, body: syntax.Node) -> tuple[syntax.Method, ...]:
-    """Give the methods that a body calls, and those that they call."""
-    found: dict[str, syntax.Method] = {}
-    pending: list[syntax.Node] = [body]
-    while pending:
-        for node in walk(pending.pop()):
-            if isinstance(node, syntax.Call) and node.method in owner.methods.keys() - found.keys():
-                found[node.method] = owner.methods[node.method]
-                pending.append(found[node.method])
-    return tuple(found.values())
 
 
 def names_read(owner: CheckedClass, body: syntax.Node) -> frozenset[str]:

@@ -193,20 +193,20 @@ def _guarded(checked: CheckedModel, early: Contender, late: Contender, form: For
         field = syntax.Field(syntax.TypeName("boolean"), flag)
         return replace(tree, state_variables=(*tree.state_variables, field))
 
-    def note(tree: syntax.MessageServer) -> syntax.MessageServer:
+    def set_flag(tree: syntax.MessageServer) -> syntax.MessageServer:
         return _beginning_with(tree, _assign(flag, True))
 
-    def look(tree: syntax.MessageServer) -> syntax.MessageServer:
+    def test_flag(tree: syntax.MessageServer) -> syntax.MessageServer:
         after = syntax.IntLiteral(1) if form == "later" else None
         back = () if form == "drop" else (_put_back(tree, after),)
         leave = syntax.Block((*back, syntax.Return()))
         check = syntax.If(syntax.Unary("!", syntax.Name(flag)), leave)
-        again = (_assign(flag, False),) if form == "each" else ()
-        return _beginning_with(tree, check, *again)
+        reset = (_assign(flag, False),) if form == "each" else ()
+        return _beginning_with(tree, check, *reset)
 
     tree = edited_class(checked.tree, holder, declare)
-    tree = edited_server(tree, first.owner, first.name, note)
-    tree = edited_server(tree, second.owner, second.name, look)
+    tree = edited_server(tree, first.owner, first.name, set_flag)
+    tree = edited_server(tree, second.owner, second.name, test_flag)
     return Change(tree, guarded=Guarded(late.rebec, late.server, flag))
 
 

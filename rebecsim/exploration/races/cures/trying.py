@@ -16,7 +16,7 @@ from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.cycles import components
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.paths import written_name
-from rebecsim.exploration.races.cures.atomic import at_once, together
+from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.change import (
     OUTCOMES,
     Change,
@@ -46,7 +46,7 @@ from rebecsim.lang import CheckedModel, RebecaError, check_source, print_model
 
 
 @dataclass(frozen=True)
-class Asked:
+class RaceQuery:
     """The arguments of `find_races` for a model that was read from Rebeca.
 
     The limits hold for each model that is explored by itself.
@@ -93,14 +93,14 @@ _Pair = frozenset[Contender]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of a cure, and the reasons."""
+    """The outcome of a cure, and the reasons."""
 
     outcome: Outcome
     found: tuple[str, ...]
 
 
 def violations(races: Races) -> tuple[BreachKey, ...]:
-    """Give all that can go wrong in a model, as far as it was looked at."""
+    """Give all breaches that are reachable in a model, as far as it was explored."""
     found = {key for group in races.groups for keys in group.breaches for key in keys}
     found |= {each.key for each in races.unexplained}
     if races.in_constructor is not None:
@@ -111,7 +111,7 @@ def violations(races: Races) -> tuple[BreachKey, ...]:
 def judge(before: Races, race: RaceGroup, after: Races, merged: Collection[str]) -> Judgement:
     """Compare the model with the one in which a race was to be cured.
 
-    Services of the message servers `merged` are not told apart.
+    Services of the message servers `merged` count as one.
     """
     return _Judge(before, race, after, frozenset(merged)).judgement()
 
@@ -129,39 +129,39 @@ class _Judge:
     def judgement(self) -> Judgement:
         added = self._reachable - self._reachable_before
         if self._after.in_constructor is not None or (added and not self._before.bounds):
-            return _say("worse", *map(str, sorted(added)))
+            return _judgement("worse", *map(str, sorted(added)))
         mine = {self._key(key) for keys in self._race.breaches for key in keys}
         left = sorted(map(str, mine & self._reachable))
         here = self._matter.get(self._pair(self._race))
         if left and here is not None:
-            return _say("no help", *left)
+            return _judgement("no help", *left)
         if left:
-            return _say("hides", *(f"still reachable: {each}" for each in left))
+            return _judgement("hides", *(f"still reachable: {each}" for each in left))
         if added:
-            return _say("undecided", "the model itself was not explored completely")
+            return _judgement("undecided", "the model itself was not explored completely")
         if not self._after.is_decided:
-            return _say("undecided", "a limit was reached; nothing wrong so far")
+            return _judgement("undecided", "a limit was reached; nothing wrong so far")
         return self._without_its_violations(here)
 
     def _without_its_violations(self, here: RaceGroup | None) -> Judgement:
         gone = "its violation cannot be reached any more"
         if here is not None:
             if self._race.is_harmful:
-                return _say("lessens", f"{gone}, but {here.id}: results differ")
-            return _say("no help", "results still differ")
-        moved = [each.id for each in self._moved()]
+                return _judgement("lessens", f"{gone}, but {here.id}: results differ")
+            return _judgement("no help", "results still differ")
+        moved = [each.id for each in self._newly_mattering()]
         if moved:
             what = f"the order matters now: {', '.join(moved)}"
             if self._race.is_harmful:
-                return _say("lessens", gone, what)
-            return _say("hides", what)
+                return _judgement("lessens", gone, what)
+            return _judgement("hides", what)
         swapping = [each.id for each in self._swapping()]
         if swapping and not self._race.is_harmful:
-            return _say("hides", f"its order is still decided by {', '.join(swapping)}")
-        return _say("removes", *self._rest())
+            return _judgement("hides", f"its order is still decided by {', '.join(swapping)}")
+        return _judgement("removes", *self._remarks())
 
-    def _moved(self) -> Iterator[RaceGroup]:
-        """Give the races that have come to matter, or that do worse."""
+    def _newly_mattering(self) -> Iterator[RaceGroup]:
+        """Give the races that matter now, or have a worse outcome."""
         for pair, group in self._matter.items():
             known = self._matter_before.get(pair)
             if known is None or RACE_KINDS.index(group.kind) < RACE_KINDS.index(known.kind):
@@ -173,7 +173,7 @@ class _Judge:
             if any(self._same(pair) == self._pair(self._race) for pair in swapped(group)):
                 yield group
 
-    def _rest(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[str]:
         yield "; ".join(map(str, sorted(self._reachable))) if self._reachable else "satisfied"
         if self._matter:
             kinds = counted(len(self._matter), "kind")
@@ -194,7 +194,7 @@ class _Judge:
         )
 
 
-def _say(outcome: Outcome, *found: str) -> Judgement:
+def _judgement(outcome: Outcome, *found: str) -> Judgement:
     return Judgement(outcome, found)
 
 
@@ -202,8 +202,8 @@ Service = tuple[str, str]
 """A rebec and one of its message servers."""
 
 
-class Endings:
-    """The sets of states that a model goes round in for ever."""
+class BottomComponents:
+    """The bottom components: sets of states that a run never leaves."""
 
     def __init__(self, problem: Problem, graph: StateGraph) -> None:
         self._runner = problem.system.runner
@@ -252,7 +252,7 @@ class Endings:
         )
 
     def is_refused_for_ever(self, guarded: Guarded) -> bool:
-        """Whether some run comes to go round with the guarded service, never with the flag set."""
+        """Whether some bottom component has the guarded service, and never the flag set."""
         return any(
             self._is_served(guarded, component)
             and not any(self._is_set(state, guarded) for state in component)
@@ -314,14 +314,14 @@ class Cures:
 
 
 def try_cures(
-    checked: CheckedModel, races: Races, asked: Asked | None = None, only: str | None = None
+    checked: CheckedModel, races: Races, asked: RaceQuery | None = None, only: str | None = None
 ) -> Cures:
     """Try all simple cures for the races that matter, or for the `only` one of an id.
 
     `races` is what `find_races` has said of the model, and `asked` how it was asked. Of races that
     differ by an exchange of rebecs, the first is tried.
     """
-    trial = _Trial(checked, races, asked or Asked())
+    trial = _Trial(checked, races, asked or RaceQuery())
     shown = [races.groups[places[0]] for places in races.alike]
     if only is not None:
         shown = [each for each in races.groups if each.id == only]
@@ -331,22 +331,22 @@ def try_cures(
 class _Trial:
     """Tries cures, each changed text once."""
 
-    def __init__(self, checked: CheckedModel, before: Races, asked: Asked) -> None:
+    def __init__(self, checked: CheckedModel, before: Races, asked: RaceQuery) -> None:
         self._checked, self._before, self._asked = checked, before, asked
         self._checked_texts: dict[str, CheckedModel] = {}
         self._explored: dict[str, Races] = {}
-        self._ended: dict[str, Endings] = {}
+        self._bottoms: dict[str, BottomComponents] = {}
 
     def cures(self, groups: list[RaceGroup]) -> Cures:
         """Try all cures of some races."""
         found = []
         for group in groups:
-            tried = [self._tried(group, each) for each in _proposals(self._checked, group)]
+            tried = [self._try(group, each) for each in _proposals(self._checked, group)]
             tried.sort(key=lambda each: OUTCOMES.index(each.outcome))
             found.append(RaceCures(group, tuple(tried)))
         return Cures(self._source, tuple(found), self._asked.limits.is_interrupted())
 
-    def _tried(self, race: RaceGroup, proposal: Proposal) -> Tried:
+    def _try(self, race: RaceGroup, proposal: Proposal) -> Tried:
         made = Tried(proposal.kind, proposal.id, proposal.title, "n/a", ())
         try:
             change = proposal.make()
@@ -398,15 +398,17 @@ class _Trial:
             self._explored[source] = self._asked.races(self._read(source), self._before.model)
         return self._explored[source]
 
-    def _endings(self, source: str) -> Endings:
-        if source not in self._ended:
-            self._ended[source] = Endings(*self._asked.graph(self._read(source), "cured"))
-        return self._ended[source]
+    def _bottoms_of(self, source: str) -> BottomComponents:
+        if source not in self._bottoms:
+            self._bottoms[source] = BottomComponents(
+                *self._asked.graph(self._read(source), "cured")
+            )
+        return self._bottoms[source]
 
     def _without_waiting(self, judgement: Judgement, source: str, change: Change) -> Judgement:
         """Take a cure back that keeps messages waiting for ever."""
-        after = self._endings(source)
-        before = frozenset() if self._before.bounds else self._endings(self._source).waiting()
+        after = self._bottoms_of(source)
+        before = frozenset() if self._before.bounds else self._bottoms_of(self._source).waiting()
         reasons = [
             f"{rebec}.{server} may wait for ever"
             for rebec, server in sorted(after.waiting() - before)
@@ -416,7 +418,7 @@ class _Trial:
         return Judgement("worse", tuple(reasons)) if reasons else judgement
 
 
-def _refused(after: Endings, guarded: Guarded) -> Iterator[str]:
+def _refused(after: BottomComponents, guarded: Guarded) -> Iterator[str]:
     name = f"{guarded.rebec}.{guarded.server}"
     if not after.is_ever_done(guarded):
         yield f"{name} is never done any more"
@@ -436,8 +438,8 @@ def _proposals(checked: CheckedModel, race: RaceGroup) -> Iterable[Proposal]:
     for first, second in pairs:
         found.append(of_servers(checked, first, second))
         found.append(of_servers(checked, second, first))
-    found += [at_once(checked, one), at_once(checked, two)]
-    found += [together(checked, first, second) for first, second in pairs]
+    found += [inline_self_sends(checked, one), inline_self_sends(checked, two)]
+    found += [merge_sends(checked, first, second) for first, second in pairs]
     for first, second in pairs:
         found += guards(checked, first, second) + guards(checked, second, first)
     return {each.id: each for each in found}.values()

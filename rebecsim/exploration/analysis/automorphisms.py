@@ -1,8 +1,8 @@
-"""Find renamings of names under which the code of all classes stays the same.
+"""Find automorphisms of the code: renamings under which the code of all classes stays the same.
 
 Two pieces of code are walked side by side; where their names differ, the one becomes the other,
-everywhere. What cannot make a difference may differ: the order of statements that come to the same
-in either order, of operands that only give values, of branches of which at most one is taken, and
+everywhere. What cannot make a difference may differ: the order of independent statements, of
+operands that only give values, of branches of which at most one is taken, and
 the branches of a fair coin. There may be several ways, which are all tried.
 """
 
@@ -13,7 +13,13 @@ from dataclasses import dataclass, fields
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.analysis.footprints import Apart, Deeds, are_exclusive, commute, deeds_of
+from rebecsim.exploration.analysis.footprints import (
+    AreDistinct,
+    Footprint,
+    are_exclusive,
+    are_independent,
+    footprint_of,
+)
 from rebecsim.lang import CheckedModel, syntax
 from rebecsim.lang.checked import CheckedClass, CheckedServer
 from rebecsim.lang.types import RebecType
@@ -24,8 +30,8 @@ MOST_STEPS = 20_000
 _MOST_PARAMETERS = 4
 """Those of servers with more keep their order."""
 
-_EITHER_WAY = frozenset({"+", "*", "&", "|", "^", "==", "!="})
-_CHAINS = frozenset({"&&", "||"})
+_COMMUTATIVE = frozenset({"+", "*", "&", "|", "^", "==", "!="})
+_SHORT_CIRCUIT = frozenset({"&&", "||"})
 
 
 class TooLongError(Exception):
@@ -70,7 +76,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Body:
-    """The body that is looked at: its class, who owns its locals, what its parameters become."""
+    """A body to compare: its class, the owner of its locals, the images of its parameters."""
 
     own: CheckedClass
     scope: str
@@ -102,11 +108,11 @@ _Tasks = tuple[Task, "_Tasks"] | None
 _Ways = Iterator[tuple[Sequence[Task], Names]]
 
 
-class SameCode:
+class CodeAutomorphisms:
     """Compares the code of a model with itself under other names.
 
-    Only in the classes `free`, with the servers that matter, may names change. `kept` are names of
-    variables that stay. `apart` says for a class which receivers are surely not the same rebec.
+    Names may change only in the classes `free`, with the servers that matter. `kept` are names of
+    variables that stay. `are_distinct` says for a class which receivers are different rebecs.
     """
 
     def __init__(
@@ -114,13 +120,13 @@ class SameCode:
         checked: CheckedModel,
         free: Mapping[str, Sequence[CheckedServer]],
         kept: frozenset[str],
-        apart: Callable[[CheckedClass], Apart],
+        are_distinct: Callable[[CheckedClass], AreDistinct],
     ) -> None:
         self._checked = checked
         self._free = free
         self._kept = kept
-        self._apart = {name: apart(own) for name, own in checked.classes.items()}
-        self._deeds: dict[int, Deeds] = {}
+        self._are_distinct = {name: are_distinct(own) for name, own in checked.classes.items()}
+        self._footprints: dict[int, Footprint] = {}
         self._steps = 0
 
     def ways(self, fixed: Sequence[tuple[CheckedClass, syntax.Block]]) -> Iterator[Names]:
@@ -130,7 +136,7 @@ class SameCode:
         """
         tasks: _Tasks = None
         for own, block in fixed:
-            tasks = _Pair(block, block, Body(own, "", _Same())), tasks
+            tasks = _Pair(block, block, Body(own, "", _Identity())), tasks
         for name in reversed(list(self._free)):
             for server in reversed(self._free[name]):
                 tasks = _ServerOf(self._checked.classes[name], server), tasks
@@ -182,7 +188,7 @@ class SameCode:
             return
         if one is not other and self._checked.uses_global_priority:
             return  # how urgent a bag is, its first message says, and servers are sorted by number
-        for places in _placings(one, other):
+        for places in _permutations(one, other):
             image = {
                 parameter.name: other.parameters[place].name
                 for parameter, place in zip(one.parameters, places, strict=True)
@@ -208,8 +214,8 @@ class SameCode:
             places = after.images.get(Named("places", kind.name, one.server))
             arguments = other.arguments
             if places is not None and places != tuple(range(len(places))):
-                if not all(self._is_quiet(each) for each in (*one.arguments, *arguments)):
-                    continue  # they are worked out in another order
+                if not all(self._is_pure(each) for each in (*one.arguments, *arguments)):
+                    continue  # they are evaluated in another order
                 arguments = tuple(arguments[place] for place in places)
             parts = _pairs(
                 (one.receiver, *one.arguments, one.after, one.deadline),
@@ -270,7 +276,9 @@ class SameCode:
                 yield from self._if(one, twin, body, names)
             case syntax.LocalDeclaration():
                 yield from self._declared(one, twin, body, names)
-            case syntax.Binary(operator) if operator in _CHAINS and operator == twin.operator:
+            case syntax.Binary(operator) if (
+                operator in _SHORT_CIRCUIT and operator == twin.operator
+            ):
                 yield (self._chain(one, twin, body),), names
             case syntax.TypeName():
                 if one == other:
@@ -288,9 +296,9 @@ class SameCode:
         yield _pairs(flat, flat_too, body), names
         match one, other:
             case syntax.Binary(operator, a, b), syntax.Binary(too, c, d):
-                if operator == too and operator in _EITHER_WAY and c != d:
+                if operator == too and operator in _COMMUTATIVE and c != d:
                     both = _pairs((a, b), (d, c), body)
-                    yield from [(both, names)] if all(map(self._is_quiet, (a, b, c, d))) else []
+                    yield from [(both, names)] if all(map(self._is_pure, (a, b, c, d))) else []
 
     def _is_same_constant(self, one: syntax.Node, other: syntax.Node) -> bool:
         constants, types = self._checked.constants, self._checked.types
@@ -337,7 +345,7 @@ class SameCode:
         ones, otherwise = _branches(one)
         others, otherwise_too = _branches(other)
         conditions = [each.condition for each in (*ones, *others)]
-        if len(ones) == len(others) > 1 and all(map(self._is_quiet, conditions)):
+        if len(ones) == len(others) > 1 and all(map(self._is_pure, conditions)):
             ends = _Pair(otherwise, otherwise_too, body)
             yield (_Unordered(ones, others, self._is_first_branch(body), body), ends), names
             return
@@ -380,12 +388,14 @@ class SameCode:
         others: tuple[syntax.Statement, ...],
         body: Body,
     ) -> _Unordered:
-        apart, in_queues = self._apart[body.own.name], self._checked.dialect == "core"
+        are_distinct, in_queues = self._are_distinct[body.own.name], self._checked.dialect == "core"
 
         def goes_first(statements: tuple[Any, ...], place: int) -> bool:
-            deeds = self._deeds_of(statements[place])
+            footprint = self._footprint_of(statements[place])
             return all(
-                commute(self._deeds_of(each), deeds, apart, in_queues=in_queues)
+                are_independent(
+                    self._footprint_of(each), footprint, are_distinct, in_queues=in_queues
+                )
                 for each in statements[:place]
             )
 
@@ -393,7 +403,7 @@ class SameCode:
 
     def _is_first_branch(self, body: Body) -> Callable[[tuple[Any, ...], int], bool]:
         def goes_first(branches: tuple[Any, ...], place: int) -> bool:
-            own = self._apart[body.own.name]
+            own = self._are_distinct[body.own.name]
             return all(
                 are_exclusive(each.condition, branches[place].condition, self._checked, own)
                 for each in branches[:place]
@@ -403,16 +413,16 @@ class SameCode:
 
     def _chain(self, one: syntax.Binary, other: syntax.Binary, body: Body) -> _Unordered:
         ones, others = _operands(one), _operands(other)
-        are_quiet = all(map(self._is_quiet, (*ones, *others)))
-        return _Unordered(ones, others, lambda _, place: are_quiet or not place, body)
+        are_pure = all(map(self._is_pure, (*ones, *others)))
+        return _Unordered(ones, others, lambda _, place: are_pure or not place, body)
 
-    def _is_quiet(self, node: syntax.Expression) -> bool:
-        return self._deeds_of(node).is_quiet
+    def _is_pure(self, node: syntax.Expression) -> bool:
+        return self._footprint_of(node).is_pure
 
-    def _deeds_of(self, node: syntax.Node) -> Deeds:
-        known = self._deeds.get(id(node))
+    def _footprint_of(self, node: syntax.Node) -> Footprint:
+        known = self._footprints.get(id(node))
         if known is None:
-            known = self._deeds[id(node)] = deeds_of(self._checked, node)
+            known = self._footprints[id(node)] = footprint_of(self._checked, node)
         return known
 
 
@@ -421,7 +431,7 @@ class _Branch(NamedTuple):
     then: syntax.Statement
 
 
-class _Same(dict[str, str]):
+class _Identity(dict[str, str]):
     """Parameters that keep their names."""
 
     def __missing__(self, name: str) -> str:
@@ -451,7 +461,7 @@ def _operands(node: syntax.Binary) -> tuple[syntax.Expression, ...]:
     return tuple(found)
 
 
-def _placings(one: CheckedServer, other: CheckedServer) -> Iterator[tuple[int, ...]]:
+def _permutations(one: CheckedServer, other: CheckedServer) -> Iterator[tuple[int, ...]]:
     """Give where arguments may go to, by their types; first where they are."""
     kinds = [each.type for each in one.parameters]
     others = [each.type for each in other.parameters]

@@ -1,7 +1,7 @@
-"""Number the parts of states for the compiled search, and work out what follows from them.
+"""Number the parts of states for the compiled search, and compute their successors.
 
 Inner states of rebecs (everything but the bag), bags and messages are numbered when they are first
-met; what follows from them is worked out by the transition system, once, and entered into tables.
+met; the transition system computes what follows from them, once, and it is entered into tables.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Service
 from rebecsim.exploration.states.effects import Effect
 from rebecsim.exploration.states.memoized_runner import SentAtOnce
-from rebecsim.exploration.states.rebec_states import NOBODY_INDEX, Bag, Local, Waiting
+from rebecsim.exploration.states.rebec_states import NO_SENDER, Bag, Local, Waiting
 from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
@@ -72,7 +72,7 @@ class Collapsed:
         self.values = np.empty(1024, np.int64)
         self._symmetries = SymmetryArrays(system) if isinstance(system, SymmetricSystem) else None
         self.served_in_python = 0
-        """How many times Python has worked out what comes of serving a message."""
+        """How many times Python has served a message."""
         self.serving: Serving | None = None
         self._inner_rows: dict[tuple[Any, ...], int] = {}
         self._bag_rows: list[dict[Bag, int]] = [{} for _ in range(rebecs)]
@@ -178,7 +178,7 @@ class Collapsed:
         self.bags.array[row, search_layout.BAG_COUNT] = len(served)
 
     def answer(self, kind: int, row: int, value: int) -> None:
-        """Work out what the compiled search asks for, and enter it."""
+        """Compute what the compiled search asks for, and enter it."""
         match kind:
             case AnswerKind.EFFECTS:
                 answer = self._effects_of(row, value)
@@ -222,7 +222,7 @@ class Collapsed:
             found = references_in(variables)
         else:
             owner, bag = self._bags[row]
-            found = references_in(bag) | {each.sender for each in bag} - {NOBODY_INDEX}
+            found = references_in(bag) | {each.sender for each in bag} - {NO_SENDER}
         members, alike, renamings = self._symmetries.around(asked, owner, found)
         if kind == AnswerKind.INNER_IMAGE:
             images = [
@@ -298,7 +298,7 @@ class Collapsed:
                 return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
 
     def growth_ahead(self, coming: int) -> int:
-        """Give the bytes that tables need when so many rows may come to each of them."""
+        """Give the bytes that tables need if each may get so many more rows."""
         dictionaries: list[Sized] = [
             self._inner_rows,
             *self._bag_rows,
