@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rebecsim.errors import UserError
-from rebecsim.workloads import Workload
+from rebecsim.workloads.job import Workload
 from rebecsim.workloads.logs import numbers_of
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.batch.measures import JudgedSchedule
+from rebecsim.clusters.batch.measures import _HOUR, JudgedSchedule
 from rebecsim.metrics import tardiness
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
 from rebecsim.workloads.logs import labels_of
 
-_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True, eq=False)

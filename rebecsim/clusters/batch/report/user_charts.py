@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.batch.report.schedule_charts import _HOUR
 from rebecsim.metrics.overdue import OverdueMap
 from rebecsim.metrics.users import UserMetrics
 from rebecsim.report.figures import (
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED_USERS = 30
-_HOUR = 3600
 _KB_OF_GB = 1 << 20
 
 
