@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.figures.recording import built, recorded
@@ -22,6 +21,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
 from rebecsim.errors import UserError
+from rebecsim.processes import carried
 from rebecsim.studies.study import seed_sequence
 
 

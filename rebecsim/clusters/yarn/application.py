@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.container import Container

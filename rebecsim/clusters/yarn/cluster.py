@@ -40,7 +40,7 @@ from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import QueueShare
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 
 @dataclass(frozen=True, eq=False)

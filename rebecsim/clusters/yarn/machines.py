@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.workloads.containers.topology import Rack
+from rebecsim.workloads.topology import Rack
 
 
 def node_sizes(racks: Sequence[Rack], memory: int, cores: int) -> tuple[NodeSize, ...]:

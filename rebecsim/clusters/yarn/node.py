@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.topology import NodeLabel
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.application import Application, Task

@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.tables import KINDS, WINDOWS, ContainerColumns, last_end
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.rows import REPLICATION, Coded
+from rebecsim.studies.cells import REPLICATION, Coded
 
 QUEUES, QUEUE_JOBS, QUEUE_USAGE, KILLED = "queues", "queue_jobs", "queue_usage", "killed"
 QUEUE_WAITS = "queue_waits"

@@ -13,8 +13,8 @@ from rebecsim.clusters.yarn.node import ANY_CORES, NodeSize
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.errors import UserError
-from rebecsim.repeats import first_repeated
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.wording import first_repeated
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
 
 
 def require_sense(configuration: YarnConfiguration) -> None:

@@ -12,7 +12,7 @@ from rebecsim.clusters.yarn.scenario import Between
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.studies.size import RunSize
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 _SECONDS_A_TASK = 2e-5
 _SECONDS_A_TASK_IN_QUEUES = 1.6e-4

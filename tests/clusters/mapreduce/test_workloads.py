@@ -17,7 +17,7 @@ from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
 from rebecsim.clusters.mapreduce.workloads.random_families import RANDOM_FAMILIES, drawn_jobs
 from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
 from rebecsim.clusters.mapreduce.workloads.traced import swim_job
-from rebecsim.workloads.containers.swim import SwimJob
+from rebecsim.workloads.swim import SwimJob
 
 SECOND = 1_000_000
 

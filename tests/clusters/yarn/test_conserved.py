@@ -21,7 +21,7 @@ from rebecsim.clusters.yarn.queue_tables import queue_tables_of
 from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.tables import container_columns, occupancy_table
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import configurations, nodes, uses, workloads
 from tests.clusters.yarn.queues.files import MONITOR, TWO_QUEUES, capacity, fair
 

@@ -14,8 +14,8 @@ from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.topology import NodeLabel
 from tests.clusters.yarn.clusters import (
     NODE_CORES,
     NODE_MEMORY,

@@ -15,7 +15,7 @@ from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize, Reservation
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,

@@ -22,9 +22,9 @@ from rebecsim.clusters.mapreduce.figures.tables import (
     SHARES,
     TABLES,
 )
+from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1_000_000

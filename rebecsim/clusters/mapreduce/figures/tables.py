@@ -16,7 +16,7 @@ from rebecsim.clusters.mapreduce.figures.attempts import KINDS, LOCALITIES, OUTC
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.rows import REPLICATION, Coded
+from rebecsim.studies.cells import REPLICATION, Coded
 
 JOBS, REJECTED, ATTEMPTS = "jobs", "rejected", "attempts"
 QUEUES, FAMILIES = "queues", "families"

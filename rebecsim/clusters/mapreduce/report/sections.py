@@ -21,10 +21,10 @@ from rebecsim.clusters.mapreduce.report.charts import (
 )
 from rebecsim.clusters.mapreduce.report.text import answer_of_stored
 from rebecsim.report.csv import text_of
-from rebecsim.studies.cell import EVERYWHERE
+from rebecsim.studies.cells import EVERYWHERE
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.storage.results import Results
 
 Choice = Callable[[JobColumns, str], JobColumns]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 
 class Assignment(NamedTuple):

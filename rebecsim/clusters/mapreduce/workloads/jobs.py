@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.arrivals import SECOND, Arrivals
@@ -27,9 +26,10 @@ from rebecsim.clusters.mapreduce.workloads.tables import (
 )
 from rebecsim.clusters.mapreduce.workloads.traced import history_job, swim_job
 from rebecsim.limits import TASKS
+from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
-from rebecsim.workloads.containers.rumen import read_history
-from rebecsim.workloads.containers.swim import read_swim_jobs
+from rebecsim.workloads.hadoop_history import read_history
+from rebecsim.workloads.swim import read_swim_jobs
 
 
 def workload_jobs(

@@ -12,8 +12,8 @@ from rebecsim.clusters.mapreduce.workloads.arrivals import ArrivalLaw
 from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS
 from rebecsim.clusters.mapreduce.workloads.mix import Pattern
 from rebecsim.clusters.mapreduce.workloads.random_families import RANDOM_FAMILIES, RandomFamily
-from rebecsim.studies.scenarios.scenario import ListOf, Table
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import ListOf, Table
+from rebecsim.studies.units import NO_UNIT, unit
 
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]

@@ -18,8 +18,8 @@ from rebecsim.clusters.mapreduce.tasks.phases import (
 )
 from rebecsim.clusters.mapreduce.workloads.arrivals import SECOND
 from rebecsim.clusters.mapreduce.workloads.families import BLOCK, splits_of
-from rebecsim.workloads.containers.rumen import HistoryJob
-from rebecsim.workloads.containers.swim import SwimJob
+from rebecsim.workloads.hadoop_history import HistoryJob
+from rebecsim.workloads.swim import SwimJob
 
 _FAMILIES = ((1, "1 map"), (10, "2-10 maps"), (100, "11-100 maps"), (1000, "101-1000 maps"))
 _LARGEST = "over 1000 maps"

@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguratio
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.draws import Draws, draws_of, whole_between
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
 
 def applications_of(

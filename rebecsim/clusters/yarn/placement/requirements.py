@@ -9,7 +9,7 @@ from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.placement.labels import may_use
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 
 def require_allowed(

@@ -16,11 +16,11 @@ from rebecsim.clusters.yarn.report.stored import SECOND
 from rebecsim.clusters.yarn.tables import JOBS, TABLES, TASKS
 from rebecsim.errors import UserError
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping, short_names
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 
 def answers_of(plan: Plan, results: Results) -> dict[Condition, GroupAnswer]:

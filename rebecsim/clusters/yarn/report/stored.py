@@ -13,7 +13,7 @@ from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, QUEUE_WAITS
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1000

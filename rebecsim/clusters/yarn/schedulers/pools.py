@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import FairPool
 from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue
 from rebecsim.clusters.yarn.schedulers.shares import Share, Shares
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 _ALIKE = FairPool("")
 """What all applications of a pool are to each other."""

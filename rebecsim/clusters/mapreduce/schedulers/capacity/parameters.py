@@ -8,7 +8,6 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.kit.hadoop_xml import number_of
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import exact
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
@@ -20,6 +19,7 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     OffSwitchRule,
     QueueOrder,
 )
+from rebecsim.wording import suggestion
 
 _QUEUE = "queue."
 _CHOICES: Mapping[str, type[Enum]] = {

@@ -8,9 +8,9 @@ from dataclasses import Field, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.kit.hadoop_xml import number_of
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 PREFIX = "mapred.fairscheduler."
 UNLIMITED = 2**31 - 1
