@@ -11,8 +11,8 @@ import numpy as np
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH
-from rebecsim.studies.statistics.estimates import linear_form
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.estimates import linear_form
+from rebecsim.studies.moments import CellMoments
 
 MOST_ERRORS = 3.0
 """Standard errors of a difference that chance does not explain."""

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from rich.console import RenderableType
 
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import StudyRunner, planned
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun, StudyRunner, planned
 
 Found = TypeVar("Found")
 

@@ -17,7 +17,7 @@ from rebecsim.clusters.kinds import kinds, parts_of_kinds
 from rebecsim.clusters.kit.plugin_errors import PluginSource, blaming
 from rebecsim.clusters.kit.plugin_parts import PluginPart
 from rebecsim.generate.templates import add_templates, remove_templates
-from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import Study
 
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")

@@ -30,19 +30,17 @@ from rebecsim.report.line_charts import chart_data, chart_figure
 from rebecsim.report.numbers import column_heading, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Cell, Condition, Value, grouped
+from rebecsim.studies.cells import Cell, Condition, Value, grouped
+from rebecsim.studies.differences import difference
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Bar, StudyRunner, compare, stored_companions
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.sweeps import coordinate, label_of
+from rebecsim.studies.results import Results, paired_moments
+from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, compare, stored_companions
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.differences import difference
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import as_lines, summarise
-from rebecsim.studies.storage.paired_results import paired_moments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, PlannedCell, exact_orders_of
+from rebecsim.studies.summary import as_lines, summarise
+from rebecsim.studies.sweeps import coordinate, label_of
 
 MOST_LINES = 7
 """Lines that a picture shows; more could not be told apart."""

@@ -18,9 +18,9 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -48,11 +48,11 @@ from rebecsim.report.line_charts import (
 )
 from rebecsim.report.numbers import FigureTable, figure_table, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.running.executors import Executor, ThisProcess
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.executors import Executor, ThisProcess
+from rebecsim.studies.run_directory import LISTED, require_reportable
 from rebecsim.studies.sections import Picture, TextTable
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.storage.run_directory import LISTED, require_reportable
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
 from reproductions.capacity.found import Found
 from reproductions.capacity.published import REAL, SENSITIVITY, SIMULATED, STRAGGLERS
 from reproductions.capacity.report import reproduction_markdown, reproduction_view

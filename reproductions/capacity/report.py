@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
+from rebecsim.wording import counted
 from reproductions.agreement import Checked
 from reproductions.capacity.found import Found, Key
 from reproductions.capacity.published import (

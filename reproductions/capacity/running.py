@@ -10,7 +10,7 @@ import numpy as np
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, Integers, JobColumns
 from rebecsim.clusters.mapreduce.report.tables import makespans, read_jobs
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
 from reproductions.capacity.found import Found, Key
 from reproductions.capacity.published import (
     Published,

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_files import read_scenario_text
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import read_scenario_text
 
 EXPERIMENT = "experiment_"
 """Before the number in the name of a variant that is one of the 32."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.mapreduce.report.tables import read_columns
 from rebecsim.clusters.mapreduce.tables import ATTEMPTS, JOBS
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.running import PlannedRun
 from rebecsim.studies.study import PlannedCell
 
 _STRAGGLER = 1.5

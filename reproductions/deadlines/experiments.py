@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.console import RenderableType
 
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
 from reproductions.deadlines.report import deadlines_markdown, deadlines_view
 from reproductions.deadlines.running import (
     DeadlineExtent,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rebecsim.counted import counted
+from rebecsim.wording import counted
 from reproductions.agreement import distance_words, few_runs_notes, shares_within, within_count
 from reproductions.deadlines.cells import DeadlinePart
 from reproductions.deadlines.checks import deadline_parts

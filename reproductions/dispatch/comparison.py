@@ -15,8 +15,8 @@ from rebecsim.clusters.dispatch.eviction_measures import NATJAM_METRICS
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, display_scale, format_estimate, format_value
-from rebecsim.studies.statistics.estimates import Estimate, estimate
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.estimates import Estimate, estimate
+from rebecsim.studies.moments import CellMoments
 from reproductions.agreement import (
     MOST_ERRORS,
     errors_apart,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, format_estimate, format_value
-from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.estimates import Estimate
 from reproductions.agreement import MOST_ERRORS, is_conspicuous
 from reproductions.dispatch.comparison import (
     PRINTED_DECIMALS,

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Literal
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import grouped
-from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.cells import grouped
+from rebecsim.studies.estimates import Estimate
 from reproductions.agreement import MOST_ERRORS
 from reproductions.dispatch.comparison import ReproductionRow
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.console import RenderableType
 
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
 from reproductions.framework import Experiments
 from reproductions.workflows.report import workflows_markdown, workflows_view
 from reproductions.workflows.running import (

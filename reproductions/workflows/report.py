@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS, Workflow
-from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
+from rebecsim.wording import counted
 from reproductions.agreement import distance_words, few_runs_notes, shares_within
 from reproductions.pages import Column, markdown_table, numbers, text_table, written_page
 from reproductions.workflows.batches import BATCHES

@@ -12,10 +12,10 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
 from rebecsim.clusters.stages.workloads.spread import place_of_run
+from rebecsim.studies.estimates import Estimate, estimate
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.statistics.estimates import Estimate, estimate
+from rebecsim.studies.running import PlannedRun
+from rebecsim.studies.scenario import validated
 from reproductions.agreement import ENOUGH_RUNS, MOST_ERRORS, errors_apart, relative_distance
 from reproductions.framework import Extent
 from reproductions.workflows.batches import batch_errors, spread_errors

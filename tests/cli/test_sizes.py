@@ -14,12 +14,8 @@ from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
 from rebecsim.studies.plan import Plan, plan_size
-from rebecsim.studies.running.simulated_study import task_of
-from rebecsim.studies.scenarios.scenario_files import (
-    ScenarioText,
-    builtin_scenarios,
-    read_scenario_text,
-)
+from rebecsim.studies.scenario_files import ScenarioText, builtin_scenarios, read_scenario_text
+from rebecsim.studies.simulated_study import task_of
 from rebecsim.studies.size import RunSize, Size, duration
 from rebecsim.studies.study import How
 from tests.conftest import Run

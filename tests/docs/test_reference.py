@@ -46,7 +46,7 @@ from rebecsim.clusters.yarn.configuration import Quirks
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 from rebecsim.clusters.yarn.tables import TABLES as YARN_TABLES
-from rebecsim.studies.scenarios.scenario import Table
+from rebecsim.studies.scenario import Table
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (

@@ -15,8 +15,8 @@ from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 from reproductions.agreement import MOST_ERRORS
 from reproductions.dispatch.comparison import (
     Reproduction,

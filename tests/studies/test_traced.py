@@ -7,8 +7,8 @@ from rebecsim.clusters.dispatch.traced import traced_runs, utilisation_over_time
 from rebecsim.clusters.dispatch.utilisation import utilisation
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.storage.parts import row_groups, schema_of
+from rebecsim.studies.parts import row_groups, schema_of
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from tests.plans import run_plan
 
 SCENARIO = """\

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
+from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.web import Library, tiles_of
 from rebecsim.web.explorer import shown_lines
 from rebecsim.web.studies.scenarios import questions_by_kind

@@ -11,7 +11,7 @@ from rebecsim.clusters.dispatch.hardware import Speeds
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.patterns.kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, unit
 
 MAX_APP_MASTERS = 1_000
 """Most AppMasters: each is a rebec of its own and a block of the ResourceManager's text."""

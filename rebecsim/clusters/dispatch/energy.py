@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.studies.cell import grouped
-from rebecsim.studies.statistics.estimates import Estimate, LinearForm, estimate_of, linear_form
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import grouped
+from rebecsim.studies.estimates import Estimate, LinearForm, estimate_of, linear_form
+from rebecsim.studies.moments import CellMoments
 
 
 @dataclass(frozen=True, slots=True)

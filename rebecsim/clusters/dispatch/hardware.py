@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from rebecsim.studies.scenarios.units import unit
+from rebecsim.studies.units import unit
 
 Entry = TypeVar("Entry")
 

@@ -15,7 +15,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies, eviction_policy
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.rendering import render_model
-from rebecsim.studies.scenarios.units import unit
+from rebecsim.studies.units import unit
 
 NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
     {

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.utilisation import ServedMessage, utilisation
-from rebecsim.studies.cell import grouped
+from rebecsim.studies.cells import grouped
+from rebecsim.studies.parts import part_rows
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.storage.parts import part_rows
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.results import Results
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import PlannedCell
 
 _JOB_MESSAGES = ("runJob", "update")

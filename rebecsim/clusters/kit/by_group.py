@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rebecsim.report.groups import GroupAnswer, group_section
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Section
 from rebecsim.studies.study import PlannedCell

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.kit.plugin_errors import PluginSource, PluginSuspect
+from rebecsim.wording import suggestion
 
 Entry = TypeVar("Entry")
 

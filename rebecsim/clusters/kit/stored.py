@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 

@@ -163,7 +163,7 @@ def _setups(**values: Any) -> list[RunSetup]:
     """Give what is run. Raises UserError for options that a scenario could not have."""
     from rebecsim.clusters.mapreduce.inputs import RunSetup
     from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-    from rebecsim.studies.scenarios.scenario import validated
+    from rebecsim.studies.scenario import validated
 
     scenario = validated(MapReduceScenario, "mapreduce", {"name": "mapreduce", **values}, {})
     for name in scenario.names:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried
 from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
@@ -24,6 +23,7 @@ from rebecsim.clusters.mapreduce.tables import RecordedRun, built, recorded
 from rebecsim.clusters.mapreduce.workload import workload_jobs
 from rebecsim.clusters.mapreduce.workload_tables import JobsTable
 from rebecsim.errors import UserError
+from rebecsim.processes import carried
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_sequence
 

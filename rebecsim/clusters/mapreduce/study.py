@@ -14,18 +14,17 @@ from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _KEPT = tuple(each.metric for each in MAPREDUCE_MEASURES)
 

@@ -33,7 +33,7 @@ from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskSchedule
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import NO_MAXIMUM
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup, TaskScheduler
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.rows import REPLICATION, Coded
+from rebecsim.studies.cells import REPLICATION, Coded
 
 JOBS, REJECTED, ATTEMPTS = "jobs", "rejected", "attempts"
 QUEUES, FAMILIES = "queues", "families"

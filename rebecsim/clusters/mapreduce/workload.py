@@ -10,7 +10,6 @@ from statistics import fmean
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.mapreduce.attempts import (
     Rates,
     ReduceFactors,
@@ -40,9 +39,10 @@ from rebecsim.clusters.mapreduce.workload_tables import (
     SwimTable,
 )
 from rebecsim.limits import TASKS
+from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
-from rebecsim.workloads.containers.rumen import HistoryJob, read_history
-from rebecsim.workloads.containers.swim import SwimJob, read_swim_jobs
+from rebecsim.workloads.hadoop_history import HistoryJob, read_history
+from rebecsim.workloads.swim import SwimJob, read_swim_jobs
 
 _FAMILIES = ((1, "1 map"), (10, "2-10 maps"), (100, "11-100 maps"), (1000, "101-1000 maps"))
 _LARGEST = "over 1000 maps"

@@ -15,8 +15,8 @@ from rebecsim.clusters.mapreduce.job_families import (
     Pattern,
     RandomFamily,
 )
-from rebecsim.studies.scenarios.scenario import ListOf, Table
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import ListOf, Table
+from rebecsim.studies.units import NO_UNIT, unit
 
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]

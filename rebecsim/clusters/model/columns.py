@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.simulated import OUTCOME
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.simulated import OUTCOME
 
 MESSAGES = "messages"
 """The column that says how many messages were served."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rebecsim.actors import Model
-from rebecsim.close_names import suggestion
+from rebecsim.wording import suggestion
 
 ALL = "all"
 """What stands for every message server."""

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.kit.plugin_errors import blaming
 from rebecsim.clusters.kit.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
@@ -47,6 +46,7 @@ from rebecsim.clusters.stages.workloads.stream import (
     TaskDrawer,
     stream_of,
 )
+from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
 
 

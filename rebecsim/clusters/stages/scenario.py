@@ -39,13 +39,8 @@ from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.measures import CLOCK_FIGURES, SEARCHED, STAGES_MEASURES
-from rebecsim.studies.scenarios.scenario import (
-    StudyScenario,
-    Table,
-    require_known,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.units import NO_UNIT, unit
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
 

@@ -13,7 +13,7 @@ import numpy as np
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import TaskKey
 from rebecsim.clusters.stages.laxity import sample_run
-from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.cells import REPLICATION
 
 JOBS, TASKS, DECISIONS = "jobs", "tasks", "decisions"
 

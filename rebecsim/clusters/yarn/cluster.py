@@ -33,7 +33,7 @@ from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import QueueShare
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 _MOST_KILLS = 1000
 """Containers that are killed while no task ends, before that is taken for endless."""

@@ -144,7 +144,7 @@ def yarn(
         waits_table,
     )
     from rebecsim.clusters.yarn.tables import QUEUE_JOBS
-    from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.executors import available_workers
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
@@ -194,7 +194,7 @@ def _setups(trace: Path, policies: tuple[str, ...], **values: Any) -> list[RunSe
     """Give what is run. Raises UserError for options that a scenario could not have."""
     from rebecsim.clusters.yarn.inputs import RunSetup
     from rebecsim.clusters.yarn.scenario import YarnScenario
-    from rebecsim.studies.scenarios.scenario import validated
+    from rebecsim.studies.scenario import validated
 
     given = {"name": "yarn", "policies": policies, "workload": {"trace": str(trace)}, **values}
     scenario = validated(YarnScenario, "yarn", given, {})

@@ -8,8 +8,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rebecsim.clusters.yarn.penalties import Penalty
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
+from rebecsim.workloads.topology import NodeLabel
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager

@@ -15,7 +15,7 @@ import numpy as np
 from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.containers import LEAST_MEMORY, Application, Container, Task, hundreds
 from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
 _OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
@@ -30,13 +29,14 @@ from rebecsim.clusters.yarn.schedulers.elastic import Peek
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
+from rebecsim.processes import carried, version_of
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_sequence
-from rebecsim.workloads.containers.generation import Spread, TraceModel, generate_containers
-from rebecsim.workloads.containers.jobs import ContainerJob
-from rebecsim.workloads.containers.sls import SlsTrace, read_sls_trace
-from rebecsim.workloads.containers.swim import SwimRule, read_swim
-from rebecsim.workloads.containers.topology import AlikeNodes, Rack, racks_of, read_sls_topology
+from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.generation import Spread, TraceModel, generate_containers
+from rebecsim.workloads.sls import SlsTrace, read_sls_trace
+from rebecsim.workloads.swim import SwimRule, read_swim
+from rebecsim.workloads.topology import AlikeNodes, Rack, racks_of, read_sls_topology
 
 
 def node_sizes(racks: Sequence[Rack], memory: int, cores: int) -> tuple[NodeSize, ...]:

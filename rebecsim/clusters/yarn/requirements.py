@@ -18,8 +18,8 @@ from rebecsim.clusters.yarn.placement import Hosts, may_use
 from rebecsim.clusters.yarn.schedulers.elastic import Peek
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.errors import UserError
-from rebecsim.repeats import first_repeated
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.wording import first_repeated
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
 
 
 def require_sense(configuration: YarnConfiguration) -> None:

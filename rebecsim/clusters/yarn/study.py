@@ -15,18 +15,17 @@ from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_f
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _MOST_EXPLAINED = 100_000
 """Tasks of a run of which it is noted why jobs wait: in larger ones that takes too long."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.metrics import StepFunction, count_over_time
-from rebecsim.studies.rows import REPLICATION, Coded
+from rebecsim.studies.cells import REPLICATION, Coded
 
 Integers = NDArray[np.int64]
 

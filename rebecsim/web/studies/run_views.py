@@ -18,17 +18,17 @@ from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.registry import UnknownNameError
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
-from rebecsim.printable import clipped
 from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
-from rebecsim.studies.storage.diff import RunDifference, compare_runs
-from rebecsim.studies.storage.query import views
+from rebecsim.studies.query import views
+from rebecsim.studies.stored_runs import RunDifference, compare_runs
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
 from rebecsim.web.studies.scenarios import question_about
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
+from rebecsim.wording import clipped
 
 _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100

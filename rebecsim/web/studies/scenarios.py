@@ -12,15 +12,16 @@ from typing import Any
 
 from rebecsim.clusters.scenarios import LoadedScenario, kind_of, load
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.scenario_files import (
+from rebecsim.studies.plan import SweptStudy
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import (
+    ScenarioError,
+    ScenarioProblem,
     builtin_scenarios,
     read_scenario_text,
     scenario_text,
 )
-from rebecsim.studies.scenarios.toml_lines import line_of
-from rebecsim.studies.swept import SweptStudy
+from rebecsim.studies.toml import line_of
 from rebecsim.web.library import read_small_file
 
 ORIGIN = "the scenario"

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.errors import UserError
-from rebecsim.printable import clipped
-from rebecsim.studies.running.executors import available_workers
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.toml_edits import toml_text
+from rebecsim.studies.executors import available_workers
+from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
+from rebecsim.studies.toml import toml_text
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.forms import (
     GROUPS,
@@ -43,6 +42,7 @@ from rebecsim.web.studies.study_process import (
     start_study,
     started_studies,
 )
+from rebecsim.wording import clipped
 
 _LONGEST_SUMMARY = 90
 _LAST = re.compile(r"(^|\.|\[)[^.\[]*$")

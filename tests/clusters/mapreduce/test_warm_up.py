@@ -11,8 +11,8 @@ from rebecsim.clusters.mapreduce.report.tables import read_jobs
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.studies.plan import plan_study
-from rebecsim.studies.running.runner import PlannedRun, run_plans
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import PlannedRun, run_plans
 
 SCENARIO = {
     "name": "warm",

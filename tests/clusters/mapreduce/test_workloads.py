@@ -20,7 +20,7 @@ from rebecsim.clusters.mapreduce.job_families import (
 )
 from rebecsim.clusters.mapreduce.workload import swim_job, workload_jobs
 from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
-from rebecsim.workloads.containers.swim import SwimJob
+from rebecsim.workloads.swim import SwimJob
 
 SECOND = 1_000_000
 

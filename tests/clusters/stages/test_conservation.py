@@ -18,7 +18,7 @@ from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.tables import DECISIONS, JOBS, TASKS, tables_of
-from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenario import validated
 
 DISPATCHING = ("EDF", "FIFO", "MLF", "MINEDF_WC")
 BUDGETS = tuple(

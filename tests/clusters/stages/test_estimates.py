@@ -25,7 +25,7 @@ from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.resources import StageResource, alike
 from rebecsim.clusters.stages.schedule import Assignment
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     fork_and_skip,
     generic_resources,

@@ -24,7 +24,7 @@ from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.schedule import Assignment
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     job,
     job_lists,

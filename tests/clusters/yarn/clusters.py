@@ -13,7 +13,7 @@ from rebecsim.clusters.yarn.containers import Container, NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
 
 NODE_MEMORY, NODE_CORES = 4000, 4
 

@@ -25,7 +25,7 @@ from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.tables import container_columns, occupancy_table, queue_tables_of
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import configurations, nodes, uses, workloads
 from tests.clusters.yarn.queues.files import MONITOR, TWO_QUEUES, capacity, fair
 

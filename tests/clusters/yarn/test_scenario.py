@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.configuration import QUIRKS_OF_DSS, PlacementRules, 
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.penalties import PENALTIES
 from rebecsim.clusters.yarn.scenario import PenaltyName, YarnScenario
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.yarn.scenarios import DRAWN, SCENARIO, plan_of, written
 
 

@@ -20,7 +20,7 @@ from rebecsim.clusters.yarn.containers import (
 )
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,

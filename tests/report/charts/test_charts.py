@@ -19,9 +19,9 @@ from rebecsim.report import (
     render_figure,
 )
 from rebecsim.report.line_charts import CONFIG
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import summarise
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import summarise
 from tests.report.conftest import AXIS
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rebecsim.studies.scenarios.units import unit
+from rebecsim.studies.units import unit
 
 MAX_ARRIVALS = 10_000
 """Most jobs in one time unit: each costs a pass over the queue."""

@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH, WorkloadPattern
-from rebecsim.studies.scenarios.units import UNIT_OUTSIDE, unit
+from rebecsim.studies.units import UNIT_OUTSIDE, unit
 
 MAX_PERIOD = 1_000
 """Longest period of a table in time units: each change of its value is written out in the model."""

@@ -15,7 +15,7 @@ from rebecsim.clusters.dispatch.patterns.base import (
     WorkloadPattern,
     require_in_range,
 )
-from rebecsim.studies.scenarios.units import NO_UNIT, UNIT_OUTSIDE, unit
+from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit
 
 
 class _Formula(WorkloadPattern):

@@ -14,16 +14,16 @@ from rebecsim.clusters.dispatch.energy import Hardware, HardwareFigures
 from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.clusters.dispatch.utilisation import windows
-from rebecsim.counted import counted
 from rebecsim.metrics import Metric
 from rebecsim.report.figures import new_figure
 from rebecsim.report.line_charts import ChartData, chart_data
 from rebecsim.report.numbers import format_estimates
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.summary import Point, Summary, SummaryRow
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Point, Summary, SummaryRow
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -34,13 +34,13 @@ from rebecsim.report.line_charts import ChartData, chart_figure
 from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import Summary, apart, summarise
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary, apart, summarise
 
 _DOTS_PER_INCH = 200
 

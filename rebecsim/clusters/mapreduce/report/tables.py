@@ -27,9 +27,9 @@ from rebecsim.clusters.mapreduce.tables import (
     RecordedRun,
 )
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping
+from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 SECOND = 1_000_000

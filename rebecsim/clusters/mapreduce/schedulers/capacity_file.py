@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.kit.hadoop_xml import number_of, read_properties
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     PREFIX,
@@ -21,6 +20,7 @@ from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     QueueOrder,
     exact,
 )
+from rebecsim.wording import suggestion
 
 _QUEUE = "queue."
 _CHOICES: Mapping[str, type[Enum]] = {

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.kit.hadoop_xml import number_of
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
 
 PREFIX = "mapred.fairscheduler."

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.mapreduce.job import (
     JobInProgress,
     JobPriority,
@@ -18,6 +17,7 @@ from rebecsim.clusters.mapreduce.job import (
     TrackerSlots,
 )
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 
 class Assignment(NamedTuple):

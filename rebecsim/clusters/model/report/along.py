@@ -9,12 +9,12 @@ from pathlib import Path
 
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.report.comparison import along_pictures
-from rebecsim.studies.cell import Cell
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.scenarios.sweeps import Changes, combinations, label_of
 from rebecsim.studies.sections import Section
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import Axis
+from rebecsim.studies.sweeps import Changes, combinations, label_of
 
 
 def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rebecsim.clusters.model.report.reading import Curve, Values
 from rebecsim.report.figures import BLUE, line_styles, new_figure, plain_axes
-from rebecsim.studies.statistics.estimates import student_quantile
+from rebecsim.studies.estimates import student_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

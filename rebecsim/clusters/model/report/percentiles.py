@@ -15,9 +15,9 @@ import numpy as np
 
 from rebecsim.clusters.model.report.reading import Numbers, Waits
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
 
 PERCENTS = (50, 90, 95, 99)
 """The percentiles of reports."""

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.clusters.model.columns import CURVES, END, ENDINGS, WAITS
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.simulated import OUTCOME
-from rebecsim.studies.storage.parts import row_groups
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.parts import row_groups
+from rebecsim.studies.results import Results
+from rebecsim.studies.simulated import OUTCOME
 from rebecsim.studies.study import PlannedCell
 
 _POINTS = 400

@@ -30,10 +30,10 @@ from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.report.comparison import MOST_LINES
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import PlannedCell
 
 _MOST_TOLD = 5

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
-from rebecsim.studies.scenarios.scenario import Table
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import Table
+from rebecsim.studies.units import NO_UNIT, unit
 
 
 class HadoopTable(Table):

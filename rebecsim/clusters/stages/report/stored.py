@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rebecsim.clusters.kit.stored import read_table, values_of
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.tables import JOBS, TABLES, TASKS
+from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 Seconds = NDArray[np.float64]

@@ -10,7 +10,7 @@ from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
-from rebecsim.counted import counted
+from rebecsim.wording import counted
 
 
 def shape_table(shape: WorkflowShape) -> Table:

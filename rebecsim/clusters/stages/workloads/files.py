@@ -7,9 +7,7 @@ from pathlib import Path
 
 from rebecsim.clusters.stages.job import SECOND, StageTask
 from rebecsim.errors import UserError
-from rebecsim.workloads.workflows.dax import read_dax
-from rebecsim.workloads.workflows.wfcommons import read_wfcommons
-from rebecsim.workloads.workflows.workflow import WorkflowTask, parents_first
+from rebecsim.workloads.workflows import WorkflowTask, parents_first, read_dax, read_wfcommons
 
 
 def read_workflow(path: Path) -> tuple[StageTask, ...]:

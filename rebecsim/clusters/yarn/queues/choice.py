@@ -14,7 +14,7 @@ from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 
 def scheduler_of(configuration: YarnConfiguration) -> type[ContainerScheduler]:

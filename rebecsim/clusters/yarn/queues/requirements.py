@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective, effective
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 
 def require_queues(

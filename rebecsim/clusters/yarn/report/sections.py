@@ -26,8 +26,8 @@ from rebecsim.clusters.yarn.report.waits import waits_section
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section
-from rebecsim.studies.storage.results import Results
 
 _ALIKE = 0.005  # a job whose durations differ by less than this part is as fast as before
 

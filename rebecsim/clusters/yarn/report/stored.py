@@ -27,11 +27,11 @@ from rebecsim.clusters.yarn.tables import (
 )
 from rebecsim.errors import UserError
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping, short_names
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 SECOND = 1000
 """Milliseconds."""

@@ -20,7 +20,7 @@ from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.report.figures import fill_colours, legend_below, new_figure, plain_axes, time_axis
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

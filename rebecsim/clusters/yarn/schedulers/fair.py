@@ -18,7 +18,7 @@ from typing import ClassVar, Protocol
 from rebecsim.clusters.yarn.configuration import FairPool
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.schedulers.regular import FairQueue, Regular
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 Share = tuple[float, ...]
 """What is compared: 0 for whoever has less than promised and 1 for others, then the ratios."""

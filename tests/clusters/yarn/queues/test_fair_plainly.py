@@ -15,7 +15,7 @@ from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from rebecsim.clusters.yarn.rebecs import StuckError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.queues.files import fair, job, run, tasks
 from tests.examples import dear
 

@@ -18,8 +18,8 @@ from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_fig
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.yarn.queues.files import TWO_QUEUES
 from tests.plans import run_plan
 

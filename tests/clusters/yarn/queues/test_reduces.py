@@ -8,7 +8,7 @@ from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
-from rebecsim.workloads.containers.jobs import TaskClass
+from rebecsim.workloads.container_jobs import TaskClass
 from tests.clusters.yarn.queues.files import (
     MONITOR,
     TWO_QUEUES,
