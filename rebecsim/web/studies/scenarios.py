@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import LoadedScenario, kind_of, load
 from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario import validated
@@ -98,14 +99,6 @@ def _may_be_read(folder: Path, name: str, around: Path) -> bool:
         return False
 
 
-_KINDS = {
-    "yarn": "YARN: which job gets the next container?",
-    "mapreduce": "MapReduce on Hadoop 1: how do queues share slots?",
-    "dispatch": "Deadlines: which request goes first?",
-    "stages": "Workflows with deadlines: who gets the slots?",
-    "batch": "Batch machines: who waits?",
-    "model": "A model of your own: which values are best?",
-}
 _QUESTIONS = {
     "against_edf": "Short deadlines: when does EDF start jobs that are about to be late?",
     "against_fifo": "Growing lengths: when does FIFO make short jobs wait behind long ones?",
@@ -141,12 +134,16 @@ class BuiltinQuestion:
 
 
 def questions_by_kind() -> dict[str, list[BuiltinQuestion]]:
-    """Give the questions below the heading of their kind, kinds with the most users first."""
-    found: dict[str, list[BuiltinQuestion]] = {heading: [] for heading in _KINDS.values()}
+    """Give the questions below what their kind asks, in the order of the kinds."""
+    found: dict[str, list[BuiltinQuestion]] = {_heading(kind): [] for kind in kind_names()}
     for name, (kind, title) in builtin_titles().items():
         asked = BuiltinQuestion(_QUESTIONS.get(name, title), name, title)
-        found.setdefault(_KINDS.get(kind, kind), []).append(asked)
+        found[_heading(kind)].append(asked)
     return {heading: asked for heading, asked in found.items() if asked}
+
+
+def _heading(kind: str) -> str:
+    return find_kind(kind).question or kind
 
 
 def question_of(text: str) -> str:
