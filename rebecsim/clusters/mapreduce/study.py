@@ -33,6 +33,7 @@ class MapReduceStudy(Study):
     """Schedulers of a MapReduce cluster with their settings, compared on the same jobs."""
 
     kind: ClassVar[str] = "mapreduce"
+    question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     replications_per_task: ClassVar[int] = 1

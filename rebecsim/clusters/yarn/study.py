@@ -35,6 +35,7 @@ class YarnStudy(Study):
     """Schedulers of a YARN cluster, compared on a trace."""
 
     kind: ClassVar[str] = "yarn"
+    question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
     replications_per_task: ClassVar[int] = 1
