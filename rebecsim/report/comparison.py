@@ -50,7 +50,6 @@ def along_pictures(
     moments: Sequence[CellMoments],
     metrics: Sequence[Metric],
     axis: Axis,
-    heading: str,
     level: float,
     end: str = "along",
 ) -> tuple[Picture, ...]:
@@ -65,9 +64,9 @@ def along_pictures(
     return tuple(
         Picture(
             f"{chart.name}_{end}",
-            f"{chart.title} by {axis.by}",
+            chart.question,
             "",  # it stands in the chart
-            partial(chart_figure, chart, heading),
+            partial(chart_figure, chart),
             is_wide=False,
         )
         for chart in charts
@@ -115,8 +114,8 @@ def _charts(
     """Draw figures over an axis, and give the same as CSV."""
     charted = plan.comparison.charted
     placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
-    heading, level = plan.scenario.heading, plan.scenario.level
-    pictures = along_pictures(placed, charted, axis, heading, level, f"by_{axis.name}")
+    level = plan.scenario.level
+    pictures = along_pictures(placed, charted, axis, level, f"by_{axis.name}")
     named = summarise(placed, charted, level, axis=axis.coordinate)
     return pictures, by_axis_csv({Condition(): named}, axis)
 

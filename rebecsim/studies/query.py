@@ -287,7 +287,10 @@ class QueryAnswer:
 
 def views(runs: Sequence[StoredRun]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Describe the views over these runs: name -> what a row is, and the columns."""
-    tables = dict.fromkeys(kind_tables(runs), "a row for each row of this table of finished cells")
+    tables = {
+        name: f"the {name.replace('_', ' ')} of every replication of the finished cells"
+        for name in kind_tables(runs)
+    }
     return {
         name: (what, tuple(view_schema(name, runs).names))
         for name, what in {**VIEWS, **tables}.items()

@@ -156,6 +156,9 @@ class Study(ABC):
     kind: ClassVar[str]
     """What scenario files say."""
 
+    question: ClassVar[str] = ""
+    """What its scenarios ask, as the heading of a list of them; empty: its name is the heading."""
+
     scenario: ClassVar[type[StudyScenario]]
     """What scenario files hold."""
 

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import numpy as np
 
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, Integers, JobColumns
-from rebecsim.clusters.mapreduce.figures.stored import makespans, read_jobs
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, Integers, JobColumns
+from rebecsim.clusters.mapreduce.report.tables import makespans, read_jobs
 from rebecsim.metrics import count_over_time
 from rebecsim.studies.running import PlannedRun
 from reproductions.capacity.found import Found, Key

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.mapreduce.figures.stored import read_columns
-from rebecsim.clusters.mapreduce.figures.tables import ATTEMPTS, JOBS
+from rebecsim.clusters.mapreduce.report.tables import read_columns
+from rebecsim.clusters.mapreduce.tables import ATTEMPTS, JOBS
 from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.running import PlannedRun
 from rebecsim.studies.study import PlannedCell

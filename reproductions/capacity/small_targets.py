@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rebecsim.clusters.kit.devices.sharing import SharedServer
+from rebecsim.clusters.mapreduce.shared_server import SharedServer
 from reproductions.capacity.found import Found
 from reproductions.capacity.published import SmallPair, published
 from reproductions.capacity.targets import CheckResult, NotRun, Target

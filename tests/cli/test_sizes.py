@@ -110,7 +110,7 @@ def test_tasks_of_synthetic_jobs_are_estimated_by_what_the_jobs_are_like(
 
 
 def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rebecsim.clusters.mapreduce.workloads.jobs._of_sizes", _not_to_be_called)
+    monkeypatch.setattr("rebecsim.clusters.mapreduce.workload._of_sizes", _not_to_be_called)
     values: dict[str, Any] = {
         "kind": "mapreduce",
         "name": "large",

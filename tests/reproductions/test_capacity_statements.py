@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from reproductions.capacity.found import Found, Key, as_found
 from reproductions.capacity.published import published

@@ -102,6 +102,7 @@ class BatchStudy(Study):
     """Batch policies, compared on a workload."""
 
     kind: ClassVar[str] = "batch"
+    question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
     replications_per_task: ClassVar[int] = 1
     counted: ClassVar[str] = "schedules"

@@ -155,6 +155,7 @@ class DispatchStudy(SimulatedStudy):
     """Policies of a ResourceManager, compared on generated models."""
 
     kind: ClassVar[str] = "dispatch"
+    question: ClassVar[str] = "Deadlines: which request goes first?"
     scenario: ClassVar[type[StudyScenario]] = Scenario
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})

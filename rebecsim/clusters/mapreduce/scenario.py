@@ -38,9 +38,9 @@ from rebecsim.clusters.mapreduce.cluster_tables import (
     cluster_configuration,
 )
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
-from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
-from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
+from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario import ListOf, StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, unit

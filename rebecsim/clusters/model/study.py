@@ -66,6 +66,7 @@ class ModelStudy(SimulatedStudy):
     """A model of one's own, run with the values that a scenario gives."""
 
     kind: ClassVar[str] = "model"
+    question: ClassVar[str] = "A model of your own: which values are best?"
     scenario: ClassVar[type[StudyScenario]] = ModelScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     order_notes: ClassVar[tuple[str, ...]] = (

@@ -35,6 +35,7 @@ class StagesStudy(Study):
     """Resource managers of jobs of several stages with deadlines, compared."""
 
     kind: ClassVar[str] = "stages"
+    question: ClassVar[str] = "Workflows with deadlines: who gets the slots?"
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED

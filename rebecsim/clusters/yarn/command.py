@@ -134,8 +134,8 @@ def yarn(
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
     from rebecsim.clusters.workers import executor_with_plugins
-    from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
-    from rebecsim.clusters.yarn.report.by_group import answer_of_tables
+    from rebecsim.clusters.yarn.inputs import run_size
+    from rebecsim.clusters.yarn.report.stored import answer_of_tables
     from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
     from rebecsim.clusters.yarn.report.waits import (
         reasons_table,
@@ -143,7 +143,7 @@ def yarn(
         waits_lines,
         waits_table,
     )
-    from rebecsim.clusters.yarn.size import run_size
+    from rebecsim.clusters.yarn.tables import QUEUE_JOBS
     from rebecsim.studies.executors import available_workers
     from rebecsim.studies.size import Size
 

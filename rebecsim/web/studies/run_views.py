@@ -25,7 +25,6 @@ from rebecsim.studies.stored_runs import RunDifference, compare_runs
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
-from rebecsim.web.studies.scenarios import question_about
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
 from rebecsim.wording import clipped
@@ -182,7 +181,6 @@ def _run_values(run: ListedRun) -> dict[str, Any]:
     question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
     return {
         "run": run,
-        "asks": question_about(run.stored.scenario),
         "files": list(_kept_files(run.directory)),
         "settings": list(scenario_rows(run.stored.scenario)),
         "question": f"/runs/sql?{urlencode({'sql': question})}",

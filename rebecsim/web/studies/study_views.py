@@ -27,7 +27,6 @@ from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenarios import (
     checked,
-    question_of,
     questions_by_kind,
     text_of_builtin,
     values_of,
@@ -112,7 +111,7 @@ class StudyViews:
             "studies/form.html.j2",
             found=found,
             fields=_fields(found.text),
-            question=question_of(found.text) if sent.get("builtin") else "",
+            question=str((values_of(found.text) or {}).get("title", "")),
             parted=lambda fields: _parted(fields, found),
             has_problems=lambda fields: _has_problems(fields, found),
             summary=lambda field: _summary(field, found),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.stored import read_jobs
+from rebecsim.clusters.mapreduce.report.tables import read_jobs
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.studies.plan import plan_study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.machines import node_sizes
+from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.workloads.sls import read_sls_jobs
 from rebecsim.workloads.topology import read_sls_topology
 

@@ -167,7 +167,7 @@ def hardware_sections(
             for table in (*size_tables(used), app_master_table(used, hardware))
         ),
         pictures=(
-            *(_energy_picture(chart, heading) for chart in charts),
+            *(_energy_picture(chart) for chart in charts),
             *over_time_pictures,
         ),
         notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
@@ -179,12 +179,12 @@ def hardware_sections(
     )
 
 
-def _energy_picture(chart: ChartData, heading: str) -> Picture:
+def _energy_picture(chart: ChartData) -> Picture:
     return Picture(
         chart.name,
         chart.title,
         " ".join(chart.caption),
-        partial(chart_figure, chart, heading),
+        partial(chart_figure, chart),
         _DOTS_PER_INCH,
         is_wide=False,
     )

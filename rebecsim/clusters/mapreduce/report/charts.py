@@ -11,9 +11,9 @@ from rebecsim.clusters.kit.gantt import Colours, gantt_figure as draw_gantt
 from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
 from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
-from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
-from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns
-from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
+from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
+from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns
+from rebecsim.clusters.mapreduce.tables import DEVICE_COLUMNS
 from rebecsim.report.figures import (
     BLUE,
     GREEN,

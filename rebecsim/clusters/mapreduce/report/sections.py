@@ -7,8 +7,7 @@ from functools import partial
 from statistics import fmean
 
 from rebecsim.clusters.kit.by_group import by_group_section
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
-from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.report.charts import (
     MOST_BARS,
     devices_figure,
@@ -19,7 +18,7 @@ from rebecsim.clusters.mapreduce.report.charts import (
     users_of,
     waits_figure,
 )
-from rebecsim.clusters.mapreduce.report.text import answer_of_stored
+from rebecsim.clusters.mapreduce.report.tables import StoredRuns, answer_of_stored, read_shown
 from rebecsim.report.csv import text_of
 from rebecsim.studies.cells import EVERYWHERE
 from rebecsim.studies.plan import Plan

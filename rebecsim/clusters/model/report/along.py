@@ -31,7 +31,7 @@ def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Sectio
     yield Section(
         name="along",
         title=f"Along {varied}",
-        pictures=along_pictures(placed, plan.metrics, axis, scenario.heading, scenario.level),
+        pictures=along_pictures(placed, plan.metrics, axis, scenario.level),
     )
 
 

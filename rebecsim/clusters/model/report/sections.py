@@ -142,7 +142,7 @@ def _waits(plan: Plan, results: Results) -> Iterator[Section]:
             name=each.column,
             title=each.title or f"Wait of {each.text}",
             tables=(table,),
-            pictures=(_wait_histogram(plan, each, read),),
+            pictures=(_wait_histogram(each, read),),
             notes=(_PERCENTILE_NOTE, *_first_ones(plan)),
             terminal=Group(text_table(table), Text(_PERCENTILE_NOTE, style="dim")),
         )
@@ -162,13 +162,13 @@ def _text(found: Percentile) -> str:
     return f"{found.value} ({found.low} to {found.high})"
 
 
-def _wait_histogram(plan: Plan, each: Observe, read: Mapping[PlannedCell, Waits]) -> Picture:
+def _wait_histogram(each: Observe, read: Mapping[PlannedCell, Waits]) -> Picture:
     samples = {
         cell.cell.policy: waits.wait.astype(float)
         for cell, waits in list(read.items())[:MOST_LINES]
     }
     title = each.title or f"Wait of {each.text}"
-    return _histogram(plan, f"{each.column}_waits", samples, title, "time units", "messages")
+    return _histogram(f"{each.column}_waits", samples, title, "time units", "messages")
 
 
 # --- distributions -------------------------------------------------------------------------------
@@ -182,13 +182,13 @@ def _distributions(plan: Plan, results: Results, scenario: ModelScenario) -> Ite
             samples = _samples(plan, results, each.column)
             title = f"{title} at the end"
             name = f"{each.column}_distribution"
-            pictures.append(_histogram(plan, name, samples, title, title, "runs"))
+            pictures.append(_histogram(name, samples, title, title, "runs"))
         elif each.what == "first":
             held = _samples(plan, results, f"{each.column}_held")
             times = _samples(plan, results, f"{each.column}_time")
             samples = {policy: times[policy][held[policy] > 0] for policy in times}
             name, shown = f"{each.column}_distribution", f"First time that {title}"
-            pictures.append(_histogram(plan, name, samples, shown, "time", "runs in which it held"))
+            pictures.append(_histogram(name, samples, shown, "time", "runs in which it held"))
     if pictures:
         yield Section(
             "distributions", "Distributions", pictures=tuple(pictures), notes=_first_ones(plan)
@@ -199,14 +199,12 @@ def _samples(plan: Plan, results: Results, column: str) -> dict[str, Values]:
     return {cell.cell.policy: column_of(results, cell, column) for cell in plan.cells[:MOST_LINES]}
 
 
-def _histogram(
-    plan: Plan, name: str, samples: Mapping[str, Any], title: str, x_label: str, of: str
-) -> Picture:
+def _histogram(name: str, samples: Mapping[str, Any], title: str, x_label: str, of: str) -> Picture:
     return Picture(
         name,
         title,
         f"Each bar is a share of the {of} of a variant; all variants have the same axes.",
-        partial(histogram_figure, samples, title, x_label, of, plan.scenario.heading),
+        partial(histogram_figure, samples, title, x_label, of),
         is_wide=False,
     )
 
@@ -230,7 +228,7 @@ def _curves(plan: Plan, results: Results, scenario: ModelScenario) -> Iterator[S
             for cell in plan.cells
         }
         shown, title = dict(list(curves.items())[:MOST_LINES]), each.title or each.text
-        draw = partial(curves_figure, shown, title, plan.scenario.heading)
+        draw = partial(curves_figure, shown, title)
         name = f"{each.column}_over_time"
         pictures.append(Picture(name, f"{title} over time", _CURVE_NOTE, draw, is_wide=False))
         files[f"{name}.csv"] = _curves_csv(curves)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import ANY_CORES, NodeSize
+from rebecsim.clusters.yarn.containers import ANY_CORES, NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources

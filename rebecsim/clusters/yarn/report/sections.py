@@ -10,7 +10,6 @@ import numpy as np
 
 from rebecsim.clusters.kit.by_group import by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.report.by_group import answers_of
 from rebecsim.clusters.yarn.report.charts import (
     busiest_window,
     durations_figure,
@@ -22,7 +21,7 @@ from rebecsim.clusters.yarn.report.charts import (
     speedups,
 )
 from rebecsim.clusters.yarn.report.queues import queue_section
-from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
+from rebecsim.clusters.yarn.report.stored import StoredTables, answers_of, read_shown
 from rebecsim.clusters.yarn.report.waits import waits_section
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of

@@ -10,7 +10,7 @@ from typing import Any
 from rebecsim.clusters.kit.hadoop_xml import HadoopProperties, Property
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings

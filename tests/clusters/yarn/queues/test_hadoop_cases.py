@@ -10,7 +10,7 @@ import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.machines import node_sizes
+from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.clusters.yarn.queue_files.reading import read_queues
 from rebecsim.workloads.sls import read_sls_jobs
 from rebecsim.workloads.topology import read_sls_topology

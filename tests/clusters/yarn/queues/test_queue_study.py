@@ -11,12 +11,12 @@ import pytest
 
 from rebecsim.clusters.kit.stored import values_of
 from rebecsim.clusters.scenarios import load
+from rebecsim.clusters.yarn.inputs import run_size
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX
-from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.clusters.yarn.report.charts import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_figure
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
-from rebecsim.clusters.yarn.size import run_size
+from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.scenario_files import ScenarioError

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.workloads.container_jobs import TaskClass
 from tests.clusters.yarn.queues.files import (

@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
