@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.record import ResultsError
-from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rebecsim.studies.results import Results
 
 
 def read_table(results: Results, cell: PlannedCell, name: str, *, first: bool = False) -> pa.Table:
@@ -20,6 +22,9 @@ def read_table(results: Results, cell: PlannedCell, name: str, *, first: bool = 
 
     Raises ResultsError for a file that cannot be read.
     """
+    import pyarrow as pa  # not where runs are only printed, as by commands of the light core
+    import pyarrow.parquet as pq
+
     path = results.table(name, cell)
     try:
         table = pq.read_table(path, filters=[(REPLICATION, "=", 0)] if first else None)
