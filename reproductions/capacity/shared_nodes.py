@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.mapreduce.figures.jobs import Integers
 from rebecsim.clusters.mapreduce.figures.stored import read_columns
 from rebecsim.clusters.mapreduce.figures.tables import ATTEMPTS, JOBS
 from rebecsim.studies.rows import REPLICATION
@@ -20,8 +21,6 @@ from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.study import PlannedCell
 
 _STRAGGLER = 1.5
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

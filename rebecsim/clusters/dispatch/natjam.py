@@ -15,6 +15,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies, eviction_policy
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.rendering import render_model
+from rebecsim.clusters.dispatch.source import _EXECUTING_AND_NEXT_TICK, _PUBLISHED_QUEUE_LENGTH
 from rebecsim.studies.scenarios.units import unit
 
 NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
@@ -42,9 +43,7 @@ them that were production jobs; all jobs that arrived, which are more than the o
 wait or run at the end of a run; and the sum of time left minus work left over all jobs that ended
 on an AppMaster, which can be negative."""
 
-_PUBLISHED_QUEUE_LENGTH = 20
 _MESSAGES_OF_AN_APP_MASTER = 2
-_EXECUTING_AND_NEXT_TICK = 2
 
 EvictionPolicyName = Annotated[str, AfterValidator(lambda name: eviction_policy(name).name)]
 """The name of a registered eviction policy."""
@@ -100,12 +99,12 @@ def natjam_source(configuration: NatjamConfiguration, *, asserting: bool = True)
         configuration,
         eviction_policies.suspects(configuration.policy),
         policy=configuration.eviction_policy,
-        manager_queue=_manager_queue(configuration.app_masters),
+        manager_queue=_natjam_queue(configuration.app_masters),
         asserting=asserting,
     )
 
 
-def _manager_queue(app_masters: int) -> int:
+def _natjam_queue(app_masters: int) -> int:
     """Return the length of the ResourceManager's message queue.
 
     An AppMaster sends at most a checkPoint and an update in one time unit: when a job is given to

@@ -64,12 +64,12 @@ def utilisation_over_time(plan: Plan, results: Results) -> tuple[UtilisationOver
 def _over_time(
     policy: str, cells: list[PlannedCell], ticks: int, results: Results
 ) -> UtilisationOverTime:
-    shares = [_shares(cell, ticks, results) for cell in cells]
+    shares = [_utilisation_of(cell, ticks, results) for cell in cells]
     replications = sum(part_rows(results.part(cell)) for cell in cells)
     return UtilisationOverTime(policy, np.mean(shares, axis=0), replications)
 
 
-def _shares(cell: PlannedCell, ticks: int, results: Results) -> NDArray[np.float64]:
+def _utilisation_of(cell: PlannedCell, ticks: int, results: Results) -> NDArray[np.float64]:
     advice = "`rebecsim compare` with --resume --trace computes it again"
     if damage := results.damage(cell, {TRACES: TRACE_COLUMNS}):
         raise ResultsError(f"{damage}; {advice}")

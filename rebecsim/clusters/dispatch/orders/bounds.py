@@ -28,9 +28,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.clusters.dispatch.orders.busy import BusyPeriods
+from rebecsim.clusters.dispatch.orders.busy import _FIFO, BusyPeriods, Numbers
 from rebecsim.clusters.dispatch.orders.loops import Graph
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
 from rebecsim.clusters.dispatch.orders.waits import (
@@ -47,13 +46,10 @@ from rebecsim.clusters.dispatch.orders.waits import (
 )
 from rebecsim.clusters.dispatch.orders.worth import Counted
 from rebecsim.exploration.orders import GOALS, Goal
+from rebecsim.native.arrays import Integers
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-
-_FIFO = 1
 _COLUMNS = 7
-_MOST_ENTRIES = 4_000_000
+_MOST_VECTORS = 4_000_000
 """Vectors of all ticks together that are kept."""
 
 
@@ -159,7 +155,7 @@ def _waits_of(cluster: OrderedCluster, last: int) -> Waits | None:
     spread = int(longest.max()) + 1
     waits = max(max((code // classes for code in codes), default=0), spread) + 1
     each = math.comb(spread + workers - 1, workers - 1)
-    if each * waits * (last + 2) > _MOST_ENTRIES:
+    if each * waits * (last + 2) > _MOST_VECTORS:
         return None
     binomials = np.array(
         [[math.comb(n, k) for k in range(workers + 1)] for n in range(spread + workers + 1)],

@@ -28,7 +28,7 @@ from rebecsim.native.cache import compiled
 Numbers = NDArray[np.float64]
 
 _EDF, _FIFO = 0, 1
-_MOST_ENTRIES = 4_000_000
+_MOST_CHANCES = 4_000_000
 """Chances that are kept of how much work comes."""
 
 
@@ -49,7 +49,7 @@ class BusyPeriods:
     def is_feasible(cluster: OrderedCluster) -> bool:
         """Whether there are few enough chances to keep."""
         sizes = cluster.tables.sizes
-        return int(cluster.periods * sizes[7] ** 3 * sizes[0]) <= _MOST_ENTRIES
+        return int(cluster.periods * sizes[7] ** 3 * sizes[0]) <= _MOST_CHANCES
 
     def layers(self) -> list[Numbers]:
         """Give what may be missed at each tick while jobs wait, by the work at hand."""

@@ -25,10 +25,10 @@ from rebecsim.clusters.dispatch.orders.loops import (
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
 from rebecsim.clusters.dispatch.orders.walks import spread
 from rebecsim.exploration.orders import GOALS
+from rebecsim.native.arrays import Integers
 
 Entry = TypeVar("Entry", bound=np.generic)
 
-Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 _SMALLEST = 1 << 10

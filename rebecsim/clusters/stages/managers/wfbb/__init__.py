@@ -19,5 +19,5 @@ Lim, PhD thesis, Carleton University, chapter 7. What the thesis leaves open is 
   that are planned to end after their deadlines.
 - What a remapping within a remapping leaves behind when it fails is not looked at: the outermost
   one puts everything back.
-- A decision tries at most `mapping.MOST_ATTEMPTS` remappings, those within others included.
+- A decision tries at most `MOST_ATTEMPTS` remappings, those within others included.
 """
