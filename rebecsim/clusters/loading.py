@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rebecsim.carried_files import carried
-from rebecsim.clusters.kit.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugins import PluginSource
 from rebecsim.studies.plugin_record import PluginRecord
 
 if TYPE_CHECKING:

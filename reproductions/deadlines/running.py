@@ -10,14 +10,13 @@ from typing import Any
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
+from rebecsim.clusters.stages.workloads import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
-from reproductions.agreement import ENOUGH_RUNS
-from reproductions.framework import Extent, read_beside
+from reproductions.framework import ENOUGH_RUNS, Extent, read_beside
 from reproductions.workflows.running import planned
 
 GENERIC_JOBS, HADOOP_JOBS = 200, 100

@@ -40,8 +40,7 @@ from rebecsim.clusters.mapreduce.workloads import tables as workload_tables
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.stages import scenario as stages
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
-from rebecsim.clusters.stages.measures import STAGES_MEASURES
-from rebecsim.clusters.stages.tables import TABLES as STAGES_TABLES
+from rebecsim.clusters.stages.measures import STAGES_MEASURES, TABLES as STAGES_TABLES
 from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
 from rebecsim.clusters.yarn.quirks import Quirks

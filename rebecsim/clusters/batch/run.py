@@ -17,7 +17,7 @@ from rebecsim.clusters.batch.machine import Machine, Pool
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.rebecs import cluster_model
-from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, rarely_collecting, serve
 from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule, Workload

@@ -10,7 +10,7 @@ from rebecsim.clusters.dispatch.scenario import MAX_CONFIGURATIONS, Scenario
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
-from reproductions.dispatch.published import PUBLISHED_TABLES
+from reproductions.dispatch.comparison import PUBLISHED_TABLES
 
 GOOD = """\
 kind = "dispatch"

@@ -15,7 +15,7 @@ from rebecsim.studies.statistics.estimates import (
     student_quantile,
 )
 from rebecsim.studies.statistics.moments import CellMoments
-from reproductions.agreement import standard_error_for
+from reproductions.framework import standard_error_for
 
 Raw = np.ndarray
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

@@ -24,7 +24,7 @@ from rebecsim.clusters.batch.report.schedule_charts import (
 from rebecsim.clusters.batch.report.tables import difference_summary
 from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxes_figure
 from rebecsim.clusters.batch.schedules import read_schedules
-from rebecsim.clusters.kit.by_group import by_group_section, first_cells
+from rebecsim.clusters.kit.report import by_group_section, first_cells
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.studies.cell import Condition
 from rebecsim.studies.plan import Plan

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.stored import read_table, values_of
+from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, job_columns
 from rebecsim.clusters.mapreduce.figures.tables import (
     ATTEMPTS,

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rebecsim.clusters.kit.by_group import first_cells
-from rebecsim.clusters.kit.stored import read_table, values_of
+from rebecsim.clusters.kit.report import first_cells, read_table, values_of
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.clusters.yarn.report.stored import SECOND

@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 
-from rebecsim.clusters.kit.stored import read_table, values_of
+from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, QUEUE_WAITS
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from rebecsim.close_names import suggestion
-from rebecsim.clusters.kit.hadoop_xml import number_of
+from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import exact
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     PREFIX,

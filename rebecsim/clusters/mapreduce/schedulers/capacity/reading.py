@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rebecsim.clusters.kit.hadoop_xml import read_properties
+from rebecsim.clusters.kit.hadoop import read_properties
 from rebecsim.clusters.mapreduce.schedulers.capacity.parameters import (
     is_idle,
     is_known,

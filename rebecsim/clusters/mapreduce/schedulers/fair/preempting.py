@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from rebecsim.clusters.kit.fair_shares import Claim, fair_shares
+from rebecsim.clusters.kit.hadoop import Claim, fair_shares
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.schedulers.fair.pool import PoolShare

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rebecsim.close_names import suggestion
-from rebecsim.clusters.kit.hadoop_xml import number_of
+from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.errors import UserError
 
 PREFIX = "mapred.fairscheduler."

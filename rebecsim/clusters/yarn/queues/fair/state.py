@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
-from rebecsim.clusters.kit.fair_shares import UNLIMITED, Claim, fair_shares
+from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
