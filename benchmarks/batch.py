@@ -27,7 +27,7 @@ import numpy as np
 
 from rebecsim.clusters.batch import NodeGroup, Pool, machine_of, run_schedule
 from rebecsim.workloads import Workload, read_swf
-from rebecsim.workloads.lublin import generate
+from rebecsim.workloads.generation import generate
 
 PROCESSORS = 256
 LOAD = 0.7

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING
 
 from rebecsim.clusters.scenarios import load
 from rebecsim.report.figures import COLOURS, new_figure, plain_axes, write_figure
+from rebecsim.studies.dask_executor import LOCAL, Luggage, dask_executor
+from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.dask_executor import LOCAL, Luggage, dask_executor
-from rebecsim.studies.running.executors import Executor, ThisProcess
-from rebecsim.studies.running.runner import PlannedRun, run_plans
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import PlannedRun, run_plans
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,7 +89,7 @@ def measure(replications: int, tasks: int) -> Measured:
     scheduling = []
     for workers in (1, 2):
         with dask_executor(LOCAL, workers, Luggage(), print) as executor:
-            modules = ("rebecsim.simulation.montecarlo", "rebecsim.studies.running.simulated")
+            modules = ("rebecsim.simulation.montecarlo", "rebecsim.studies.simulated")
             for told in [executor.submit(import_all, modules) for _ in range(4 * workers)]:
                 told.result()
             name = f"Dask, {workers} worker{'s' * (workers > 1)}"

@@ -24,7 +24,7 @@ from rebecsim.clusters.stages.managers.decisions import MadeDecision
 from rebecsim.clusters.stages.managers.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES, stages_policy
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenario import validated
 
 Values = Mapping[str, Any]
 

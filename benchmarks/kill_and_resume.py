@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from rebecsim.cli import main as main_of_program
 from rebecsim.report.figures import DRAWING_MODULES
-from rebecsim.studies.running.executors import simulation_modules
+from rebecsim.studies.executors import simulation_modules
 
 if TYPE_CHECKING:  # Windows has none
     from multiprocessing.context import ForkServerContext

@@ -203,7 +203,7 @@ def _readers() -> dict[str, Reader]:
     from rebecsim.lang import check_file
     from rebecsim.simulation.simulator import load_run
     from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
-    from rebecsim.workloads.containers.rumen import read_history
+    from rebecsim.workloads.hadoop_history import read_history
     from rebecsim.workloads.logs import read_log
 
     return {

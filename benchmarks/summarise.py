@@ -22,7 +22,7 @@ import numpy as np
 from rebecsim.clusters.scenarios import load_scenario, open_run, plan_scenario
 from rebecsim.simulation import OUTCOMES
 from rebecsim.studies import Plan, Results, Rows
-from rebecsim.studies.rows import Coded
+from rebecsim.studies.cells import Coded
 
 BATCH = 1_000  # as many as a task of a comparison
 

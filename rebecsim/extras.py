@@ -1,10 +1,11 @@
-"""Optional packages: the extras that have them, and the error for a missing one.
+"""Optional packages: the extras that have them, the error for a missing one, and no pandas.
 
 The names are those of `pip install 'rebecsim[...]'`, see `setup.cfg`.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -64,3 +65,29 @@ def missing_package(what: str, error: ModuleNotFoundError) -> MissingPackagesErr
     module = (error.name or "").partition(".")[0]
     known = any(module in each.modules for each in EXTRAS.values())
     return MissingPackagesError(what, [module]) if known else None
+
+
+def leave_pandas_alone() -> None:
+    """Let pyarrow do without pandas, which takes longer to import than most runs are read.
+
+    pyarrow looks for it once, when it makes its first table; and again if a table is to become a
+    frame of pandas, as in a user's plug-in. Only for the program, which has its process alone.
+    """
+    import pyarrow
+
+    if "pandas" in sys.modules:
+        return
+    hiding = _Hiding()
+    sys.meta_path.insert(0, hiding)
+    try:
+        pyarrow.array([0])
+    finally:
+        sys.meta_path.remove(hiding)
+
+
+class _Hiding:
+    """Finds no module, and says that there is no pandas."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)

@@ -1,4 +1,7 @@
-"""Start Python processes that import the same rebecsim as this one.
+"""Start Python processes that import the same rebecsim, give them files, and delay Ctrl-C.
+
+A task names files as the machine does that sent it. A worker on another machine has copies under
+other names; on the same machine, a file is at its own path.
 
 A new Python process looks for modules in the working directory first. That may hold the user's own
 `statistics.py`, or the sources of another rebecsim.
@@ -6,14 +9,56 @@ A new Python process looks for modules in the working directory first. That may 
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
+import signal
 import site
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+_places: dict[str, Path] = {}
+
+
+def carried(path: Path) -> Path:
+    """Give the place of a file: what was sent under this name, else the file itself."""
+    return _places.get(str(path), path)
+
+
+def version_of(path: Path) -> tuple[str, int, int]:
+    """Say which content of a file this is, for what is kept of it: place, time and size.
+
+    Raises OSError when it cannot be read.
+    """
+    found = path.stat()
+    return str(path.resolve()), found.st_mtime_ns, found.st_size
+
+
+def carry(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder, from now on the only ones that are `carried`.
+
+    The names of the same content are the same, and of other content others, so that what was read
+    of an earlier file is not taken for what is in this one. Raises OSError.
+    """
+    drop_carried()
+    for name, content in files.items():
+        place = folder / hashlib.blake2b(content, digest_size=16).hexdigest() / Path(name).name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+        _places[name] = place
+
+
+def drop_carried() -> None:
+    """Remove the files that were sent."""
+    for place in _places.values():
+        shutil.rmtree(place.parent, ignore_errors=True)
+    _places.clear()
+
 
 _ROOT = str(Path(__file__).parents[1])
 _LONGEST_LINE = 500
@@ -67,3 +112,61 @@ def last_words(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode("utf-8", "replace").split("\n")
     return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "")
+
+
+class Interrupt:
+    """Whether the user has pressed Ctrl-C."""
+
+    seen = False
+
+    def raise_if_seen(self) -> None:
+        """Raise KeyboardInterrupt if the user has."""
+        if self.seen:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def noting_interrupts() -> Iterator[Interrupt]:
+    """Turn the first Ctrl-C into a note, so that it comes at a good moment; a second one is raised.
+
+    Only the main thread can do so; in another one nothing is noted, and neither where Ctrl-C is
+    ignored, as it is for what a shell script runs in the background.
+    """
+    interrupt = Interrupt()
+
+    def note(number: int, frame: object) -> None:
+        interrupt.raise_if_seen()
+        interrupt.seen = True
+
+    with _handling_interrupts(note):
+        yield interrupt
+
+
+@contextmanager
+def remembering_interrupts() -> Iterator[Interrupt]:
+    """Raise every Ctrl-C at once, as Python does, and remember that there was one.
+
+    Python drops an exception that is raised while it frees an object, and a signal may well come
+    then. Long work asks now and then for such an interrupt.
+    """
+    interrupt = Interrupt()
+
+    def remember(number: int, frame: object) -> None:
+        interrupt.seen = True
+        raise KeyboardInterrupt
+
+    with _handling_interrupts(remember):
+        yield interrupt
+
+
+@contextmanager
+def _handling_interrupts(handle: Callable[[int, object], None]) -> Iterator[None]:
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Consent to run Python files that a file of the user names.
+"""Consent to run Python files that a file of the user names, and the record of a loaded plug-in.
 
 A model in Python is executed. Users who name one in a command or a call agree to that. A scenario
 or a suite of models may come from somebody else and name a program: then users must agree first,
@@ -8,6 +8,7 @@ and see which files would be run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from rebecsim.errors import UserError
@@ -51,3 +52,14 @@ def require_consent(consent: Consent, origin: str, files: Iterable[Path]) -> Non
     """
     if programs := tuple(dict.fromkeys(filter(is_program, files))):
         consent(origin, programs)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRecord:
+    """A plug-in that is loaded, and which version of it."""
+
+    name: str
+    """The name of its file, or of its entry point as `package: entry point`."""
+
+    sha256: str
+    """The SHA-256 digest of its file, in hexadecimal."""

@@ -13,8 +13,7 @@ from rebecsim.cli.app import EngineName, Replications, Workers, complain, consol
 from rebecsim.cli.options import grouped
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
-from rebecsim.extras import REPORTS, require
-from rebecsim.studies.storage.arrow import leave_pandas_alone
+from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
     from rebecsim.native.engines import Engine
@@ -133,11 +132,11 @@ def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     from rebecsim.files import write_atomically
     from rebecsim.report import write_report
     from rebecsim.report.comparison import report_input
+    from rebecsim.studies.executors import available_workers
     from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.running.comparing import StudyRunner
-    from rebecsim.studies.running.executors import available_workers
-    from rebecsim.studies.running.simulated_study import modules_of
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.running import StudyRunner
+    from rebecsim.studies.simulated_study import modules_of
     from reproductions.framework import run_experiments
 
     page, plans = wanted.page, experiments.plans()

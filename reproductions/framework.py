@@ -20,11 +20,10 @@ from rich.text import Text
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH
+from rebecsim.studies.estimates import linear_form
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import StudyRunner, planned
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.statistics.estimates import linear_form
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.running import PlannedRun, StudyRunner, planned
 
 Found = TypeVar("Found")
 

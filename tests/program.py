@@ -80,7 +80,7 @@ def in_this_process(
     printed, complaint = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patched, fresh_consoles(), no_plugins():
         patched.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        patched.setattr("rebecsim.studies.running.executors.available_workers", lambda: 1)
+        patched.setattr("rebecsim.studies.executors.available_workers", lambda: 1)
         patched.setattr(sys, "stdin", io.StringIO(typed))
         patched.setenv("COLUMNS", str(columns))
         if cwd is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.carried_files import carried, carry, drop_carried
+from rebecsim.processes import carried, carry, drop_carried
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebecsim.counted import counted
+from rebecsim.wording import counted
 
 
 def test_one_is_not_many() -> None:

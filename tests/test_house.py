@@ -33,7 +33,7 @@ def long_lists_of(file: Path) -> Iterator[str]:
 
 WRITERS = {
     "files.py": "this is how files are written",
-    "carried_files.py": "files of a task, in a folder of the worker's own",
+    "processes.py": "files of a task, in a folder of the worker's own",
     "interface/running.py": "a model in a folder that nobody else knows",
     "native/cache.py": "a lock, which stays empty",
     "cli/endings.py": "the null device",

@@ -31,14 +31,13 @@ from rebecsim.limits import (
     require_small_json,
 )
 from rebecsim.simulation.simulator import load_run
-from rebecsim.studies.scenarios.scenario_files import read_scenario_text, scenario_text
+from rebecsim.studies.scenario_files import read_scenario_text, scenario_text
 from rebecsim.studies.size import RunSize, Size
 from rebecsim.web.studies.scenarios import values_of
 from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
-from rebecsim.workloads.containers.topology import AlikeNodes, racks_of
 from rebecsim.workloads.logs import read_log
-from rebecsim.workloads.workflows.dax import read_dax
-from rebecsim.workloads.workflows.wfcommons import read_wfcommons
+from rebecsim.workloads.topology import AlikeNodes, racks_of
+from rebecsim.workloads.workflows import read_dax, read_wfcommons
 from tests.docs.markdown import ROOT
 
 PAGE = ROOT / "docs/reference/limits.md"

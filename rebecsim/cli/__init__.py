@@ -1,6 +1,6 @@
 """The command line: one verb for each capability, thin over the packages.
 
-What exit codes mean is in `rebecsim.exit_codes`. Packages that take long to import are imported
+What exit codes mean is in `rebecsim.errors`. Packages that take long to import are imported
 where they are used, so that every verb starts at once. `main` is the program.
 """
 

@@ -12,8 +12,8 @@ import typer
 
 from rebecsim.errors import UserError
 from rebecsim.native.engines import Engine, usable
-from rebecsim.printable import printable
 from rebecsim.trust import Consent, refuse_programs, run_programs
+from rebecsim.wording import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

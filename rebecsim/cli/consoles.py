@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from rebecsim.printable import printable
+from rebecsim.wording import printable
 
 
 class PlainTextConsole(Console):

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rebecsim.cli.app import complain
-from rebecsim.errors import UserError, WorkerKilledError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.extras import missing_package
-from rebecsim.printable import clipped
+from rebecsim.wording import clipped
 
 DEBUG = "REBECSIM_DEBUG"
 """The environment variable that, if not empty, has tracebacks shown."""

@@ -12,9 +12,9 @@ from importlib import metadata
 from pathlib import Path
 
 from rebecsim.actors.violations import raised
-from rebecsim.cache_directory import cache_directory
+from rebecsim.cache import cache_directory
 from rebecsim.extras import EXTRAS
-from rebecsim.printable import clipped
+from rebecsim.wording import clipped
 
 _CORE = ("numpy", "pydantic", "lark", "jinja2", "pykka", "typer", "rich")
 _LONGEST = 400

@@ -11,9 +11,9 @@ import typer
 
 from rebecsim.cli.app import complain, say
 from rebecsim.cli.commands import app
-from rebecsim.counted import counted
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.extras import require
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.native.cache import CacheFolder
@@ -108,8 +108,7 @@ def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete all kept files.")] = False,
 ) -> None:
     """Show or clear what is kept between runs."""
-    from rebecsim.cache_directory import cache_directory
-    from rebecsim.kept_files import distrust
+    from rebecsim.cache import cache_directory, distrust
     from rebecsim.native.cache import cache_folders, clear_cache
 
     directory = cache_directory()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.errors import UserError
-from rebecsim.printable import clipped
+from rebecsim.wording import clipped
 
 if TYPE_CHECKING:
-    from rebecsim.studies.scenarios.scenario_files import ScenarioText
+    from rebecsim.studies.scenario_files import ScenarioText
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -83,7 +83,7 @@ class ComparedFiles(QueueOptions):
 
         Raises UserError for files that are not there, and for nodes that are not said.
         """
-        from rebecsim.studies.scenarios.scenario_files import ScenarioText
+        from rebecsim.studies.scenario_files import ScenarioText
 
         schedulers = self.tables()
         if not schedulers:

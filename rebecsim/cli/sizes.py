@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import complain, say
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from rebecsim.studies.size import Size

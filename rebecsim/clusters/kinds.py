@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rebecsim.clusters.kit.plugins import PluginPart
     from rebecsim.studies.study import Study
 
-_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
+_FOLDERS = ("yarn", "mapreduce", "dispatch", "stages", "batch", "model")
+"""In the order of lists: those with the most users first."""
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
 """What gives each kind; those of this package are imported when they are asked for."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rebecsim.carried_files import carried
 from rebecsim.clusters.kit.plugins import PluginSource
-from rebecsim.studies.plugin_record import PluginRecord
+from rebecsim.processes import carried
+from rebecsim.trust import PluginRecord
 
 if TYPE_CHECKING:
     from rebecsim.clusters.plugin import Plugin

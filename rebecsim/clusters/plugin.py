@@ -15,7 +15,7 @@ from typing import Any
 from rebecsim.clusters.kinds import Command, commands, kinds, parts_of_kinds, require_command
 from rebecsim.clusters.kit.plugins import PluginPart, PluginSource, blaming
 from rebecsim.generate.templates import add_templates, remove_templates
-from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import Study
 
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")

@@ -11,30 +11,30 @@ from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
 from rebecsim.errors import UserError
-from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.scenarios.scenario import StudyScenario, validated
-from rebecsim.studies.scenarios.scenario_errors import (
-    FieldError,
-    ScenarioError,
-    ScenarioProblem,
-    field_problems,
-)
-from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
-from rebecsim.studies.scenarios.toml_lines import FieldPath, line_of
-from rebecsim.studies.storage.record import (
+from rebecsim.studies.plan import Plan, SweptStudy, plan_study
+from rebecsim.studies.record import (
     FORMAT,
+    ResultsError,
     described,
     recorded_scenario,
     require_same_results,
 )
-from rebecsim.studies.storage.results_error import ResultsError
-from rebecsim.studies.storage.run_directory import RECORD, require_plain
+from rebecsim.studies.run_directory import RECORD, require_plain
+from rebecsim.studies.scenario import StudyScenario, validated
+from rebecsim.studies.scenario_files import (
+    FieldError,
+    ScenarioError,
+    ScenarioProblem,
+    ScenarioText,
+    field_problems,
+    read_scenario_text,
+)
 from rebecsim.studies.study import Study
-from rebecsim.studies.swept import SweptStudy
+from rebecsim.studies.toml import FieldPath, line_of
 from rebecsim.trust import Consent, refuse_programs, require_consent
 
 if TYPE_CHECKING:  # storing takes packages that models alone do not need
-    from rebecsim.studies.storage.store import StoredRun
+    from rebecsim.studies.stored_runs import StoredRun
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
     Raises ResultsError when there is none, something in it leads elsewhere, or its record is
     damaged.
     """
-    from rebecsim.studies.storage.results import Results
-    from rebecsim.studies.storage.store import stored_run
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.stored_runs import stored_run
 
     require_plain(directory)
     record = Results(directory).record()

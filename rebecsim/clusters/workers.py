@@ -15,12 +15,12 @@ from rebecsim.clusters.loading import (
     unload_plugin,
 )
 from rebecsim.errors import UserError
+from rebecsim.studies.executors import ThisProcess, WorkerPool, executor_of
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.plugin_record import PluginRecord
-from rebecsim.studies.running.executors import ThisProcess, WorkerPool, executor_of
+from rebecsim.trust import PluginRecord
 
 if TYPE_CHECKING:
-    from rebecsim.studies.running.dask_executor import DaskExecutor
+    from rebecsim.studies.dask_executor import DaskExecutor
 
 
 def executor_with_plugins(
@@ -37,7 +37,7 @@ def dask_with_plugins(
     address: str, workers: int, plan: Plan, tell: Callable[[str], None]
 ) -> AbstractContextManager[DaskExecutor]:
     """Give the workers of a Dask cluster, with the files that a plan names; as `dask_executor`."""
-    from rebecsim.studies.running.dask_executor import Luggage, dask_executor
+    from rebecsim.studies.dask_executor import Luggage, dask_executor
 
     plugins = [Path(file) for file in loaded_plugin_files()]
     named = [plan.folder / file for file in plan.files().values()]

@@ -27,7 +27,6 @@ from types import FunctionType
 from rebecsim import actors
 from rebecsim.actors import Array, Model, Rebec
 from rebecsim.actors.watchdog import SOURCE, line_of_rebeca
-from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.absolute_time import (
     BACK_DOORS,
@@ -62,6 +61,7 @@ from rebecsim.lang.properties import (
     check_condition,
     check_number,
 )
+from rebecsim.wording import suggestion
 
 Predicate = Callable[[State], bool]
 

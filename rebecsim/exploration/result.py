@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rebecsim.counted import counted
 from rebecsim.exploration.limits import Bound
 from rebecsim.exploration.paths import Path
 from rebecsim.exploration.properties import Deciding
 from rebecsim.exploration.states.effects import Verdict
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.native.engines import EngineUsed
+from rebecsim.wording import counted
 
 PropertyKind = Literal["assertion", "ltl", "tctl"]
 PropertyWord = Literal["satisfied", "violated", "unknown"]

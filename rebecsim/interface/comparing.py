@@ -20,17 +20,16 @@ from rebecsim.interface.shown import Shown, Tabular, shown_figure
 from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.executors import Executor
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Bar, StudyRunner, comparison_size
-from rebecsim.studies.running.executors import Executor
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.running.simulated_study import modules_of
-from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, comparison_size
+from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
+from rebecsim.studies.simulated_study import modules_of
 from rebecsim.studies.size import Size
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.summary import Summary
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import MOST_STATES, How, exact_orders_of
+from rebecsim.studies.summary import Summary
 from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Comparison(Shown, Tabular):
         Raises QueryError for a statement that is wrong.
         """
         from rebecsim.report.stored import answer_to_arrow
-        from rebecsim.studies.storage.query import query
+        from rebecsim.studies.query import query
 
         return answer_to_arrow(query(sql, [open_run(self.directory, self.directory.name)]))
 

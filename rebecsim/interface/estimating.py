@@ -29,8 +29,8 @@ from rebecsim.exploration.orders import Levels, quantities_of
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
-from rebecsim.studies.running.executors import available_workers, simulation_modules
-from rebecsim.studies.statistics.proportions import Proportion
+from rebecsim.studies.estimates import Proportion
+from rebecsim.studies.executors import available_workers, simulation_modules
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
 from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import report_input
-from rebecsim.studies.running.comparing import stored_companions
+from rebecsim.studies.running import stored_companions
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -84,7 +84,7 @@ def _plain(shown: RenderableType) -> str:
     """Print something to a text, whose control characters are written out."""
     from rich.console import Console
 
-    from rebecsim.printable import printable
+    from rebecsim.wording import printable
 
     written = io.StringIO()
     Console(file=written, width=_WIDTH, color_system=None).print(shown)

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from rebecsim.errors import UserError
 from rebecsim.lang.messages import MESSAGES, WARNINGS
 from rebecsim.lang.syntax import Span
-from rebecsim.printable import clipped
+from rebecsim.wording import clipped
 
 MOST_SHOWN = 20
 """Mistakes of one text that are printed; of more, only the number."""

@@ -20,10 +20,10 @@ from rebecsim.actors import Message, Model, RandomValues, Streams, Violation, se
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import ServerStopped, Watchdog, raise_in
 from rebecsim.errors import UserError
-from rebecsim.interrupts import noting_interrupts
 from rebecsim.live.conductor import Conductor, LiveLimits
 from rebecsim.live.log import Ending, Log, Served
 from rebecsim.live.view import SharedBag, View, served
+from rebecsim.processes import noting_interrupts
 
 
 class RebecActor(pykka.ThreadingActor):

@@ -15,7 +15,6 @@ from typing import Any, Literal
 from rebecsim.actors import Model, Run, Streams
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import watched
-from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration import (
     NO_MESSAGE_LEFT,
@@ -40,6 +39,7 @@ from rebecsim.exploration import (
     vocabulary,
 )
 from rebecsim.lang import CheckedModel
+from rebecsim.wording import suggestion
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,85 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from rebecsim.metrics.job_groups import JobGrouping, bags_of, workflows_of
-from rebecsim.workloads.job import Integers
-from rebecsim.workloads.schedule import Schedule
+from rebecsim.errors import UserError
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.logs import Schedule, numbers_of
+from rebecsim.workloads.workload import Integers, Workload
+
+JobGrouping = Literal["job", "bag", "workflow"]
+"""Each job by itself, or with those of its bag of tasks, or of its workflow."""
+
+
+def bags_of(workload: Workload, gap: int) -> Integers:
+    """Give the bag of each job, numbered from 0.
+
+    A bag is the jobs of one user of which each is submitted at most `gap` seconds after the one
+    before it (A. Iosup et al., "The characteristics and performance of groups of jobs in grids",
+    Euro-Par 2007, section 2).
+    """
+    order = np.argsort(workload.user, kind="stable")
+    user, submit = workload.user[order], workload.submit[order]
+    begins = (np.diff(user, prepend=user[:1]) != 0) | (np.diff(submit, prepend=submit[:1]) > gap)
+    bag = np.empty(len(workload), dtype=np.int64)
+    bag[order] = np.cumsum(begins)
+    return bag
+
+
+def workflows_of(workload: Workload) -> Integers:
+    """Give the workflow of each job, by the index of one of its jobs.
+
+    Jobs are of one workflow if the log says that one comes after the other (field 17, the preceding
+    job). Raises WorkloadError for a log that says so of no job.
+    """
+    place = {number: index for index, number in enumerate(workload.job.tolist())}
+    before = [place.get(number) for number in workload.preceding.tolist()]
+    if not any(each is not None for each in before):
+        raise WorkloadError(
+            "no job of the log has a preceding job (field 17), so there are no workflows; "
+            "group jobs singly or by bag"
+        )
+    root = list(range(len(before)))
+
+    def first_of(job: int) -> int:
+        while root[job] != job:
+            root[job] = job = root[root[job]]
+        return job
+
+    for job, other in enumerate(before):
+        if other is not None:
+            root[first_of(job)] = first_of(other)
+    return np.array([first_of(job) for job in range(len(root))], dtype=np.int64)
+
+
+def shares_of(
+    workload: Workload, share: int | None, by_user: Mapping[str, int]
+) -> int | dict[int, int]:
+    """Give the share of all users, or the shares by user, in processors.
+
+    `by_user` has the shares of users, by name or by number; all others have `share`. Raises
+    UserError for jobs of unknown users, for a name or number that no user of a job has, and for a
+    user who has no share.
+    """
+    if (workload.user < 0).any():
+        raise UserError(
+            "the users of some jobs are unknown, so that users cannot be given a share; remove "
+            "the share, or choose users"
+        )
+    if share is not None and not by_user:
+        return share
+    users = set(workload.user.tolist())
+    given = dict(zip(numbers_of(workload, "user", by_user), by_user.values(), strict=True))
+    if strange := sorted(given.keys() - users):
+        raise UserError(f"user {strange[0]} has a share and no job; remove the share")
+    if share is not None:
+        return dict.fromkeys(users, share) | given
+    if left := sorted(users - given.keys()):
+        raise UserError(
+            f"user {left[0]} has no share; give one for all users who are not named, or leave out "
+            "the user"
+        )
+    return given
+
 
 EndAlgorithm = Literal["printed", "refined"]
 END_ALGORITHMS: tuple[EndAlgorithm, ...] = get_args(EndAlgorithm)

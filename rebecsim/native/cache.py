@@ -22,7 +22,7 @@ used, and its machine code is kept in the user's cache directory:
 An entry is found by its content: the bytecode of the function, its signature, the constants and
 functions it refers to, theirs in turn, and the versions of Python, Numba, LLVM and the processor.
 So an edited function is never mistaken for its former self, and equal functions of different
-models share one entry. What `rebecsim.kept_files` does not trust is compiled again. Processes that
+models share one entry. What `rebecsim.cache` does not trust is compiled again. Processes that
 compile the same function at the same time lock it, so that mostly only one of them does. Where the
 directory cannot be used, functions are compiled for this process only.
 
@@ -46,9 +46,15 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
+from rebecsim.cache import (
+    GRAMMAR_TABLES,
+    KEPT_MODELS,
+    cache_directory,
+    kept_folder,
+    read_kept,
+    write_kept,
+)
 from rebecsim.extras import is_installed
-from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.native import inside_numba
 from rebecsim.native.inside_numba import (
     LazyDispatcher,

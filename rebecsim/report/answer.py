@@ -10,14 +10,12 @@ from itertools import groupby
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import POLICIES, Compared, Condition, Value, grouped
+from rebecsim.studies.cells import POLICIES, Compared, Condition, Value, grouped
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.precision import SAFE_DISTANCE, Precision, Reached, rests_on_rare_events
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.statistics.answer import Answer, Standing
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.precision import Precision, Reached
-from rebecsim.studies.statistics.rare import SAFE_DISTANCE, rests_on_rare_events
-from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Answer, Standing, Summary
 
 _MOST_NAMED = 3
 """Conditions of several coordinates that a sentence names; of more it gives the number."""

@@ -30,19 +30,17 @@ from rebecsim.report.line_charts import chart_data, chart_figure
 from rebecsim.report.numbers import column_heading, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Cell, Condition, Value, grouped
+from rebecsim.studies.cells import Cell, Condition, Value, grouped
+from rebecsim.studies.differences import difference
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Bar, StudyRunner, compare, stored_companions
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.sweeps import coordinate, label_of
+from rebecsim.studies.results import Results, paired_moments
+from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, compare, stored_companions
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.differences import difference
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import as_lines, summarise
-from rebecsim.studies.storage.paired_results import paired_moments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, PlannedCell, exact_orders_of
+from rebecsim.studies.summary import as_lines, summarise
+from rebecsim.studies.sweeps import coordinate, label_of
 
 MOST_LINES = 7
 """Lines that a picture shows; more could not be told apart."""
@@ -52,7 +50,6 @@ def along_pictures(
     moments: Sequence[CellMoments],
     metrics: Sequence[Metric],
     axis: Axis,
-    heading: str,
     level: float,
     end: str = "along",
 ) -> tuple[Picture, ...]:
@@ -67,9 +64,9 @@ def along_pictures(
     return tuple(
         Picture(
             f"{chart.name}_{end}",
-            f"{chart.title} by {axis.by}",
+            chart.question,
             "",  # it stands in the chart
-            partial(chart_figure, chart, heading),
+            partial(chart_figure, chart),
             is_wide=False,
         )
         for chart in charts
@@ -117,8 +114,8 @@ def _charts(
     """Draw figures over an axis, and give the same as CSV."""
     charted = plan.comparison.charted
     placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
-    heading, level = plan.scenario.heading, plan.scenario.level
-    pictures = along_pictures(placed, charted, axis, heading, level, f"by_{axis.name}")
+    level = plan.scenario.level
+    pictures = along_pictures(placed, charted, axis, level, f"by_{axis.name}")
     named = summarise(placed, charted, level, axis=axis.coordinate)
     return pictures, by_axis_csv({Condition(): named}, axis)
 

@@ -12,8 +12,8 @@ from rebecsim.exploration import MODES, Checks, Limits, explore
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
 from rebecsim.limits import read_json
-from rebecsim.printable import clipped
 from rebecsim.trust import Consent, refuse_programs, require_consent
+from rebecsim.wording import clipped
 
 UNBOUNDED = 10_000
 """States after which a model that the manifest calls unbounded is believed to be so."""

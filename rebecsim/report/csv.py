@@ -12,13 +12,11 @@ import numpy as np
 
 from rebecsim.files import write_atomically
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.rows import Coded, Column
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.cells import Coded, Column, Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import OrderEnvelope, Summary
 
 ESTIMATE_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom")
 """What follows the name of a figure in the columns of its estimate."""

@@ -16,11 +16,10 @@ from rebecsim.report.numbers import (
     format_value,
     level_text,
 )
-from rebecsim.studies.cell import EVERYWHERE, POLICIES, Compared, Condition
+from rebecsim.studies.cells import EVERYWHERE, POLICIES, Compared, Condition
+from rebecsim.studies.differences import MOST_RUNS, POWER, PairDifference
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
-from rebecsim.studies.statistics.power import MOST_RUNS, POWER
+from rebecsim.studies.summary import REFERENCE_ORDER, OrderEnvelope
 
 _MOST_DECIMALS = 4
 

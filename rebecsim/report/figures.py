@@ -127,6 +127,9 @@ def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
 GROUND, INK = "#14191f", "#e4e7eb"
 """What white and black become: the colours of a dark page."""
 
+HEADING = "heading"
+"""The id of the heading of a picture; a page that has it as text leaves it out."""
+
 ON_COLOUR = "on-colour"
 """How the ids of texts begin that stand on a colour: they stay as they are."""
 

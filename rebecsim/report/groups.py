@@ -20,10 +20,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.counted import counted
 from rebecsim.report.csv import text_of
 from rebecsim.report.figures import GREY, line_styles, new_figure, time_axis
 from rebecsim.studies.sections import Answered, Picture, Section, TextTable
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.report.figures import LineStyle, dark_colour, line_styles, new_figure
+from rebecsim.report.figures import HEADING, LineStyle, dark_colour, line_styles, new_figure
 from rebecsim.report.numbers import (
     column_heading,
     decimals_for,
@@ -18,9 +18,9 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,27 +191,20 @@ def _caption(
 
 
 _SIZE_INCHES = (6.4, 4.8)
-_WRAP_TITLE = 62
 _WRAP_CAPTION = 92
 _MOST_COLUMNS = 4
 _GROUP = 0.6
 """The width of the policies at one word, of the distance between words."""
 
 
-def chart_figure(chart: ChartData, heading: str = "") -> Figure:
-    """Draw a chart.
-
-    Args:
-        chart: what to draw.
-        heading: name of the experiment, shown above the chart as it is (no mathematics).
-    """
+def chart_figure(chart: ChartData) -> Figure:
+    """Draw a chart below its question."""
     figure = new_figure(*_SIZE_INCHES)
     axes = figure.add_subplot()
     styles = line_styles(tuple(line.policy for line in chart.series))
     (_draw_groups if chart.axis.words else _draw_lines)(axes, chart, styles)
     _dress_axes(axes, chart)
-    title = "\n".join(textwrap.wrap(heading, _WRAP_TITLE))
-    axes.set_title(f"{title}\n{chart.question}" if title else chart.question, parse_math=False)
+    axes.set_title(chart.question, parse_math=False).set_gid(HEADING)
     _legend(figure, chart)
     layout = figure.get_layout_engine()
     assert layout is not None

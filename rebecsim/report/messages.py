@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.actors.values import change_texts, value_text
-from rebecsim.counted import counted
 from rebecsim.simulation import Event, RunResult
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

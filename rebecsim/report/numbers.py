@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Compared
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.cells import Compared
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.summary import Summary
 
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
 

@@ -37,7 +37,7 @@ from rebecsim.report.differences import (
     pair_sentence,
     power_sentence,
 )
-from rebecsim.report.figures import FORMS, render_figure
+from rebecsim.report.figures import FORMS, HEADING, render_figure
 from rebecsim.report.line_charts import (
     CONFIG,
     DARK_COLOURS,
@@ -48,14 +48,15 @@ from rebecsim.report.line_charts import (
 )
 from rebecsim.report.numbers import FigureTable, figure_table, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.running.executors import Executor, ThisProcess
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.executors import Executor, ThisProcess
+from rebecsim.studies.run_directory import LISTED, require_reportable
 from rebecsim.studies.sections import Picture, TextTable
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.storage.run_directory import LISTED, require_reportable
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from matplotlib.figure import Figure
 
 
 def page_template(name: str) -> Template:
@@ -139,7 +140,7 @@ def render_html(
         power_sentence=power_sentence,
         leading=leading,
         sections=others,
-        hero=None if charts else pictured,
+        hero=None if charts and leading is None else pictured,
         sources={name: _svg_address(content) for name, content in pictures.items()},
         axis_tables=list(_axis_tables(report)),
         axis_notes=_axis_notes(report),
@@ -281,6 +282,8 @@ def _figure(chart: ChartData, still: bytes) -> _Figure:
 
 
 def _svg_address(picture: bytes) -> str:
+    """Give the address of a picture in the page, which says itself what the picture asks."""
+    picture = picture.replace(_STYLE, _STYLE + f"#{HEADING}{{display:none}}".encode(), 1)
     return "data:image/svg+xml;base64," + base64.b64encode(picture).decode("ascii")
 
 
@@ -291,6 +294,7 @@ def script_json(value: Any) -> str:
 
 
 _CHART_DOTS_PER_INCH = 200
+_STYLE = b'<style type="text/css">'
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +339,7 @@ def write_report(
     charts = _charts(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
-        _rendered, [*(partial(_chart, chart, report.title) for chart in charts), *pictures]
+        partial(_rendered, report.title), [*(partial(_chart, chart) for chart in charts), *pictures]
     )
     texts = _texts(report)
     names = [*(chart.name for chart in charts), *(picture.name for picture in pictures)]
@@ -364,7 +368,7 @@ def write_report(
 
 def report_pictures(report: ReportInput) -> list[Picture]:
     """Give all that is drawn: the charts along the axis, then what the sections bring."""
-    charts = [_chart(chart, report.title) for chart in _charts(report)]
+    charts = [_chart(chart) for chart in _charts(report)]
     return [*charts, *(picture for section in report.sections for picture in section.pictures)]
 
 
@@ -384,15 +388,23 @@ def _texts(report: ReportInput) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text is not None}
 
 
-def _chart(chart: ChartData, heading: str) -> Picture:
+def _chart(chart: ChartData) -> Picture:
     return Picture(
-        chart.name, chart.question, "", partial(chart_figure, chart, heading), _CHART_DOTS_PER_INCH
+        chart.name, chart.question, "", partial(chart_figure, chart), _CHART_DOTS_PER_INCH
     )
 
 
-def _rendered(what: Picture | partial[Picture]) -> dict[str, bytes]:
+def _rendered(title: str, what: Picture | partial[Picture]) -> dict[str, bytes]:
     picture = what() if isinstance(what, partial) else what
-    return render_figure(picture.draw, dots_per_inch=picture.dots_per_inch)
+    return render_figure(partial(_headed, picture, title), dots_per_inch=picture.dots_per_inch)
+
+
+def _headed(picture: Picture, title: str) -> Figure:
+    """Draw a picture; what it asks takes the place of a heading that says only what was run."""
+    figure = picture.draw()
+    if picture.title and figure.get_suptitle().replace("\n", " ") in (title, picture.title):
+        figure.suptitle(picture.title, fontsize=12, parse_math=False).set_gid(HEADING)
+    return figure
 
 
 def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:

@@ -10,7 +10,6 @@ from textwrap import wrap
 from typing import Any
 
 from rebecsim.actors.values import value_text
-from rebecsim.counted import counted
 from rebecsim.exploration import (
     Breach,
     BreachKey,
@@ -24,6 +23,7 @@ from rebecsim.exploration import (
 from rebecsim.exploration.races import Distance, RaceBound, Unexplained, Witness, WitnessOrder
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.report.svg import element, shortened
+from rebecsim.wording import counted
 
 _TIME = 5  # characters of the column of times
 _LABEL = 30  # characters of a message

@@ -8,20 +8,24 @@ from functools import cached_property
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import POLICIES, Compared, Condition, grouped
+from rebecsim.studies.cells import POLICIES, Compared, Condition, grouped
+from rebecsim.studies.differences import PairDifference, pairwise_differences
+from rebecsim.studies.moments import CellMoments, PairedMoments
+from rebecsim.studies.precision import Precision, Reached, reached_by
 from rebecsim.studies.sections import Section
-from rebecsim.studies.statistics.answer import Answer, answer_of
-from rebecsim.studies.statistics.differences import PairDifference, pairwise_differences
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.order_sensitivity import (
-    REFERENCE_ORDER,
-    OrderEnvelope,
-    order_envelopes,
-)
-from rebecsim.studies.statistics.pair_moments import PairedMoments
-from rebecsim.studies.statistics.precision import Precision, Reached, reached_by
-from rebecsim.studies.statistics.summary import Summary, apart, as_lines, place_of, summarise
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import (
+    REFERENCE_ORDER,
+    Answer,
+    OrderEnvelope,
+    Summary,
+    answer_of,
+    apart,
+    as_lines,
+    order_envelopes,
+    place_of,
+    summarise,
+)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.counted import counted
 from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
-from rebecsim.studies.storage.diff import CellDifference, MetricDifference, RunDifference
-from rebecsim.studies.storage.query import QueryAnswer
-from rebecsim.studies.storage.store import StoredRun
+from rebecsim.studies.query import QueryAnswer
+from rebecsim.studies.stored_runs import CellDifference, MetricDifference, RunDifference, StoredRun
+from rebecsim.wording import counted
 
 _MOST_LINES = 12
 """Lines of a text that are shown where two differ."""

@@ -35,10 +35,10 @@ from rebecsim.report.numbers import (
     shown_figures,
 )
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import POLICIES, Compared
+from rebecsim.studies.cells import POLICIES, Compared
+from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.summary import Summary
 from rebecsim.workloads.summary import Distribution
 
 _BORDERS = 3  # a column's line and the blanks beside it

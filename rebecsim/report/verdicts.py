@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.table import Table
 
 from rebecsim.actors.values import change_texts
-from rebecsim.counted import counted
 from rebecsim.exploration import Ends, Path, PathStep, PropertyVerdict, Result, step_to_json
 from rebecsim.report.messages import MessageRow, MessageTable
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.exploration.orders import ExactOrders, Quantity

@@ -1,34 +1,32 @@
-from .cell import Cell as Cell, Condition as Condition
-from .plan import Plan as Plan
-from .rows import Rows as Rows
-from .running.executors import Executor as Executor, available_workers as available_workers
-from .running.runner import PlannedRun as PlannedRun, run_plans as run_plans
-from .scenarios.scenario import StudyScenario as StudyScenario
-from .scenarios.scenario_errors import ScenarioError as ScenarioError
-from .sections import Section as Section
-from .statistics.differences import (
+from .cells import Cell as Cell, Condition as Condition, Rows as Rows
+from .differences import (
     PairDifference as PairDifference,
     pairwise_differences as pairwise_differences,
 )
-from .statistics.estimates import Estimate as Estimate
-from .statistics.moments import CellMoments as CellMoments
-from .statistics.order_sensitivity import (
-    OrderEnvelope as OrderEnvelope,
-    order_envelopes as order_envelopes,
-)
-from .statistics.pair_moments import PairedMoments as PairedMoments
-from .statistics.precision import (
+from .estimates import Estimate as Estimate
+from .executors import Executor as Executor, available_workers as available_workers
+from .moments import CellMoments as CellMoments, PairedMoments as PairedMoments
+from .plan import Plan as Plan
+from .precision import (
     Precision as Precision,
     next_replications as next_replications,
     parse_precision as parse_precision,
 )
-from .statistics.summary import Summary as Summary, summarise as summarise
-from .storage.paired_results import paired_moments as paired_moments
-from .storage.results import Results as Results
-from .storage.results_error import ResultsError as ResultsError
+from .record import ResultsError as ResultsError
+from .results import Results as Results, paired_moments as paired_moments
+from .running import PlannedRun as PlannedRun, run_plans as run_plans
+from .scenario import StudyScenario as StudyScenario
+from .scenario_files import ScenarioError as ScenarioError
+from .sections import Section as Section
 from .study import (
     Axis as Axis,
     PlannedCell as PlannedCell,
     Study as Study,
     condition_key as condition_key,
+)
+from .summary import (
+    OrderEnvelope as OrderEnvelope,
+    Summary as Summary,
+    order_envelopes as order_envelopes,
+    summarise as summarise,
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebecsim.counted import counted
 from rebecsim.limits import TASKS
+from rebecsim.wording import counted
 
 LARGE = 60.0
 """Estimated seconds from which on runs are announced."""

@@ -20,19 +20,18 @@ from rebecsim.actors.randomness import key_of
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
-from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
-from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.cells import POLICIES, Cell, Compared, Condition, Rows, Value
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.size import RunSize
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
+    from rebecsim.studies.executors import Executor
+    from rebecsim.studies.moments import CellMoments
     from rebecsim.studies.plan import Plan
-    from rebecsim.studies.running.executors import Executor
+    from rebecsim.studies.results import Results
     from rebecsim.studies.sections import Section
-    from rebecsim.studies.statistics.moments import CellMoments
-    from rebecsim.studies.storage.results import Results
-    from rebecsim.studies.storage.store import StoredRun
+    from rebecsim.studies.stored_runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +155,9 @@ class Study(ABC):
 
     kind: ClassVar[str]
     """What scenario files say."""
+
+    question: ClassVar[str] = ""
+    """What its scenarios ask, as the heading of a list of them; empty: its name is the heading."""
 
     scenario: ClassVar[type[StudyScenario]]
     """What scenario files hold."""

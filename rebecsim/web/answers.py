@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
-from rebecsim.printable import clipped
 from rebecsim.web.limits import visitor
+from rebecsim.wording import clipped
 
 _CODE = re.compile(r"`([^`]+)`")
 

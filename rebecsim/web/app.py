@@ -29,7 +29,7 @@ from rebecsim.web.limits import BusyError
 from rebecsim.web.studies.pages import study_pages
 from rebecsim.web.visitors import Classroom
 
-_LONGEST_QUESTION = 150
+_LONGEST_TITLE, _LONGEST_QUESTION = 40, 150  # characters
 _COMMENT = re.compile(r"\s*(?:(?://[^\n]*\n)+|/\*.*?\*/|\"\"\".*?\"\"\")", re.DOTALL)
 _MARKS = re.compile(r"^\s*(//\s*rebeca:.*|//|/?\*+/?|\"\"\")|\*/|\"\"\"", re.MULTILINE)
 
@@ -51,12 +51,12 @@ def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
     found = []
     for each in models:
         lesson = about.get(each.file.name) if each.origin == "teaching" else None
-        words = each.file.stem.replace("_", " ")
+        title, question = (lesson.title, lesson.question) if lesson else _said_of(each)
         found.append(
             Tile(
                 each,
-                lesson.title if lesson else words[:1].upper() + words[1:],
-                lesson.question if lesson else _first_sentence(each.text),
+                title,
+                question,
                 lesson.name if lesson else "",
                 editor_address(each),
             )
@@ -64,16 +64,31 @@ def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
     return found
 
 
-def _first_sentence(text: str) -> str:
-    """Give the first sentence of the comment at the top of a text; empty if there is none."""
+def _said_of(model: ListedModel) -> tuple[str, str]:
+    """Give a title and a sentence, from the comment at the top of a model.
+
+    A short first sentence is the title; without one it is the name of the file.
+    """
+    first, *others = _sentences(model.text) or [""]
+    if first and len(first) <= _LONGEST_TITLE and "_" not in first:
+        return first.removesuffix("."), others[0] if others else ""
+    words = model.file.stem.replace("_", " ")
+    return words[:1].upper() + words[1:], first
+
+
+def _sentences(text: str) -> list[str]:
+    """Give the sentences of the first paragraph of the comment at the top of a text."""
     found = _COMMENT.match(text)
     if found is None:
-        return ""
+        return []
     paragraph = re.split(r"\n\s*\n", _MARKS.sub("", found[0]).strip())[0]
-    sentence = re.split(r"(?<=[.?!])\s|:\s", " ".join(paragraph.split()))[0]
-    if len(sentence) <= _LONGEST_QUESTION:
-        return sentence
-    return sentence[:_LONGEST_QUESTION].rpartition(" ")[0] + "…"
+    sentences = re.split(r"(?<=[.?!])\s|:\s", " ".join(paragraph.split()))
+    return [
+        each
+        if len(each) <= _LONGEST_QUESTION
+        else each[:_LONGEST_QUESTION].rpartition(" ")[0] + "…"
+        for each in sentences
+    ]
 
 
 _STATIC = {

@@ -18,10 +18,10 @@ from rebecsim.files import reason_of
 from rebecsim.generate.templates import starter_text
 from rebecsim.lang import Diagnostic, format_source, problems_of
 from rebecsim.lang.highlighting import WORDS
-from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, download, read_form, rendered
 from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library, ListedModel
 from rebecsim.web.limits import visitor
+from rebecsim.wording import clipped
 
 _MOST_PROBLEMS = 100
 _STARTER = "starter"

@@ -18,7 +18,6 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Path as Run, RebecState, Recorded
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.live import Alternative, Stepper, Turn
-from rebecsim.printable import clipped
 from rebecsim.report.messages import busy_text, effect_text
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.simulation.simulator import state_after
@@ -29,6 +28,7 @@ from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.steppers import ModelSteppers, OpenModels
 from rebecsim.web.verdicts import Verdicts
+from rebecsim.wording import clipped
 
 _LONGEST = 60_000
 """Characters; longer texts are for the editor."""

@@ -16,7 +16,6 @@ from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
 from rebecsim.exploration import Neighbourhood, RebecState
 from rebecsim.live import Stepper, Stop
-from rebecsim.printable import clipped
 from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.report.messages import bag_texts, busy_text
 from rebecsim.report.sequence_diagram import sequence_diagram
@@ -32,6 +31,7 @@ from rebecsim.web.answers import (
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.steppers import ModelSteppers, go_on, shared_steps
+from rebecsim.wording import clipped
 
 MOST_STATES = 300
 _FIRST_STATES = 20

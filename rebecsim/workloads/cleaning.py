@@ -16,9 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.counted import counted
-from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.job import Integers, Workload
+from rebecsim.wording import counted
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.workload import Integers, Workload
 
 _PARTIAL = (2, 3, 4)
 

@@ -1,18 +1,34 @@
-"""Workload files: plain or compressed, read in bounded pieces, written whole."""
+"""Workload files: plain or compressed, read in bounded pieces, written whole.
+
+JSON values may follow each other without commas, as in YARN traces.
+"""
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import json
+import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rebecsim import files
-from rebecsim.limits import FILE, LOG, Limit
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.errors import UserError
+from rebecsim.limits import FILE, LOG, Limit, require_small_json
+from rebecsim.wording import first_repeated
+
+
+class WorkloadError(UserError):
+    """A workload that cannot be read, made or changed as asked. The text names file and line."""
+
+    @classmethod
+    def at(cls, path: Path, line: int, problem: str) -> WorkloadError:
+        """Make the error for a line of a file, counted from 1."""
+        return cls(f"{path}:{line}: {problem}")
+
 
 LONGEST_LINE = 1 << 16
 """Bytes that a line of a log may have. A line of SWF has some hundred."""
@@ -142,3 +158,173 @@ def _require_short_lines(path: Path, first: int, text: bytes, longest: int) -> N
             raise WorkloadError.at(
                 path, number, f"a line of more than {longest:,} bytes; this is not a workload log"
             )
+
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_SINGLE_OR_BARE = re.compile(
+    r"""
+    "(?:[^"\\]|\\.)*+"             # is as it should be
+    | '((?:[^'\\]|\\.)*+)'
+    | ["'].*+                      # does not end
+    | (?<![\w.])([A-Za-z_][\w.]*+)(?=\s*+:)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Never goes back over what it has matched: the time is linear."""
+
+
+def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
+    """Read the objects of a file, one behind the other or in one array, each with its line.
+
+    The file is plain or gzip. Texts in single quotes and keys in none are read as if they stood in
+    double ones, as DSS reads them.
+
+    Raises WorkloadError, with file and line, for text that is not JSON or ends in the middle,
+    for a value that is not an object, a key that an object has twice, and a file without an object.
+    Raises LimitError for too large a file, too many values or brackets too deep; OSError when the
+    file cannot be read.
+    """
+    text = _text(path)
+    try:
+        return _objects(path, text)
+    except WorkloadError:
+        quoted = _SINGLE_OR_BARE.sub(_in_double_quotes, text)
+        if quoted == text:
+            raise
+        with suppress(WorkloadError):
+            return _objects(path, quoted)
+        raise
+
+
+def first_json_object(path: Path) -> dict[str, Any]:
+    """Read the first object of a file as above, and nothing behind it; `{}`: there is none."""
+    with suppress(WorkloadError):
+        for _, value in _Values(path, _text(path)):
+            return value if isinstance(value, dict) else {}
+    return {}
+
+
+def _objects(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
+    found = []
+    for line, value in _Values(path, text):
+        if not isinstance(value, dict):
+            shown = json.dumps(value)[:40]
+            raise WorkloadError.at(path, line, f"should be an object in braces, not {shown}")
+        found.append((line, value))
+    if not found:
+        raise WorkloadError(f"{path}: the file is empty")
+    return found
+
+
+def _in_double_quotes(found: re.Match[str]) -> str:
+    single, bare = found.groups()
+    if single is not None:
+        return '"' + single.replace("\\'", "'").replace('"', '\\"') + '"'
+    return found[0] if bare is None else f'"{bare}"'
+
+
+def _text(path: Path) -> str:
+    content = whole_text(path)
+    require_small_json(content, path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise WorkloadError.at(path, line, f"not UTF-8 text, at byte {error.start}") from None
+
+
+class _Values:
+    """The values of a text, those of arrays one by one, each with its line."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+        self._decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
+        self._position = self._counted = 0
+        self._line = 1
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        while self._next():
+            if self._text[self._position] == "[":
+                yield from self._array()
+            else:
+                yield self._here(), self._value()
+
+    def _array(self) -> Iterator[tuple[int, Any]]:
+        begun = self._here()
+        self._position += 1
+        first = True
+        while (character := self._next()) != "]":
+            if not first:
+                if character != ",":
+                    raise self._wrong(begun, "a comma or the end of the array")
+                self._position += 1
+                character = self._next()
+            if not character or character == "]":
+                raise self._wrong(begun, "another value of the array")
+            yield self._here(), self._value()
+            first = False
+        self._position += 1
+
+    def _wrong(self, begun: int, expected: str) -> WorkloadError:
+        if not self._next():
+            return self._at(
+                self._here(),
+                f"the file ends in the middle of the array that begins in line {begun}",
+            )
+        shown = self._text[self._position]
+        return self._at(self._here(), f"not JSON: expected {expected}, found {shown!r}")
+
+    def _at(self, line: int, problem: str) -> WorkloadError:
+        return WorkloadError.at(self._path, line, problem)
+
+    def _next(self) -> str:
+        """Go to the next character that is not blank, and give it; nothing at the end."""
+        found = _BLANK.match(self._text, self._position)
+        self._position = found.end() if found else self._position
+        return self._text[self._position : self._position + 1]
+
+    def _here(self) -> int:
+        self._line += self._text.count("\n", self._counted, self._position)
+        self._counted = self._position
+        return self._line
+
+    def _value(self) -> Any:
+        line = self._here()
+        try:
+            value, self._position = self._decoder.raw_decode(self._text, self._position)
+        except json.JSONDecodeError as error:
+            raise self._at(error.lineno, _problem(self._text, error, line)) from None
+        except (_TwiceError, _NoNumberError) as error:
+            raise self._at(line, f"in the object from here, {error}") from None
+        except ValueError:
+            raise self._at(line, "in the object from here, a number of too many digits") from None
+        except RecursionError:
+            raise self._at(line, "brackets within brackets, too deep") from None
+        return value
+
+
+def _problem(text: str, error: json.JSONDecodeError, begun: int) -> str:
+    rest = text[error.pos :].strip()
+    if not rest or (error.msg.startswith("Unterminated string") and '"' not in rest[1:]):
+        return f"the file ends in the middle of the object that begins in line {begun}"
+    return f"not JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}"
+
+
+class _TwiceError(ValueError):
+    """A key stands twice in an object."""
+
+
+class _NoNumberError(ValueError):
+    """A constant that Python would read as a number, as NaN."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _TwiceError(f"{first_repeated(key for key, _ in pairs)!r} stands twice")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise _NoNumberError(f"{text} is not a JSON number")

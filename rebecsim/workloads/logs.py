@@ -1,19 +1,22 @@
-"""Logs of batch machines in any format, with the names of users and queues."""
+"""Logs of batch machines in any format, the schedules in them, and exports as CSV or Parquet."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rebecsim.extras import require
 from rebecsim.workloads.cleaning import CleaningRules
-from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.job import Workload
+from rebecsim.workloads.files import WorkloadError, replacing
 from rebecsim.workloads.pbs import is_pbs_log, read_pbs
-from rebecsim.workloads.swf import read_swf
+from rebecsim.workloads.swf import read_swf, write_swf
+from rebecsim.workloads.workload import COLUMNS, Integers, Workload
 
 Named = Literal["user", "queue"]
 """Columns whose numbers may have names in the header."""
@@ -70,3 +73,126 @@ def _number(wanted: int | str, column: Named, names: dict[str, int]) -> int:
 def _some(names: Collection[str]) -> str:
     shown = list(names)[:8]
     return f"known are {', '.join(shown)}{', ...' if len(names) > len(shown) else ''}"
+
+
+FORMS = (".swf", ".swf.gz", ".csv", ".csv.gz", ".parquet")
+"""How names of files may end."""
+
+
+def require_form(path: Path) -> str:
+    """Give how the name of a file ends. Raises WorkloadError if a workload cannot be such a file,
+    or if there is no directory for it.
+    """
+    form = next((each for each in FORMS if path.name.endswith(each)), None)
+    if form is None:
+        raise WorkloadError(f"{path}: the name of a workload should end with one of {_listed()}")
+    if not form.startswith(".swf"):
+        require(f"{path}: the form {form}", "pyarrow")
+    if not path.parent.is_dir():
+        raise WorkloadError(f"{path}: there is no directory {path.parent}")
+    return form
+
+
+def write_workload(workload: Workload, path: Path) -> None:
+    """Write a workload in the form that the name of the file asks for.
+
+    CSV and Parquet have the columns of SWF and `processors`, unknown values as -1, and no header.
+    The file is whole or not there. Raises WorkloadError for another name, OSError when the file
+    cannot be written.
+    """
+    form = require_form(path)
+    if form.startswith(".swf"):
+        write_swf(workload, path)
+        return
+    import pyarrow
+    from pyarrow import csv, parquet
+
+    table = pyarrow.table({name: getattr(workload, name) for name in (*COLUMNS, "processors")})
+    with replacing(path) as file:
+        if form == ".parquet":
+            parquet.write_table(table, file)
+        else:
+            csv.write_csv(table, file)
+
+
+def _listed() -> str:
+    return ", ".join(FORMS)
+
+
+_AS_LOGGED: Integers = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A workload and when each of its jobs ran.
+
+    Nothing is said here about whether a machine could run it: that is for a validator to find out.
+
+    Attributes:
+        workload: the jobs.
+        start: when each job began, whole seconds on the clock of `workload.submit`.
+        duration: how long each ran, whole seconds; as logged (`workload.run`) if not given. It is
+            less where a job was killed at its time limit.
+        policy: name of the policy, for tables and pictures.
+        fair_start: when each would have begun if no job had been submitted after it, seconds; None
+            where it was not looked for.
+    """
+
+    workload: Workload
+    start: Integers
+    duration: Integers = field(default_factory=lambda: _AS_LOGGED)
+    policy: str = ""
+    fair_start: Integers | None = None
+
+    def __post_init__(self) -> None:
+        if self.duration is _AS_LOGGED:
+            object.__setattr__(self, "duration", self.workload.run)
+        for name in ("start", "duration"):
+            column = getattr(self, name)
+            if column.shape != (len(self.workload),) or column.dtype != np.int64:
+                raise ValueError(f"{name} should be {len(self.workload)} values of int64")
+            column.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.workload)
+
+    @property
+    def end(self) -> Integers:
+        """When each job ended; seconds."""
+        return self.start + self.duration
+
+    @property
+    def wait(self) -> Integers:
+        """How long each job waited; seconds."""
+        return self.start - self.workload.submit
+
+    def select(self, jobs: NDArray[Any]) -> Schedule:
+        """Give the schedule of the jobs of a mask or of an array of indices, in that order."""
+        chosen = self.workload.select(jobs)
+        fair = None if self.fair_start is None else self.fair_start[jobs]
+        return Schedule(chosen, self.start[jobs], self.duration[jobs], self.policy, fair)
+
+
+def read_schedule(path: Path, *, processors: int | None = None) -> Schedule:
+    """Read the schedule that a log holds: in SWF, or that of a machine under PBS or Torque.
+
+    Field 3 is the wait, field 4 the time that a job ran, field 5 the processors that it was
+    allocated; those requested count where this is unknown.
+
+    Rows may come in any order, as other tools write them in the order of starts or ends; the jobs
+    are in the order of submission here. Rows without a wait are skipped and counted. `processors`
+    is the size of the machine, instead of the header's. Raises what `read_log` raises.
+    """
+    rules = CleaningRules(size="allocated", sort=True, needs_wait=True, fits_machine=False)
+    workload = read_log(path, processors=processors, rules=rules)
+    return Schedule(workload, workload.submit + workload.wait, policy=path.name)
+
+
+def write_schedule(schedule: Schedule, path: Path) -> None:
+    """Write a schedule as SWF: its waits, its durations, its processors as the allocated ones.
+
+    What jobs requested stays as it was. Raises what `write_swf` raises.
+    """
+    jobs = schedule.workload
+    ran = jobs.with_columns(run=schedule.duration, allocated=jobs.processors)
+    write_swf(ran, path, waits=schedule.wait)

@@ -15,9 +15,8 @@ import numpy as np
 
 from rebecsim.limits import ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
-from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.files import whole_lines
-from rebecsim.workloads.job import COLUMNS, UNKNOWN, Integers, Workload
+from rebecsim.workloads.files import WorkloadError, whole_lines
+from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
 _RECORD = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([^;]*);([^;]*);(.*)")
 _FIELD = re.compile(r'([^\s=]+)=("[^"]*"|\S*)')

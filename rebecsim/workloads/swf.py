@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rebecsim.limits import HEADER, ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
-from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.files import replacing, whole_lines
-from rebecsim.workloads.job import COLUMNS, Workload
+from rebecsim.workloads.files import WorkloadError, replacing, whole_lines
+from rebecsim.workloads.workload import COLUMNS, Workload
 
 Table = NDArray[np.int64] | NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
-from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
+from rebecsim.wording import counted
 from reproductions.capacity.published import (
     JOBS,
     REAL,

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, Integers, JobColumns
-from rebecsim.clusters.mapreduce.figures.stored import makespans, read_columns, read_jobs
-from rebecsim.clusters.mapreduce.figures.tables import ATTEMPTS, JOBS
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, Integers, JobColumns
+from rebecsim.clusters.mapreduce.report.tables import makespans, read_columns, read_jobs
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.clusters.mapreduce.tables import ATTEMPTS, JOBS
 from rebecsim.metrics import count_over_time
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_files import read_scenario_text
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.running import PlannedRun
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import read_scenario_text
 from rebecsim.studies.study import PlannedCell
 from reproductions.capacity.published import (
     Found,

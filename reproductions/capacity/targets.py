@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rebecsim.clusters.kit.devices.sharing import SharedServer
+from rebecsim.clusters.mapreduce.shared_server import SharedServer
 from reproductions.capacity.published import Found, SmallPair, as_found, published
 from reproductions.framework import Checked
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rebecsim.counted import counted
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
+from rebecsim.wording import counted
 from reproductions.deadlines.cells import DeadlinePart
 from reproductions.deadlines.checks import deadline_parts
 from reproductions.deadlines.running import (

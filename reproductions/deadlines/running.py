@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
+from rebecsim.studies.estimates import estimate
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.statistics.estimates import estimate
+from rebecsim.studies.running import PlannedRun
+from rebecsim.studies.scenario import validated
+from rebecsim.wording import suggestion
 from reproductions.framework import ENOUGH_RUNS, Extent, read_beside
 from reproductions.workflows.running import planned
 

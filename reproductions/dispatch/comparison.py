@@ -20,8 +20,8 @@ from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, display_scale, format_estimate, format_value
-from rebecsim.studies.statistics.estimates import Estimate, estimate
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.estimates import Estimate, estimate
+from rebecsim.studies.moments import CellMoments
 from reproductions.framework import (
     MOST_ERRORS,
     Column,

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
 from reproductions.dispatch.comparison import (
     PublishedTable,
     Reproduction,

@@ -10,8 +10,8 @@ from typing import Literal
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, format_estimate, format_value
-from rebecsim.studies.cell import grouped
-from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.cells import grouped
+from rebecsim.studies.estimates import Estimate
 from reproductions.dispatch.comparison import (
     PRINTED_DECIMALS,
     Reproduction,

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.stages.workflows import WORKFLOWS, Workflow
-from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.running import PlannedRun
+from rebecsim.wording import counted
 from reproductions.framework import (
     Checked,
     Column,

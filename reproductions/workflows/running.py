@@ -31,10 +31,10 @@ from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.workflows import WORKFLOWS
+from rebecsim.studies.estimates import Estimate, estimate
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.statistics.estimates import Estimate, estimate
+from rebecsim.studies.running import PlannedRun
+from rebecsim.studies.scenario import validated
 from reproductions.framework import (
     ENOUGH_RUNS,
     MOST_ERRORS,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from tests import held
 from tests.waiting import wait_for
 
@@ -178,7 +178,7 @@ def test_a_full_disk_names_the_directory(run, monkeypatch, number):
     def full(*_):
         raise OSError(number, os.strerror(number), "kept/run.json")
 
-    monkeypatch.setattr("rebecsim.cache_directory.cache_directory", full)
+    monkeypatch.setattr("rebecsim.cache.cache_directory", full)
     code, _, complaint = run("cache")
     assert code == ExitCode.NOT_WRITTEN
     assert complaint.startswith(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.cli.models.check import _laid_out
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.lang import parse_model
 from rebecsim.lang.printer import print_model
 from rebecsim.lang.syntax import Model

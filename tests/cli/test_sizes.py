@@ -14,12 +14,8 @@ from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
 from rebecsim.studies.plan import Plan, plan_size
-from rebecsim.studies.running.simulated_study import task_of
-from rebecsim.studies.scenarios.scenario_files import (
-    ScenarioText,
-    builtin_scenarios,
-    read_scenario_text,
-)
+from rebecsim.studies.scenario_files import ScenarioText, builtin_scenarios, read_scenario_text
+from rebecsim.studies.simulated_study import task_of
 from rebecsim.studies.size import RunSize, Size, duration
 from rebecsim.studies.study import How
 from tests.conftest import Run
@@ -114,7 +110,7 @@ def test_tasks_of_synthetic_jobs_are_estimated_by_what_the_jobs_are_like(
 
 
 def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rebecsim.clusters.mapreduce.workloads.jobs._of_sizes", _not_to_be_called)
+    monkeypatch.setattr("rebecsim.clusters.mapreduce.workload._of_sizes", _not_to_be_called)
     values: dict[str, Any] = {
         "kind": "mapreduce",
         "name": "large",

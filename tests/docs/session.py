@@ -36,7 +36,7 @@ import pytest
 
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.lang import Dialect, RebecaError, check_source
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.docs.markdown import ROOT, Block, Document
 from tests.docs.pictures import require_pictures
 from tests.program import COLUMNS, Ended

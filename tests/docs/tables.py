@@ -27,9 +27,9 @@ from typer.models import ArgumentInfo, OptionInfo
 from rebecsim.cli.commands import all_commands, app
 from rebecsim.clusters.batch.scenario import BatchScenario
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.units import unit_of
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.units import unit_of
 from tests.docs.markdown import ROOT
 
 REFERENCE = ROOT / "docs/reference"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.studies.running import simulated
+from rebecsim.studies import simulated
 from tests.docs.markdown import DOCUMENTS, ROOT, read_document
 from tests.docs.pictures import IMAGES, pictures_of
 from tests.docs.session import Run, Session

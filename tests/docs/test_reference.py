@@ -32,21 +32,20 @@ from rebecsim.clusters.batch.scenario import (
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.mapreduce import cluster_tables, scenario as mapreduce
-from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
-from rebecsim.clusters.mapreduce.figures.tables import TABLES as MAPREDUCE_TABLES
+from rebecsim.clusters.mapreduce import cluster_tables, scenario as mapreduce, workload_tables
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
-from rebecsim.clusters.mapreduce.workloads import tables as workload_tables
+from rebecsim.clusters.mapreduce.tables import TABLES as MAPREDUCE_TABLES
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.stages import scenario as stages
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
 from rebecsim.clusters.stages.measures import STAGES_MEASURES, TABLES as STAGES_TABLES
 from rebecsim.clusters.yarn import scenario as yarn
+from rebecsim.clusters.yarn.configuration import Quirks
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
-from rebecsim.clusters.yarn.quirks import Quirks
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 from rebecsim.clusters.yarn.tables import TABLES as YARN_TABLES
-from rebecsim.studies.scenarios.scenario import Table
+from rebecsim.studies.scenario import Table
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.cli import main
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from tests.endtoend.test_cli import SCENARIO
 from tests.program import files_of_at_most
 

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from rebecsim.cli import main
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from tests.clusters.model.models import SCENARIO, written
 from tests.docs.markdown import ROOT
 

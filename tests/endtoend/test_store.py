@@ -136,7 +136,7 @@ def test_long_tables_say_that_there_is_more(read):
 
 def test_a_report_is_drawn_again_without_simulating(store, use, monkeypatch):
     original = snapshot(store / "results" / "fair")
-    monkeypatch.setattr("rebecsim.studies.running.runner._done", lambda pack: 1 / 0)
+    monkeypatch.setattr("rebecsim.studies.running._done", lambda pack: 1 / 0)
     code, out, err = use("report", "results/fair", "--out", "again")
     assert (code, err) == (0, "")
     assert "A tiny comparison" in out

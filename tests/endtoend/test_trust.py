@@ -20,7 +20,7 @@ from rebecsim.exploration import Question, Recorded, explore
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
 from rebecsim.report.pytest_source import pytest_source
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.trust import UntrustedCodeError
 from rebecsim.web import Admission, Library, make_app
 from rebecsim.web.studies.run_finder import id_of

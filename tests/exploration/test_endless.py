@@ -18,7 +18,7 @@ from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_v
 from rebecsim.actors.watchdog import EndlessError, Watchdog
 from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.exploration import Limits, explore, find_races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
@@ -342,7 +342,7 @@ def test_ctrl_c_has_its_exit_code(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("counter.rebeca").write_text(COUNTER)
-    monkeypatch.setattr("rebecsim.interrupts.Interrupt.seen", True)
+    monkeypatch.setattr("rebecsim.processes.Interrupt.seen", True)
     ended = CliRunner().invoke(app, [*command, "counter.rebeca"])
     assert ended.exit_code == ExitCode.INTERRUPTED
     assert "interrupted" in ended.output

@@ -56,8 +56,8 @@ print(inquiry.verdict, inquiry.text)
 """
 
 _POOL = """
-from rebecsim.studies.running.executors import executor_of
-with executor_of(2, ("rebecsim.counted",)) as executor:
+from rebecsim.studies.executors import executor_of
+with executor_of(2, ("rebecsim.wording",)) as executor:
     print(executor.submit(eval, "__import__('rebecsim').__file__").result())
 """
 

@@ -9,8 +9,8 @@ import pytest
 import rebecsim as rs
 from rebecsim.limits import LimitError
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.storage.query import QueryError
+from rebecsim.studies.query import QueryError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.endtoend.test_cli import SCENARIO
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.close_names import closest_name
 from rebecsim.lang import RebecaError, check_property, check_source, parse_property
 from rebecsim.lang.errors import FOREIGN_WORDS, METHOD_HINTS, NAME_HINTS, TYPE_HINTS
+from rebecsim.wording import closest_name
 from tests.lang.bad_inputs import body, errors_of, main, member, model, place_of, timed_property
 
 PRINT = NAME_HINTS["System"]

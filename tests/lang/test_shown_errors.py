@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.lang import Diagnostic, RebecaError, check_source
 from rebecsim.lang.errors import MOST_SHOWN
 from rebecsim.lang.syntax import Span
-from rebecsim.printable import clipped, printable
+from rebecsim.wording import clipped, printable
 from tests.examples import dear
 
 MODEL = "reactiveclass A(2) {{ A() {{ {} }} msgsrv go() {{ }} }}\nmain {{ A a():(); }}\n"

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 import pytest
 
 from rebecsim.actors import Model, RandomScheduler, ReplayScheduler, Streams
-from rebecsim.clusters.mapreduce.schedulers.capacity.limits import slot_limits
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacityQueueSettings
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
+    CapacityQueueSettings,
+    slot_limits,
+)
 from rebecsim.exploration import Checks, Result, explore, find_races
 from rebecsim.lang import parse_property_file
 from rebecsim.live import LiveLimits, check_log, run_live

@@ -5,9 +5,8 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import ReportInput
-from rebecsim.studies.cell import Cell, Condition
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.pair_moments import PairedMoments
+from rebecsim.studies.cells import Cell, Condition
+from rebecsim.studies.moments import CellMoments, PairedMoments
 from rebecsim.studies.study import Axis
 
 AXIS = Axis(

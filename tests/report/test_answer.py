@@ -9,11 +9,11 @@ from rich.console import Console
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.metrics import Metric
 from rebecsim.report import answer_notes, answer_sentence, answer_table, render_html, report_view
-from rebecsim.studies.cell import Compared, Condition
-from rebecsim.studies.statistics.answer import Answer, Standing
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.cells import Compared, Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Answer, Standing
 
 AXIS = Axis("app_masters", "cluster_size", "Cluster size", "number of AppMasters")
 WAIT = Metric("wait", "Mean wait", "s", "lower", {"w": 1})

@@ -20,8 +20,8 @@ from rebecsim.clusters.dispatch.report.hardware import (
 )
 from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
 from rebecsim.report import FORMS, render_figure, report_view, write_report
-from rebecsim.studies.cell import Cell, Condition
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell, Condition
+from rebecsim.studies.moments import CellMoments
 from tests.report.conftest import AXIS
 
 HARDWARE = Hardware(100, (1.0, 0.5), Power(idle=[90.0, 20.0], busy=[200.0, 60.0], time_unit=60.0))

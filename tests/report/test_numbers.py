@@ -8,8 +8,8 @@ from rebecsim.clusters.dispatch.measures import (
     JOB_REQUEST_SUCCESS,
 )
 from rebecsim.report import best_rows, decimals_for, format_estimate, level_text
-from rebecsim.studies.statistics.estimates import Estimate, student_estimate
-from rebecsim.studies.statistics.summary import summarise
+from rebecsim.studies.estimates import Estimate, student_estimate
+from rebecsim.studies.summary import summarise
 
 UNDEFINED = Estimate(math.nan, None, None, None, 0.95, None)
 ONE_RUN = Estimate(25.0, None, None, None, 0.95, None)

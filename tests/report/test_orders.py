@@ -17,11 +17,11 @@ from rebecsim.report import (
     pair_sentence,
     render_html,
 )
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import OrderEnvelope
 
 
 def estimate(value: float, half: float | None) -> Estimate:

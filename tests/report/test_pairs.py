@@ -5,9 +5,8 @@ import pytest
 from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
 from rebecsim.report import by_metric, method_notes, pair_notes, pair_sentence, power_sentence
-from rebecsim.studies.statistics.differences import PairDifference, pairwise_differences
-from rebecsim.studies.statistics.estimates import Estimate
-from rebecsim.studies.statistics.power import StatisticalPower
+from rebecsim.studies.differences import PairDifference, StatisticalPower, pairwise_differences
+from rebecsim.studies.estimates import Estimate
 
 CHECKPOINTS = Metric("checkpoints", "Checkpoints", "checkpoints per run", "lower", {"c": 1})
 SPEED = Metric("speed", "Speed", "jobs per unit", "higher", {"c": 1}, {"t": 1})

@@ -4,9 +4,9 @@ import numpy as np
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.report import precision_notes
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.precision import parse_precision, reached_by
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.precision import parse_precision, reached_by
 
 TARGET = parse_precision("1%", DEADLINE_MISSES)
 

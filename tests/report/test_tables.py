@@ -5,7 +5,7 @@ from rich.console import Console, RenderableType
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import answer_text, policy_table, report_view
 from rebecsim.report.tables import MOST_LINES
-from rebecsim.studies.statistics.summary import summarise
+from rebecsim.studies.summary import summarise
 
 
 def summarised(moments):

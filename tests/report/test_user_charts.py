@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rebecsim.clusters.batch.report.user_charts import (
+from rebecsim.clusters.batch.report.schedule_charts import (
     overdue_figure,
     user_boxes_figure,
     write_overdue_chart,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.report import write_report
-from rebecsim.studies.running.executors import executor_of
+from rebecsim.studies.executors import executor_of
 
 FILES = {
     ".report.json",

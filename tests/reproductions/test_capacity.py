@@ -14,8 +14,8 @@ from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import plan_study
-from rebecsim.studies.running.runner import PlannedRun, run_plans
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import PlannedRun, run_plans
 from reproductions.capacity.experiments import (
     all_checked,
     compared_tables,

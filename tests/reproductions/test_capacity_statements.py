@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from reproductions.capacity.published import Found, Key, as_found, published
 from reproductions.capacity.running import experiment_scenarios, number_of

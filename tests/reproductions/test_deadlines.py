@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenario import validated
 from reproductions import framework
 from reproductions.deadlines import running as deadline_runs
 from reproductions.deadlines.cells import DeadlinePart

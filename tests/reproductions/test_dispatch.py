@@ -8,7 +8,7 @@ from rebecsim.clusters.dispatch.measures import (
     DISPATCH_METRICS,
     JOB_REQUEST_SUCCESS,
 )
-from rebecsim.studies.statistics.estimates import estimate
+from rebecsim.studies.estimates import estimate
 from reproductions.dispatch.comparison import (
     PublishedRow,
     PublishedTable,

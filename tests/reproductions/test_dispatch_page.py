@@ -14,8 +14,8 @@ from rebecsim.cli.commands import app
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS, NATJAM_COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 from reproductions.dispatch.comparison import (
     PUBLISHED_TABLES,
     PublishedTable,

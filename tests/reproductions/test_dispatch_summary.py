@@ -4,7 +4,7 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
 from rebecsim.metrics import Metric
-from rebecsim.studies.statistics.estimates import student_estimate
+from rebecsim.studies.estimates import student_estimate
 from reproductions.dispatch.comparison import ReproductionRow
 from reproductions.dispatch.page import best_policies, mean_figures
 

@@ -16,8 +16,8 @@ from rich.console import Console
 from rebecsim.clusters.stages.inputs import place_of_run
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
-from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.estimates import Estimate
+from rebecsim.studies.running import PlannedRun
 from reproductions.workflows import running
 from reproductions.workflows.experiments import (
     distance_lines,

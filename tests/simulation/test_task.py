@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rebecsim import kept_files
+from rebecsim import cache
 from rebecsim.simulation import Observation, Runs, Task, montecarlo, run_task
 
 TEXT = """
@@ -24,7 +24,7 @@ def dice(replications, order="random", chosen="auto", cell="dice", until=9):
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_files, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
     montecarlo._laid_out_tasks.clear()
     montecarlo._model.cache_clear()
     return tmp_path

@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters import Power, energy
 from rebecsim.clusters.dispatch.energy import Hardware, by_policy_and_size, by_workload
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 
 POWER = Power(idle=[90.0, 20.5], busy=[200.0, 60.0, 0.1], time_unit=0.7)
 

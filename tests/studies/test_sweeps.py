@@ -12,10 +12,9 @@ import rebecsim as rs
 from rebecsim.clusters.kinds import kind_names
 from rebecsim.clusters.scenarios import load, open_run, plan_of_run
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.scenarios.scenario_files import ScenarioText
-from rebecsim.studies.scenarios.sweeps import read_sweep
-from rebecsim.studies.storage.diff import compare_runs
+from rebecsim.studies.scenario_files import ScenarioError, ScenarioText
+from rebecsim.studies.stored_runs import compare_runs
+from rebecsim.studies.sweeps import read_sweep
 from tests.clusters.model.models import QUEUE
 
 KINDS: dict[str, dict[str, Any]] = {

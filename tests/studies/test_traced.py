@@ -7,8 +7,8 @@ from rebecsim.clusters.dispatch.energy import utilisation
 from rebecsim.clusters.dispatch.report.hardware import traced_runs, utilisation_over_time
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.storage.parts import row_groups, schema_of
+from rebecsim.studies.parts import row_groups, schema_of
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from tests.plans import run_plan
 
 SCENARIO = """\

@@ -8,7 +8,7 @@ from typing import Any
 
 from rebecsim.clusters.scenarios import load, open_run
 from rebecsim.studies import Results
-from rebecsim.studies.storage.store import StoredRun
+from rebecsim.studies.stored_runs import StoredRun
 from tests.on_asgi import send_form
 from tests.plans import run_plan
 

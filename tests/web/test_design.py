@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
+from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.web import Library, tiles_of
 from rebecsim.web.explorer import shown_lines
 from rebecsim.web.studies.scenarios import questions_by_kind
@@ -32,9 +32,12 @@ def test_every_model_has_a_title_and_says_what_it_asks(tmp_path: Path) -> None:
     )
     (tmp_path / "bare.rebeca").write_text("main { }\n")
     bare, mine, *others = tiles_of(Library(tmp_path).models())
-    assert (mine.title, mine.question) == ("Two lamps", "Two lamps, and one switch.")
+    assert (mine.title, mine.question) == ("Two lamps, and one switch", "More.")
     assert (bare.title, bare.question, bare.lesson) == ("Bare", "", "")
     assert all(each.title and each.question for each in others)
+    titles = {each.listed.file.stem: each.title for each in others}
+    assert titles["yarn_fifo2"] == "YARN with one FIFO queue"
+    assert not [name for name, title in titles.items() if title == name.replace("_", " ")]
     assert sum(bool(each.lesson) for each in others) == 8
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from rebecsim.errors import UserError
-from rebecsim.studies.running.executors import available_workers
-from rebecsim.studies.storage.lock import exclusive
+from rebecsim.studies.executors import available_workers
+from rebecsim.studies.run_directory import exclusive
 from rebecsim.web import Library, Share, guard, steppers
 from rebecsim.web.studies import pages, study_process
 from rebecsim.web.studies.run_finder import id_of

@@ -20,7 +20,7 @@ from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
 from rebecsim.report import answer_sentence, shown_figures, write_report
 from rebecsim.report.comparison import report_input
-from rebecsim.studies.storage.lock import exclusive
+from rebecsim.studies.run_directory import exclusive
 from rebecsim.web.library import read_small_file
 from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.sql import Questions, answered

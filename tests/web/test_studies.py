@@ -18,8 +18,8 @@ import pytest
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import open_run
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
-from rebecsim.studies.storage.lock import exclusive
+from rebecsim.studies.run_directory import exclusive
+from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.web import LARGEST_BODY
 from rebecsim.web.studies import study_process
 from rebecsim.web.studies.forms import GROUPS, every_field, fields_of, read, shown, value_at

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.workloads import Workload, WorkloadError, generate, read_swf, write_workload
-from rebecsim.workloads.export import FORMS
-from rebecsim.workloads.job import COLUMNS
+from rebecsim.workloads.logs import FORMS
+from rebecsim.workloads.workload import COLUMNS
 
 
 @pytest.fixture

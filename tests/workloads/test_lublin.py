@@ -16,7 +16,7 @@ from rebecsim.workloads import (
     offered_load,
     read_swf,
 )
-from rebecsim.workloads.job import COLUMNS
+from rebecsim.workloads.workload import COLUMNS
 
 
 @pytest.fixture(scope="module")

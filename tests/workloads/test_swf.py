@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.workloads import CleaningRules, Workload, WorkloadError, read_swf, write_swf
 from rebecsim.workloads.files import LONGEST_LINE
-from rebecsim.workloads.job import COLUMNS
+from rebecsim.workloads.workload import COLUMNS
 
 
 def same(one: Workload, other: Workload) -> bool:

@@ -188,7 +188,7 @@ class Watched(TypedDict):
 @contextmanager
 def watching(limits: Limits) -> Iterator[Watched]:
     """Let Ctrl-C end a search that has these limits, and show how far it is."""
-    from rebecsim.interrupts import noting_interrupts
+    from rebecsim.processes import noting_interrupts
 
     with noting_interrupts() as interrupt, showing_progress() as progress:
         limits = replace(limits, is_interrupted=lambda: interrupt.seen)

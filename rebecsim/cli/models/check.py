@@ -15,10 +15,9 @@ import typer
 
 from rebecsim.cli.app import Core, complain, say
 from rebecsim.cli.commands import app
-from rebecsim.counted import counted
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_atomically
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model

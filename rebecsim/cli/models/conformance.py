@@ -12,8 +12,8 @@ from rich.text import Text
 
 from rebecsim.cli.app import Trust, complain, consent_of, console, say
 from rebecsim.cli.commands import app
-from rebecsim.counted import counted
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
+from rebecsim.wording import counted
 
 _PAUSE = 5.0
 """Seconds between two lines that say how far it is."""

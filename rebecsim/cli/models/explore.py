@@ -31,11 +31,10 @@ from rebecsim.cli.models.asking import (
     watching,
 )
 from rebecsim.cli.options import grouped
-from rebecsim.counted import counted
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import require
 from rebecsim.files import write_text
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.exploration import Limits, Mode, Reduction, Strategy

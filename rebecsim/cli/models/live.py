@@ -13,9 +13,9 @@ from rich.text import Text
 from rebecsim.cli.app import Core, Patience, console, open_model, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
-from rebecsim.counted import counted
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.report.message_lines import MessageLines
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model

@@ -35,7 +35,7 @@ from rebecsim.cli.models.asking import (
     watching,
 )
 from rebecsim.cli.options import grouped
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.model.rare_chances import RareChance
     from rebecsim.exploration.orders import Goal, Quantity
     from rebecsim.interface import Exact
-    from rebecsim.studies.statistics.proportions import Proportion
+    from rebecsim.studies.estimates import Proportion
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,7 @@ from rebecsim.cli.app import (
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
 from rebecsim.cli.options import grouped
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from rebecsim.interface import LoadedModel
@@ -214,7 +213,7 @@ def _simulate_often(
 ) -> None:
     from rebecsim.cli.studies.compare import run_many
     from rebecsim.clusters.model.short import short_scenario
-    from rebecsim.studies.scenarios.sweeps import read_sweep
+    from rebecsim.studies.sweeps import read_sweep
 
     loaded = short_scenario(
         model,

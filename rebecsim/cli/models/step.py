@@ -17,9 +17,8 @@ from rebecsim.cli.app import Core, complain, console, open_model, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
 from rebecsim.cli.models.asking import ModelFile, Tts
-from rebecsim.counted import counted
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.live import Alternative, Stepper, Stop, Turn
@@ -191,7 +190,7 @@ class _Session:
 
     def _forward(self, move: Callable[[Callable[[], bool]], Stop]) -> None:
         """Let the run go on by itself, and say how far it came and why it has stopped."""
-        from rebecsim.interrupts import noting_interrupts
+        from rebecsim.processes import noting_interrupts
 
         before = len(self._stepper)
         with noting_interrupts() as interrupt:

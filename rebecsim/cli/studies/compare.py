@@ -38,17 +38,15 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.options import grouped
 from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
-from rebecsim.errors import WorkerKilledError
-from rebecsim.exit_codes import ExitCode
-from rebecsim.extras import REPORTS, require
-from rebecsim.studies.storage.arrow import leave_pandas_alone
+from rebecsim.errors import ExitCode, WorkerKilledError
+from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.scenarios import LoadedScenario
     from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study
-    from rebecsim.studies.running.comparing import Bar
+    from rebecsim.studies.running import Bar
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -69,7 +67,7 @@ def scenarios(plugin: Plugins = None) -> None:
     """
     from rebecsim.clusters.kinds import kind_names
     from rebecsim.clusters.loading import load_installed_plugins
-    from rebecsim.studies.scenarios.scenario_files import builtin_scenarios, read_scenario_text
+    from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
 
     load_installed_plugins()
     use_plugins(plugin)
@@ -211,13 +209,9 @@ def compare(
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """
     from rebecsim.report.figures import DRAWING_MODULES
-    from rebecsim.studies.running.executors import (
-        available_workers,
-        simulation_modules,
-        start_server,
-    )
-    from rebecsim.studies.scenarios.scenario_files import read_scenario_text
-    from rebecsim.studies.scenarios.sweeps import read_sweep
+    from rebecsim.studies.executors import available_workers, simulation_modules, start_server
+    from rebecsim.studies.scenario_files import read_scenario_text
+    from rebecsim.studies.sweeps import read_sweep
 
     if out is None and not making.dry_run:
         raise typer.BadParameter("give a directory for the results", param_hint="--out")
@@ -238,7 +232,7 @@ def compare(
     from rebecsim.clusters.scenarios import load
     from rebecsim.interface.comparing import Running, Telling, performed
     from rebecsim.report import report_view, write_report
-    from rebecsim.studies.running.comparing import comparison_size
+    from rebecsim.studies.running import comparison_size
 
     use_plugins(plugin)
     loaded = load(text, consent_of(making.trust))
@@ -289,9 +283,9 @@ def run_many(
     leave_pandas_alone()
     from rebecsim.interface.comparing import Running, Telling, performed
     from rebecsim.report import report_view, write_report
+    from rebecsim.studies.executors import available_workers
     from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.running.executors import available_workers
-    from rebecsim.studies.running.simulated_study import per_task
+    from rebecsim.studies.simulated_study import per_task
 
     plan = loaded.plan()
     count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
@@ -342,7 +336,7 @@ def _importing(module: str) -> Iterator[None]:
 
 def _require_cluster(address: str, workers: int | None) -> None:
     """Refuse what has no meaning for a Dask cluster, and say so before anything else is done."""
-    from rebecsim.studies.running.dask_executor import require_dask
+    from rebecsim.studies.dask_executor import require_dask
 
     if address != LOCAL:
         _refuse("an address of --dask", ("--workers", workers))

@@ -13,13 +13,11 @@ import typer
 from rebecsim.cli.app import Explain, Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import show_written
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
-from rebecsim.extras import REPORTS, require
-from rebecsim.studies.storage.arrow import leave_pandas_alone
+from rebecsim.errors import ExitCode, UserError
+from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.store import StoredRun
+    from rebecsim.studies.stored_runs import StoredRun
 
 Root = Annotated[Path, typer.Argument(help="Directory to look for runs in.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
@@ -70,7 +68,7 @@ def query(
         write_json,
         write_parquet,
     )
-    from rebecsim.studies.storage.query import query as ask, views
+    from rebecsim.studies.query import query as ask, views
 
     if csv + json + (parquet is not None) > 1:
         raise UserError("--csv, --json and --parquet: give one of them")
@@ -127,7 +125,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     from rebecsim.clusters.kit.plugins import UnknownNameError
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.report.stored import diff_view
-    from rebecsim.studies.storage.diff import compare_runs
+    from rebecsim.studies.stored_runs import compare_runs
 
     use_plugins(plugin)
     one, other = open_run(first), open_run(second)
@@ -143,7 +141,7 @@ def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
     """The runs below a directory, and why some cannot be opened."""
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.studies import ResultsError
-    from rebecsim.studies.storage.store import find_runs
+    from rebecsim.studies.stored_runs import find_runs
 
     found: list[StoredRun] = []
     complaints: list[UserError] = []

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import complain, console, say
-from rebecsim.close_names import UnknownName
-from rebecsim.counted import counted
+from rebecsim.wording import UnknownName, counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

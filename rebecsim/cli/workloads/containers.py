@@ -12,9 +12,8 @@ import typer
 from rebecsim.cli.app import console, say
 from rebecsim.cli.queue_files import node_group
 from rebecsim.cli.workloads.logs import SLS, SWIM
-from rebecsim.close_names import suggestion
-from rebecsim.counted import counted
 from rebecsim.errors import UserError
+from rebecsim.wording import counted, suggestion
 
 if TYPE_CHECKING:
     from rebecsim.workloads import AlikeNodes, AppsRule, ContainerJob, SwimRule, TraceModel

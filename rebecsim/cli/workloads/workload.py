@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rebecsim.workloads import Schedule, Workload
-    from rebecsim.workloads.job import Integers
+    from rebecsim.workloads.workload import Integers
 
 workload_app = typer.Typer(
     no_args_is_help=True, help="Describe, generate, cut and convert workloads."
@@ -127,8 +127,7 @@ class ShareOptions:
 
     def ends(self, schedule: Schedule) -> Integers:
         """Give the expected ends of jobs. Raises UserError."""
-        from rebecsim.metrics.expected_end import EndRules, expected_ends
-        from rebecsim.metrics.shares import shares_of
+        from rebecsim.metrics.expected_end import EndRules, expected_ends, shares_of
 
         rules = EndRules(
             algorithm=self.expected_ends,
@@ -229,10 +228,9 @@ def generate(
         generate_trace(columns, out, dialect or "dss", jobs=jobs, like=like, seed=seed)
         return
     refuse("give --sls for jobs of containers", **vars(columns), dialect=dialect)
-    from rebecsim.workloads.export import require_form, write_workload
-    from rebecsim.workloads.lublin import generate as draw
-    from rebecsim.workloads.resample import resample
-    from rebecsim.workloads.transform import with_load
+    from rebecsim.workloads.generation import generate as draw, resample
+    from rebecsim.workloads.logs import require_form, write_workload
+    from rebecsim.workloads.workload import with_load
 
     require("rebecsim workload generate", "scipy")
     require_form(out)
@@ -285,20 +283,18 @@ def slice_(
     sort: Sort = False,
 ) -> None:
     """Cut a workload to a time, users or queues; scale its load."""
-    from rebecsim.workloads import transform
-    from rebecsim.workloads.export import require_form, write_workload
+    from rebecsim.workloads.logs import require_form, write_workload
+    from rebecsim.workloads.workload import cut, scale_load, with_load
 
     require_form(out)
     if load is not None and load_factor is not None:
         raise UserError("--load and --load-factor: give one of the two")
     workload = told(log, read_log(log, processors, size, sort))
-    workload = transform.cut(
-        workload, begin=begin, end=until, first=first, **chosen.numbers(workload)
-    )
+    workload = cut(workload, begin=begin, end=until, first=first, **chosen.numbers(workload))
     if load_factor is not None:
-        workload = transform.scale_load(workload, load_factor)
+        workload = scale_load(workload, load_factor)
     if load is not None:
-        workload = transform.with_load(workload, load)
+        workload = with_load(workload, load)
     write_workload(workload, out)
     _say_written(workload, out)
 
@@ -323,7 +319,7 @@ def convert(
         convert_trace(log, out, swim, dialect or "dss")
         return
     refuse(_OF_SWIM, **vars(swim), dialect=dialect)
-    from rebecsim.workloads.export import require_form, write_workload
+    from rebecsim.workloads.logs import require_form, write_workload
 
     require_form(out)
     workload = told(log, read_log(log, processors, size, sort))
@@ -395,10 +391,9 @@ def _show_user_aware(
     boxes: Path | None,
     heatmap: Path | None,
 ) -> None:
+    from rebecsim.clusters.batch.report.schedule_charts import write_overdue_chart, write_user_boxes
     from rebecsim.clusters.batch.report.text import user_quartile_table, user_table
-    from rebecsim.clusters.batch.report.user_charts import write_overdue_chart, write_user_boxes
-    from rebecsim.metrics.overdue import overdue_map, window_edges
-    from rebecsim.metrics.users import user_metrics
+    from rebecsim.metrics.users import overdue_map, user_metrics, window_edges
     from rebecsim.workloads.logs import labels_of
 
     judged = []
@@ -454,7 +449,7 @@ def _view(schedule: Schedule, options: ChosenOptions) -> NDArray[np.bool_]:
 
 
 def _say_written(workload: Workload, path: Path) -> None:
-    from rebecsim.workloads.transform import offered_load
+    from rebecsim.workloads.workload import offered_load
 
     load = offered_load(workload)
     say(f"{len(workload):,} jobs in {path}, offered load {load:.3f}")

@@ -15,15 +15,14 @@ from rebecsim.cli.queue_files import node_group
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.cli.workloads.answers import Showing, show_answer
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
-from rebecsim.counted import counted
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
+from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup, PolicySettings
-    from rebecsim.clusters.batch.estimates import Estimates
+    from rebecsim.clusters.batch.run import Estimates
     from rebecsim.workloads import Schedule
 
 
@@ -153,9 +152,8 @@ def batch(
 ) -> None:
     """Run a job log through a batch scheduler, or several."""
     from rebecsim.clusters.batch import run_schedule
-    from rebecsim.clusters.batch.report.by_group import answer_of_schedules
-    from rebecsim.clusters.batch.report.text import batch_table, fairness_table
-    from rebecsim.clusters.batch.size import size_of_jobs
+    from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
+    from rebecsim.clusters.batch.run import size_of_jobs
     from rebecsim.metrics.batch import batch_metrics, fairness_metrics
     from rebecsim.studies.size import Size
     from rebecsim.workloads import write_schedule
@@ -267,7 +265,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     import numpy as np
 
     from rebecsim.workloads import CleaningRules, Schedule, read_log
-    from rebecsim.workloads.job import UNKNOWN
+    from rebecsim.workloads.workload import UNKNOWN
 
     rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
     workload = told(path, read_log(path, processors=processors, rules=rules))

@@ -1,18 +1,23 @@
-"""The stored table of schedules, with a row for each job."""
+"""The stored table of schedules, with a row for each job, and the schedules read from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.studies.rows import REPLICATION, Columns
-from rebecsim.workloads import Schedule, Workload
-from rebecsim.workloads.job import Integers
+from rebecsim.clusters.batch.measures import JudgedSchedule, judge
+from rebecsim.studies.cells import REPLICATION, Columns
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.results import Results
+from rebecsim.studies.study import PlannedCell
+from rebecsim.workloads import Schedule, Workload, WorkloadError
 from rebecsim.workloads.logs import Named, labels_of
+from rebecsim.workloads.workload import Integers
 
 JOBS = "jobs"
 """The name of the table."""
@@ -108,3 +113,20 @@ def schedule_of(table: pa.Table, policy: str) -> tuple[Schedule, Integers | None
     start = column["start"].astype(np.int64)
     schedule = Schedule(jobs, start, policy=policy, fair_start=fair)
     return schedule, None if ends.null_count else ends.to_numpy()
+
+
+def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedule]:
+    """Read the schedules of a cell, in the order of replications, and compute their figures.
+
+    Raises ResultsError for files that are missing or damaged.
+    """
+    results.require(cell, {JOBS: results.record()["tables"][JOBS]})
+    path = results.table(JOBS, cell)
+    try:
+        table = pq.read_table(path)
+        numbers = table.column(REPLICATION).to_numpy()
+        ends = np.append(np.flatnonzero(np.diff(numbers)) + 1, len(numbers)).tolist()
+        for begin, end in zip([0, *ends], ends, strict=False):
+            yield judge(*schedule_of(table.slice(begin, end - begin), cell.cell.policy))
+    except (OSError, KeyError, ValueError, pa.ArrowException, WorkloadError) as error:
+        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error

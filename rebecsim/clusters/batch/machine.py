@@ -1,4 +1,4 @@
-"""Machines, and where on them a job runs.
+"""Jobs, machines, and where on them a job runs.
 
 What is free on a machine is a *level*, and what a job takes of it an *amount*; levels and amounts
 are of one type for a machine, and are added and subtracted, so that a scheduler need not know what
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
@@ -19,10 +20,61 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.batch.job import Job
 from rebecsim.errors import UserError
 from rebecsim.limits import NODES
-from rebecsim.printable import clipped
+from rebecsim.wording import clipped
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A rigid parallel job: so many processors, for so long.
+
+    A policy may look at everything but `run`, which only shows when the job ends; a scheduler
+    that knew it would have exact estimates, and those are `estimate` then.
+
+    Attributes:
+        index: its position in the workload, from 0, in the order of submission.
+        number: its number in the log.
+        submit: when it is submitted, seconds.
+        run: how long it will run, seconds; not longer than its limit, at which it is killed.
+        processors: how many it takes, at least 1.
+        estimate: how long the resource manager believes that it runs, seconds, at least `run`.
+        user, group, queue: numbers of the log; -1 is unknown.
+        chunk: processors that must be on one node; a divisor of `processors`.
+        demand: what one processor takes of each resource of a node beside the processors.
+        expected_end: when it ends by its estimate, or was planned to; the manager notes it.
+        amount: what it has been given of the machine; the manager notes it.
+    """
+
+    index: int
+    number: int
+    submit: int
+    run: int
+    processors: int
+    estimate: int
+    user: int = -1
+    group: int = -1
+    queue: int = -1
+    chunk: int = 1
+    demand: tuple[int, ...] = ()
+    expected_end: int = field(default=-1, init=False)
+    amount: Any = field(default=None, init=False)
+
+    @property
+    def area(self) -> int:
+        """Processor seconds, by the estimate."""
+        return self.processors * self.estimate
+
+    def __deepcopy__(self, memo: object) -> Job:
+        """Copy the job; its amount is never changed, only replaced."""
+        return copy(self)
+
+    def __str__(self) -> str:
+        return f"job {self.number}"
+
+    def __repr__(self) -> str:
+        return f"<job {self.number}: {self.processors} x {self.estimate} s>"
+
 
 Placement = Literal["first-fit", "best-fit"]
 MOST_PROCESSORS, MOST_OF_RESOURCE = 10**7, 2**50

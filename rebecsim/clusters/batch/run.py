@@ -1,27 +1,82 @@
-"""Running a workload on a cluster under a policy."""
+"""Run a workload on a cluster under a policy, with estimated run times; how large a run is."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.clusters.batch.estimates import Estimates, durations, estimates_of
-from rebecsim.clusters.batch.fair_starts import Foresight
-from rebecsim.clusters.batch.job import Job
-from rebecsim.clusters.batch.machine import Machine, Pool
+from rebecsim.clusters.batch.machine import Job, Machine, Pool
+from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
-from rebecsim.clusters.batch.policies.settings import PolicySettings
-from rebecsim.clusters.batch.rebecs import cluster_model
+from rebecsim.clusters.batch.rebecs import Foresight, cluster_model
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, rarely_collecting, serve
 from rebecsim.errors import UserError
+from rebecsim.studies.size import RunSize
 from rebecsim.workloads import Schedule, Workload
-from rebecsim.workloads.job import Integers
+from rebecsim.workloads.workload import Integers
+
+_SECONDS_A_JOB = 2e-5
+"""Measured with 8,000 jobs of Lublin and Feitelson's model under FCFS and EASY with fairshare."""
+
+_BYTES_A_JOB = 1_000
+
+
+def size_of_jobs(jobs: int) -> RunSize:
+    """Estimate a schedule of so many jobs."""
+    return RunSize(jobs, 0, jobs * _SECONDS_A_JOB, jobs * _BYTES_A_JOB)
+
+
+NamedEstimates = Literal["requested", "exact"]
+ESTIMATES: tuple[NamedEstimates, ...] = get_args(NamedEstimates)
+
+
+@dataclass(frozen=True)
+class InflatedEstimates:
+    """Estimates that are too long by a random part, up to `factor` times the run time.
+
+    The estimate is uniform among the whole seconds from r to (1 + factor) r (Mu'alem and
+    Feitelson, IEEE TPDS 12(6), 2001, section 4, where the factor is called f). Factor 0 gives
+    exact estimates.
+    """
+
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.factor) and 0 <= self.factor <= 1e6):
+            raise UserError(f"an estimate error of {self.factor}; give it from 0 to 1,000,000")
+
+
+Estimates: TypeAlias = NamedEstimates | InflatedEstimates
+"""`requested`: the time that the user asked for, the run time where nobody asked; `exact`: the
+run time; or run times with an error."""
+
+
+def durations(workload: Workload) -> Integers:
+    """Give how long each job runs, seconds: it is killed at the time that it has requested."""
+    return np.minimum(workload.run, workload.estimate)
+
+
+def estimates_of(workload: Workload, estimates: Estimates, seed: int) -> Integers:
+    """Give the estimate of each job, seconds, never less than it runs; `seed` is for the error."""
+    match estimates:
+        case "requested":
+            return workload.estimate
+        case "exact":
+            return durations(workload)
+        case InflatedEstimates(factor):
+            shortest = durations(workload)
+            longest = np.floor(shortest * (1 + factor)).astype(np.int64)
+            generator = np.random.default_rng(np.random.SeedSequence(seed))
+            return generator.integers(shortest, longest, endpoint=True)
+    raise UserError(f"no estimates {estimates!r}; known are {', '.join(ESTIMATES)}")
+
 
 _SLICE = 4096  # jobs made from columns at a time
 

@@ -26,19 +26,13 @@ from rebecsim.clusters.batch.machine import (
     Placement,
 )
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
+from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
 from rebecsim.clusters.kit.fields import AnyList, Load, LoadFactors, MetricNames, among
 from rebecsim.limits import NODES
-from rebecsim.metrics.expected_end import EndAlgorithm
-from rebecsim.metrics.job_groups import JobGrouping
-from rebecsim.studies.scenarios.scenario import (
-    StudyScenario,
-    Table,
-    require_known,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.metrics.expected_end import EndAlgorithm, JobGrouping
+from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.units import NO_UNIT, unit
 
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""

@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
-from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
 from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
 from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
-from rebecsim.clusters.batch.policies.settings import PolicySettings
-from rebecsim.clusters.batch.run import run_schedule
+from rebecsim.clusters.batch.policies.orders import PolicySettings
+from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
-from rebecsim.clusters.batch.size import size_of_jobs
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
-from rebecsim.metrics.shares import shares_of
-from rebecsim.studies.cell import Cell
+from rebecsim.metrics.expected_end import shares_of
+from rebecsim.processes import carried, version_of
+from rebecsim.studies.cells import Cell, Rows
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import (
     LOAD_AXIS,
     Axis,
@@ -40,14 +36,15 @@ from rebecsim.studies.study import (
     Study,
     seed_sequence,
 )
-from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log, transform
+from rebecsim.studies.toml import FieldPath
+from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log
 from rebecsim.workloads.cleaning import skipped_lines
-from rebecsim.workloads.job import Integers
 from rebecsim.workloads.logs import numbers_of
+from rebecsim.workloads.workload import Integers, cut, scale_load, with_load
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
-    from rebecsim.studies.storage.store import StoredRun
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.stored_runs import StoredRun
 
 _LOG = ("workload", "log")
 
@@ -86,7 +83,7 @@ class ScheduleSetup:
         """Give the jobs. Raises WorkloadError, UserError and OSError."""
         drawn = replication if self.scenario.workload.generate else 0
         jobs = load_workload(self.scenario, self.folder, drawn)
-        return jobs if self.load_factor == 1 else transform.scale_load(jobs, self.load_factor)
+        return jobs if self.load_factor == 1 else scale_load(jobs, self.load_factor)
 
     def error_seed(self, replication: int) -> int:
         """Give the seed of the errors of estimates, the same under all policies and loads."""
@@ -96,7 +93,7 @@ class ScheduleSetup:
 
 def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:
     """Show what changes for jobs and users."""
-    from rebecsim.clusters.batch.report.tables import schedule_changes
+    from rebecsim.clusters.batch.report.sections import schedule_changes
 
     return schedule_changes(first, second)
 
@@ -105,6 +102,7 @@ class BatchStudy(Study):
     """Batch policies, compared on a workload."""
 
     kind: ClassVar[str] = "batch"
+    question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
     replications_per_task: ClassVar[int] = 1
     counted: ClassVar[str] = "schedules"
@@ -275,14 +273,14 @@ def _loaded(  # the next
         assert log is not None
         jobs = _read(log, source, machine)
     if source.load is not None:
-        jobs = transform.with_load(jobs, source.load)
+        jobs = with_load(jobs, source.load)
     return jobs
 
 
 def _read(log: Path, source: WorkloadSource, machine: Machine[Any] | None) -> Workload:
     rules = CleaningRules(size=source.size, sort=source.sort)
     jobs = read_log(log, processors=machine.processors if machine else None, rules=rules)
-    return transform.cut(
+    return cut(
         jobs,
         begin=source.begin,
         end=source.end,

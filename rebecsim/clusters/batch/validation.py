@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rebecsim.clusters.kit.timeline import overfull
 from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule
-from rebecsim.workloads.job import Integers
+from rebecsim.workloads.workload import Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from rebecsim.clusters.dispatch.pattern_kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, unit
 
 Entry = TypeVar("Entry")
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.configuration import Power, cycled
 from rebecsim.simulation import Event
-from rebecsim.studies.cell import grouped
-from rebecsim.studies.statistics.estimates import Estimate, LinearForm, estimate_of, linear_form
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import grouped
+from rebecsim.studies.estimates import Estimate, LinearForm, estimate_of, linear_form
+from rebecsim.studies.moments import CellMoments
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,14 +58,9 @@ from rebecsim.clusters.dispatch.policies import dispatch_policy, eviction_policy
 from rebecsim.clusters.dispatch.source import Eviction, NatjamConfiguration
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Order
-from rebecsim.studies.scenarios.scenario import (
-    ListOf,
-    StudyScenario,
-    require_known,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.scenarios.units import unit
+from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates
+from rebecsim.studies.toml import FieldPath
+from rebecsim.studies.units import unit
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""

@@ -30,7 +30,7 @@ from rebecsim.clusters.dispatch.policies import (
 from rebecsim.clusters.kit.plugins import PluginSuspect, blaming
 from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
-from rebecsim.studies.scenarios.units import unit
+from rebecsim.studies.units import unit
 
 
 def _pattern_suspects(

@@ -33,16 +33,15 @@ from rebecsim.metrics import Metric
 from rebecsim.native import engines
 from rebecsim.simulation import ORDERS, Observation, Order
 from rebecsim.simulation.montecarlo import Runs, Task
-from rebecsim.studies.cell import Cell
+from rebecsim.studies.cells import Cell, Rows
+from rebecsim.studies.executors import Executor
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import Rows
-from rebecsim.studies.running.executors import Executor
-from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
-from rebecsim.studies.running.simulated_study import SimulatedStudy, seconds_of_runs
-from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
+from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
+from rebecsim.studies.simulated_study import SimulatedStudy, seconds_of_runs
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import (
     Axis,
     ComparisonRules,
@@ -53,7 +52,7 @@ from rebecsim.studies.study import (
 )
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _MANAGER = "rm"
 _TICK = "checkQueue"
@@ -161,6 +160,7 @@ class DispatchStudy(SimulatedStudy):
     """Policies of a ResourceManager, compared on generated models."""
 
     kind: ClassVar[str] = "dispatch"
+    question: ClassVar[str] = "Deadlines: which request goes first?"
     scenario: ClassVar[type[StudyScenario]] = Scenario
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from rebecsim.studies.scenarios.scenario import require_metrics, without_duplicates
-from rebecsim.studies.scenarios.units import NO_UNIT
+from rebecsim.studies.scenario import require_metrics, without_duplicates
+from rebecsim.studies.units import NO_UNIT
 
 MAX_RUNS = 10_000
 """Most runs of one scenario."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 
 class PluginError(UserError):

@@ -12,12 +12,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.report.groups import GroupAnswer, group_section
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import REPLICATION, Condition
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Section
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 _MOST_ABOUT = 6

@@ -1,3 +1,4 @@
+from .attempts import AttemptOutcome as AttemptOutcome, Phase as Phase
 from .cluster import (
     cluster_model as cluster_model,
     make_cluster as make_cluster,
@@ -18,11 +19,13 @@ from .configuration import (
 )
 from .job import (
     JobCosts as JobCosts,
+    JobInProgress as JobInProgress,
     JobPriority as JobPriority,
+    Locality as Locality,
     MapReduceJob as MapReduceJob,
     SlotKind as SlotKind,
+    TrackerSlots as TrackerSlots,
 )
-from .progress import JobInProgress as JobInProgress, Locality as Locality
 from .records import (
     AttemptRecord as AttemptRecord,
     DeviceUse as DeviceUse,
@@ -30,11 +33,8 @@ from .records import (
     JobRecord as JobRecord,
 )
 from .requirements import StuckJobsError as StuckJobsError
-from .schedulers.capacity.scheduler import CapacityTaskScheduler as CapacityTaskScheduler
-from .schedulers.fair.scheduler import FairTaskScheduler as FairTaskScheduler
+from .schedulers.capacity import CapacityTaskScheduler as CapacityTaskScheduler
+from .schedulers.fair import FairTaskScheduler as FairTaskScheduler
 from .schedulers.fifo import JobQueueTaskScheduler as JobQueueTaskScheduler
 from .schedulers.registry import SLOT_SCHEDULERS as SLOT_SCHEDULERS, SlotScheduler as SlotScheduler
 from .schedulers.scheduler import Assignment as Assignment, TaskScheduler as TaskScheduler
-from .tasks.attempt import AttemptOutcome as AttemptOutcome
-from .tasks.phases import Phase as Phase
-from .tracker import TrackerSlots as TrackerSlots

@@ -7,35 +7,36 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from rebecsim.actors import Instance, Model
-from rebecsim.clusters.kit.devices.flows import FlowNetwork
-from rebecsim.clusters.kit.devices.sharing import SharedServer
-from rebecsim.clusters.kit.devices.topology import RackTopology
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.mapreduce.attempts import Demand, Rates
+from rebecsim.clusters.mapreduce.cluster_state import (
+    JobRun,
+    MapReduceCluster,
+    SlotBeats,
+    WorkerNode,
+    racks_of,
+)
 from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
     Variation,
 )
 from rebecsim.clusters.mapreduce.devices import Device, Switch
-from rebecsim.clusters.mapreduce.hdfs import racks_of
-from rebecsim.clusters.mapreduce.heartbeats import SlotBeats
-from rebecsim.clusters.mapreduce.job import MapReduceJob
-from rebecsim.clusters.mapreduce.mishaps.fate import Fate
-from rebecsim.clusters.mapreduce.rebecs import Client, JobTracker
+from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
+from rebecsim.clusters.mapreduce.jobtracker import Client, JobTracker
+from rebecsim.clusters.mapreduce.network import FlowNetwork, RackTopology
 from rebecsim.clusters.mapreduce.records import (
+    DeviceSampler,
     DeviceUse,
     FinishedRun,
     record_of_attempt,
     record_of_job,
+    uses_until,
 )
 from rebecsim.clusters.mapreduce.requirements import require_runnable
-from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
-from rebecsim.clusters.mapreduce.sampler import DeviceSampler, uses_until
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
-from rebecsim.clusters.mapreduce.tasks.attempt import Demand
-from rebecsim.clusters.mapreduce.tasks.phases import Rates
-from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from rebecsim.clusters.mapreduce.shared_server import SharedServer
+from rebecsim.clusters.mapreduce.tasktracker import Fate, TaskTracker
 
 
 def run_mapreduce(

@@ -27,8 +27,8 @@ from rebecsim.clusters.mapreduce.configuration import (
     Variation,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
-from rebecsim.studies.scenarios.scenario import Table
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import Table
+from rebecsim.studies.units import NO_UNIT, unit
 
 _MILLISECOND = 1000
 _GIGABIT = 1e9 / 8  # bytes

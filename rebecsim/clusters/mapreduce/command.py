@@ -127,9 +127,9 @@ def mapreduce(
     plugin: Plugins = None,
 ) -> None:
     """Run jobs on the map and reduce slots of Hadoop 1."""
-    from rebecsim.clusters.mapreduce.figures.tables import tables_of
-    from rebecsim.clusters.mapreduce.report.text import answer_of_runs, run_tables
-    from rebecsim.clusters.mapreduce.size import run_size
+    from rebecsim.clusters.mapreduce.inputs import run_size
+    from rebecsim.clusters.mapreduce.report.tables import answer_of_runs, run_tables
+    from rebecsim.clusters.mapreduce.tables import tables_of
     from rebecsim.report.csv import write_stacked
     from rebecsim.studies.size import Size
 
@@ -163,7 +163,7 @@ def _setups(**values: Any) -> list[RunSetup]:
     """Give what is run. Raises UserError for options that a scenario could not have."""
     from rebecsim.clusters.mapreduce.inputs import RunSetup
     from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-    from rebecsim.studies.scenarios.scenario import validated
+    from rebecsim.studies.scenario import validated
 
     scenario = validated(MapReduceScenario, "mapreduce", {"name": "mapreduce", **values}, {})
     for name in scenario.names:

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from rebecsim.actors import Rebec, message_server
-from rebecsim.clusters.kit.devices.flows import FlowNetwork
-from rebecsim.clusters.kit.devices.sharing import SharedServer
-from rebecsim.clusters.kit.devices.topology import RackTopology
-from rebecsim.clusters.mapreduce.tasks.attempt import Demand
+from rebecsim.clusters.mapreduce.attempts import Demand
+from rebecsim.clusters.mapreduce.network import FlowNetwork, RackTopology
+from rebecsim.clusters.mapreduce.shared_server import SharedServer
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.running import WorkerNode
+    from rebecsim.clusters.mapreduce.cluster_state import WorkerNode
 
 UNBOUNDED = 2**31 - 1
 

@@ -1,4 +1,4 @@
-"""Records of a run: the fates of jobs and attempts, and the use of devices."""
+"""Records of a run: the fates of jobs and attempts, and the use of devices at fixed intervals."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rebecsim.actors import Rebec, known_rebec
+from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptOutcome
+from rebecsim.clusters.mapreduce.cluster_state import JobRun, MapReduceCluster
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
-from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
-from rebecsim.clusters.mapreduce.progress import Locality
-from rebecsim.clusters.mapreduce.running import JobRun
-from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome
+from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
+from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
 
 
 class AttemptRecord(NamedTuple):
@@ -138,4 +139,32 @@ def record_of_job(run: JobRun) -> JobRecord:
     hosts = run.progress.hosts if run.progress is not None else ()
     return JobRecord(
         run.job, run.rejected, run.first_map, run.maps_end, run.first_reduce, run.end, hosts
+    )
+
+
+class DeviceSampler(Rebec, queue_size=UNBOUNDED):
+    """Looks at all devices at regular times."""
+
+    switch: Switch = known_rebec()
+
+    def __init__(self, cluster: MapReduceCluster, interval: int, uses: list[DeviceUse]) -> None:
+        self._cluster = cluster
+        self._interval = interval
+        self._uses = uses
+        self.look()
+
+    @at_once
+    def look(self) -> None:
+        """Write down what has been used, and come back."""
+        self._uses.append(uses_until(self._now, self._cluster, self.switch))
+        self.look(after=self._interval)
+
+
+def uses_until(now: int, cluster: MapReduceCluster, switch: Switch) -> DeviceUse:
+    """Give how much devices have been used up to a time."""
+    return DeviceUse(
+        now,
+        tuple(node.processor.server.busy_until(now) for node in cluster.nodes),
+        tuple(node.disk.server.busy_until(now) for node in cluster.nodes),
+        switch.network.carried(now),
     )

@@ -16,7 +16,7 @@ from rebecsim.clusters.mapreduce.configuration import (
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
-from rebecsim.repeats import first_repeated
+from rebecsim.wording import first_repeated
 
 _MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_slots", "slow_start"))
 

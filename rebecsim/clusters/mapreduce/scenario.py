@@ -38,17 +38,13 @@ from rebecsim.clusters.mapreduce.cluster_tables import (
     cluster_configuration,
 )
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
-from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
-from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
+from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
 from rebecsim.errors import UserError
-from rebecsim.repeats import first_repeated
-from rebecsim.studies.scenarios.scenario import (
-    ListOf,
-    StudyScenario,
-    Table,
-)
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import ListOf, StudyScenario, Table
+from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.wording import first_repeated
 
 _METRICS = [each.metric.name for each in MAPREDUCE_MEASURES]
 

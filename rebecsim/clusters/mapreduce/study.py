@@ -8,25 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, run_figures
-from rebecsim.clusters.mapreduce.figures.tables import TABLES, tables_of
-from rebecsim.clusters.mapreduce.inputs import RunSetup
+from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.clusters.mapreduce.size import run_size
+from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _KEPT = tuple(each.metric for each in MAPREDUCE_MEASURES)
 
@@ -35,6 +33,7 @@ class MapReduceStudy(Study):
     """Schedulers of a MapReduce cluster with their settings, compared on the same jobs."""
 
     kind: ClassVar[str] = "mapreduce"
+    question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     replications_per_task: ClassVar[int] = 1

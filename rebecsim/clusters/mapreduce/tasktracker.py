@@ -1,26 +1,30 @@
-"""TaskTrackers: they run attempts step by step, asking devices for each step. See `rebecs`."""
+"""TaskTrackers: they run attempts step by step on devices. Their nodes may fail."""
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
 from rebecsim.actors import Rebec, known_rebec
-from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
-from rebecsim.clusters.mapreduce.hdfs import replica_for
-from rebecsim.clusters.mapreduce.job import SlotKind
-from rebecsim.clusters.mapreduce.running import MapReduceCluster, WorkerNode
-from rebecsim.clusters.mapreduce.tasks.attempt import (
+from rebecsim.clusters.mapreduce.attempts import (
     Attempt,
     AttemptOutcome,
     BackgroundMerge,
     Demand,
+    DeviceKind,
     Fetch,
+    Phase,
     Shuffle,
+    merge_steps,
+    reduce_steps,
 )
-from rebecsim.clusters.mapreduce.tasks.phases import DeviceKind, Phase, merge_steps, reduce_steps
+from rebecsim.clusters.mapreduce.cluster_state import MapReduceCluster, WorkerNode, replica_for
+from rebecsim.clusters.mapreduce.configuration import Outage
+from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
+from rebecsim.clusters.mapreduce.job import SlotKind
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.rebecs import JobTracker
+    from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 
 _LEAST_BYTES = 10.0
 """That a transfer has, however little there is to send."""
@@ -291,3 +295,62 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             source.disk.drop(demand)
         else:
             self.switch.drop(demand)
+
+
+class Fate(Rebec, queue_size=UNBOUNDED):
+    """Lets nodes fail, and work again. A node that has failed does not fail again before.
+
+    What is drawn of a node depends on no other, nor on what runs.
+    """
+
+    def __init__(self, cluster: MapReduceCluster) -> None:
+        failures = cluster.configuration.failures
+        self._cluster = cluster
+        self._mean = failures.mean_time_between
+        self._repair = failures.repair
+        self._down: set[WorkerNode] = set()
+        self._draws: dict[WorkerNode, Random] = {}
+        for outage in failures.outages:
+            repair = None if outage.end is None else outage.end - outage.start
+            self.strike(cluster.nodes[outage.node], repair, after=outage.start)
+        if self._mean is not None:
+            for node in cluster.nodes:
+                self._draws[node] = Random(f"{cluster.seed} {node.number} failures")
+                self._draw(node)
+
+    @at_once
+    def strike(self, node: WorkerNode, repair: int | None) -> None:
+        """Let a node fail that works, and work again after some time; None: never."""
+        if node in self._down:
+            return
+        now, cluster = self._now, self._cluster
+        self._down.add(node)
+        end = None if repair is None else now + repair
+        cluster.outages.append(Outage(node.number, now, end))
+        node.tracker.fail()
+        if repair is not None:
+            cluster.repairs += 1
+            self.mend(node, after=repair)
+
+    @at_once
+    def strike_at_random(self, node: WorkerNode) -> None:
+        """Let a node fail whose time has come, unless it has failed already."""
+        if node in self._down:
+            self._draw(node)
+        else:
+            self.strike(node, self._repair)
+
+    @at_once
+    def mend(self, node: WorkerNode) -> None:
+        """Let a node work again."""
+        self._down.remove(node)
+        self._cluster.repairs -= 1
+        node.tracker.recover()
+        if self._mean is not None:
+            self._draw(node)
+
+    def _draw(self, node: WorkerNode) -> None:
+        """Draw when a node fails that works now."""
+        assert self._mean is not None
+        after = self._draws[node].expovariate(1.0 / self._mean)
+        self.strike_at_random(node, after=max(round(after), 1))

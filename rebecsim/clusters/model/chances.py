@@ -27,11 +27,11 @@ from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
 from rebecsim.simulation.montecarlo import EngineError, native_for
 from rebecsim.simulation.simulator import scheduler_for
-from rebecsim.studies.statistics.proportions import Looks, Proportion, looks_for
+from rebecsim.studies.estimates import Looks, Proportion, looks_for
 
 if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel
-    from rebecsim.studies.running.executors import Executor
+    from rebecsim.studies.executors import Executor
 
 _RUNS_PER_TASK = 250
 _NATIVE_RUNS_PER_TASK = 20_000

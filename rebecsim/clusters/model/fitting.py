@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.model.measures import BASE, own_columns
 from rebecsim.clusters.model.observing import ALL, expression_fault, server_fault, server_names
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
@@ -19,9 +18,10 @@ from rebecsim.clusters.model.variants import (
 )
 from rebecsim.lang import RebecaError
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.studies.scenarios.scenario_errors import FieldError
-from rebecsim.studies.scenarios.sweeps import combinations, label_of
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario_files import FieldError
+from rebecsim.studies.sweeps import combinations, label_of
+from rebecsim.studies.toml import FieldPath
+from rebecsim.wording import suggestion
 
 Given = TypeVar("Given", bound=ModelScenario)
 

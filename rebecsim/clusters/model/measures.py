@@ -8,8 +8,8 @@ from typing import Literal
 from rebecsim.clusters.model.observing import ALL
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.metrics import Metric
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.simulated import OUTCOME
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.simulated import OUTCOME
 
 MESSAGES = "messages"
 """The column that says how many messages were served."""

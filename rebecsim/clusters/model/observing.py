@@ -15,7 +15,6 @@ from typing import Any
 
 from rebecsim.actors import Model, Rebec, Step, System
 from rebecsim.actors.system import Choose
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.variants import Opened
 from rebecsim.exploration import ExpressionCompiler, Function
@@ -31,6 +30,7 @@ from rebecsim.lang import (
 from rebecsim.lang.properties import Definition, PropertyFile
 from rebecsim.lang.types import BOOLEAN, NUMERIC, REAL, Type
 from rebecsim.simulation import Tracer
+from rebecsim.wording import suggestion
 
 _NAME = "(observed)"
 """What the expression is called among the definitions; no name of a model."""

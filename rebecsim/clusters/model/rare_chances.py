@@ -13,10 +13,10 @@ from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.model.variants import ModelText, open_text
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders import Levels, Quantity, SplitRuns
-from rebecsim.studies.statistics.estimates import student_estimate
+from rebecsim.studies.estimates import student_estimate
 
 if TYPE_CHECKING:
-    from rebecsim.studies.running.executors import Executor
+    from rebecsim.studies.executors import Executor
 
 
 @dataclass(frozen=True)

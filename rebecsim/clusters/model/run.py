@@ -25,8 +25,8 @@ from rebecsim.native.engines import UNITS_PER_MESSAGE, Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, RunResult, Tracer, simulate
 from rebecsim.simulation.montecarlo import EngineError, native_for
 from rebecsim.simulation.simulator import scheduler_for
-from rebecsim.studies.rows import Rows
-from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES
+from rebecsim.studies.cells import Rows
+from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 
 if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel

@@ -28,14 +28,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.simulation import Order, Outcome
-from rebecsim.studies.scenarios.scenario import (
-    StudyScenario,
-    Table,
-    entry_error,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.sweeps import MAX_COMBINATIONS, SweepField
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
+from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
+from rebecsim.studies.units import NO_UNIT, unit
 
 _WHAT = ("value", "served", "waits", "misses", "first", "outcome")
 _LONGEST_NAME = 40

@@ -17,10 +17,10 @@ from rebecsim.errors import UserError
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_errors import FieldError, ScenarioError
-from rebecsim.studies.scenarios.sweeps import read_sweep
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import FieldError, ScenarioError
+from rebecsim.studies.sweeps import read_sweep
+from rebecsim.studies.toml import FieldPath
 
 _KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
 _MISSES = "misses"

@@ -22,29 +22,21 @@ from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
-from rebecsim.studies.cell import Cell, Compared
-from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import Rows
-from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.running.simulated_study import SimulatedStudy, seconds_of_runs
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.scenario_errors import FieldError
-from rebecsim.studies.scenarios.sweeps import (
-    column_names,
-    combinations,
-    coordinate,
-    file_names,
-    label_of,
-)
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.cells import Cell, Compared, Rows
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import VIEW_COLUMNS, Plan
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldError
 from rebecsim.studies.sections import Section
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
+from rebecsim.studies.simulated_study import SimulatedStudy, seconds_of_runs
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import ComparisonRules, How, PlannedCell
-from rebecsim.studies.swept import VIEW_COLUMNS
+from rebecsim.studies.sweeps import column_names, combinations, coordinate, file_names, label_of
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5
@@ -73,6 +65,7 @@ class ModelStudy(SimulatedStudy):
     """A model of one's own, run with the values that a scenario gives."""
 
     kind: ClassVar[str] = "model"
+    question: ClassVar[str] = "A model of your own: which values are best?"
     scenario: ClassVar[type[StudyScenario]] = ModelScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     order_notes: ClassVar[tuple[str, ...]] = (

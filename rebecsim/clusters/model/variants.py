@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.actors import Instance, Model
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.errors import UserError
 from rebecsim.exploration import vocabulary
@@ -25,8 +24,9 @@ from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, prin
 from rebecsim.lang.checking.constants import NotConstantError, convert
 from rebecsim.lang.notation import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
-from rebecsim.studies.scenarios.sweeps import Changes
+from rebecsim.studies.sweeps import Changes
 from rebecsim.trust import is_program
+from rebecsim.wording import suggestion
 
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""

@@ -102,7 +102,7 @@ def _require_sense(
 ) -> None:
     """Raise BadParameter, or UserError, for options that mean nothing."""
     from rebecsim.report.figures import require_picture_name
-    from rebecsim.workloads.workflows.workflow import LONGEST_TASK
+    from rebecsim.workloads.workflows import LONGEST_TASK
 
     for name, number in (("--deadline", by.deadline), ("--multiplier", by.multiplier)):
         if number is not None and not number <= LONGEST_TASK:  # NaN too
@@ -146,7 +146,7 @@ def _run(
     from rebecsim.clusters.stages.cluster import run_stages
     from rebecsim.clusters.stages.job import SECOND, StageJob
     from rebecsim.clusters.stages.report.workflow import outcome_table
-    from rebecsim.counted import counted
+    from rebecsim.wording import counted
 
     job = StageJob(0, 0, 0, deadline, tasks, name)
     runs = {each: run_stages([job], resources, maker) for each, maker in makers.items()}

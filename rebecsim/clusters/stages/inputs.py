@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
@@ -51,6 +50,7 @@ from rebecsim.clusters.stages.workloads import (
     WordCount,
     stream_of,
 )
+from rebecsim.processes import carried, version_of
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_sequence
 

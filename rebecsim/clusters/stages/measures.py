@@ -16,7 +16,7 @@ from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, TaskKey
 from rebecsim.clusters.stages.laxity import sample_run
 from rebecsim.metrics import Metric
-from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.cells import REPLICATION
 
 _BATCH = 5
 

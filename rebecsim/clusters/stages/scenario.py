@@ -42,13 +42,8 @@ from rebecsim.clusters.stages.scenario_tables import (
     ResourcesTable,
     SolverTable,
 )
-from rebecsim.studies.scenarios.scenario import (
-    StudyScenario,
-    Table,
-    require_known,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.units import NO_UNIT, unit
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
 

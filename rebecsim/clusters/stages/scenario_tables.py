@@ -10,8 +10,8 @@ from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.studies.scenarios.scenario import Table
-from rebecsim.studies.scenarios.units import NO_UNIT, unit
+from rebecsim.studies.scenario import Table
+from rebecsim.studies.units import NO_UNIT, unit
 
 
 class ResourcesTable(Table):

@@ -22,24 +22,24 @@ from rebecsim.clusters.stages.measures import (
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.cells import REPLICATION, Cell, Column, Compared, Rows
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Column, Rows
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 
 class StagesStudy(Study):
     """Resource managers of jobs of several stages with deadlines, compared."""
 
     kind: ClassVar[str] = "stages"
+    question: ClassVar[str] = "Workflows with deadlines: who gets the slots?"
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.stages.job import SECOND, StageTask
 from rebecsim.errors import UserError
-from rebecsim.workloads.workflows.dax import read_dax
-from rebecsim.workloads.workflows.wfcommons import read_wfcommons
-from rebecsim.workloads.workflows.workflow import WorkflowTask, parents_first
+from rebecsim.workloads.workflows import WorkflowTask, parents_first, read_dax, read_wfcommons
 
 SIZES = {"small": 30, "medium": 50, "large": 100}
 """Tasks of workflows by the word for their size; the structures come near to them."""

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from rebecsim.actors import Instance, Model, RebecNamed
+from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
-from rebecsim.clusters.yarn.accounts import Accounts
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Killed
-from rebecsim.clusters.yarn.diary import Diary
-from rebecsim.clusters.yarn.elasticity.durations import applications_of
-from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
-from rebecsim.clusters.yarn.foreseeing.racer import Racer
-from rebecsim.clusters.yarn.monitor import Monitor
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
-from rebecsim.clusters.yarn.placement.requirements import require_allowed
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Killed, NodeSize
+from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, Racer
 from rebecsim.clusters.yarn.queues.choice import (
     counted_sizes,
     killing_period,
@@ -33,14 +27,89 @@ from rebecsim.clusters.yarn.rebecs import (
     ResourceManager,
     StuckError,
 )
-from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
-from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
-from rebecsim.clusters.yarn.schedulers.peek import Peek
-from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
+from rebecsim.clusters.yarn.records import Accounts, Diary
+from rebecsim.clusters.yarn.requirements import require_allowed, require_placeable, require_sense
+from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import QueueShare
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
+
+_MOST_KILLS = 1000
+"""Containers that are killed while no task ends, before that is taken for endless."""
+
+
+class Monitor(Rebec, queue_size=2):
+    """Asks the scheduler with a period which containers are to be killed, and gives up in the end.
+
+    A run ends when there is nothing to be done, and there always is a look to be taken. So a look
+    raises StuckError when nothing has happened for as long as the scheduler may need to kill, or
+    when containers are killed again and again, and no task ends any more.
+    """
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, period: int) -> None:
+        self.period = period
+        self.quiet = 0
+        self.ended = 0
+        self.kills = 0  # since a task has ended
+        self.look(after=period)
+
+    @message_server
+    def look(self) -> None:
+        """Kill what is to be killed now."""
+        if self.manager.closed:
+            return
+        manager = self.manager
+        manager.clock = self._now
+        if self.ended != manager.ended:
+            self.ended, self.kills = manager.ended, 0
+        for each in manager.scheduler.to_kill(self._now):
+            self.kills += 1
+            manager.kill(each)
+        if self.kills > _MOST_KILLS:
+            raise StuckError(list(manager.running.values()), "containers are killed for ever")
+        goes_on = manager.require_progress(self.quiet)
+        self.quiet = 0 if goes_on else self.quiet + self.period
+        self.look(after=self.period)
+
+
+class Occupancy(NamedTuple):
+    """What was in use at a time (ms): booked MB and cores, and containers that were running."""
+
+    time: int
+    memory: int
+    cores: int
+    containers: int
+    elastic: int
+
+
+class Sampler(Rebec, queue_size=2):
+    """Writes the occupancy down with a period; with a period of 0, once."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, period: int, samples: list[Occupancy]) -> None:
+        self.period = period
+        self.samples = samples
+        self.sample()
+
+    @message_server
+    def sample(self) -> None:
+        """Write down what is in use, unless that is nothing."""
+        if self.manager.closed:
+            return
+        self.manager.require_progress()
+        nodes = self.manager.nodes
+        memory = sum(node.size.memory - node.memory for node in nodes)
+        cores = sum(node.size.cores - node.cores for node in nodes)
+        if memory and cores:
+            running = [container for node in nodes for container in node.running]
+            elastic = sum(container.is_elastic for container in running)
+            self.samples.append(Occupancy(self._now, memory, cores, len(running), elastic))
+        if self.period:
+            self.sample(after=self.period)
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,8 +134,8 @@ def yarn(
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
     from rebecsim.clusters.workers import executor_with_plugins
-    from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
-    from rebecsim.clusters.yarn.report.by_group import answer_of_tables
+    from rebecsim.clusters.yarn.inputs import run_size
+    from rebecsim.clusters.yarn.report.stored import answer_of_tables
     from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
     from rebecsim.clusters.yarn.report.waits import (
         reasons_table,
@@ -143,8 +143,8 @@ def yarn(
         waits_lines,
         waits_table,
     )
-    from rebecsim.clusters.yarn.size import run_size
-    from rebecsim.studies.running.executors import available_workers
+    from rebecsim.clusters.yarn.tables import QUEUE_JOBS
+    from rebecsim.studies.executors import available_workers
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
@@ -194,7 +194,7 @@ def _setups(trace: Path, policies: tuple[str, ...], **values: Any) -> list[RunSe
     """Give what is run. Raises UserError for options that a scenario could not have."""
     from rebecsim.clusters.yarn.inputs import RunSetup
     from rebecsim.clusters.yarn.scenario import YarnScenario
-    from rebecsim.studies.scenarios.scenario import validated
+    from rebecsim.studies.scenario import validated
 
     given = {"name": "yarn", "policies": policies, "workload": {"trace": str(trace)}, **values}
     scenario = validated(YarnScenario, "yarn", given, {})

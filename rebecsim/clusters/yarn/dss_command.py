@@ -174,10 +174,10 @@ def dss(
 ) -> None:
     """Run a trace as the simulator DSS does, byte for byte."""
     from rebecsim.clusters.yarn import run_cluster
+    from rebecsim.clusters.yarn.inputs import size_of_jobs
     from rebecsim.clusters.yarn.report.dss_files import write_dss_files
-    from rebecsim.clusters.yarn.size import size_of_jobs
     from rebecsim.studies.size import Size
-    from rebecsim.workloads.containers.sls import read_sls_jobs
+    from rebecsim.workloads.sls import read_sls_jobs
 
     interval, file = output.occupancy_stats_interval, output.occupancy_stats_file
     if interval and file is None:
@@ -198,8 +198,8 @@ def dss(
 
 
 def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
-    from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
-    from rebecsim.workloads.containers.topology import read_sls_topology
+    from rebecsim.clusters.yarn.inputs import mega_nodes, node_sizes
+    from rebecsim.workloads.topology import read_sls_topology
 
     racks = read_sls_topology(given.topology)
     if meganode:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Container
 from rebecsim.clusters.yarn.tables import ContainerColumns, kept_memory, last_end
 from rebecsim.metrics import Metric
 

@@ -23,12 +23,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.accounts import Accounts
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.elasticity.durations import Errors
-from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
+from rebecsim.clusters.yarn.durations import Errors
+from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
 
 SECOND = 1000
-"""Of milliseconds; see `quirks`."""
+"""Of milliseconds; see `Quirks`."""
 
 
 class Seer(Protocol):

@@ -30,13 +30,8 @@ from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricN
 from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.studies.scenarios.scenario import (
-    StudyScenario,
-    Table,
-    require_known,
-    without_duplicates,
-)
-from rebecsim.studies.scenarios.units import NO_UNIT, UNIT_OUTSIDE, unit
+from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit
 
 _METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]
 

@@ -10,25 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rebecsim.clusters.yarn.cluster import require_runnable
-from rebecsim.clusters.yarn.inputs import RunSetup
+from rebecsim.clusters.yarn.inputs import RunSetup, run_size
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
-from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, queue_tables_of
 from rebecsim.clusters.yarn.scenario import YarnScenario
-from rebecsim.clusters.yarn.size import run_size
-from rebecsim.clusters.yarn.tables import TABLES, tables_of
+from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
-from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
 
 _MOST_EXPLAINED = 100_000
 """Tasks of a run of which it is noted why jobs wait: in larger ones that takes too long."""
@@ -38,6 +35,7 @@ class YarnStudy(Study):
     """Schedulers of a YARN cluster, compared on a trace."""
 
     kind: ClassVar[str] = "yarn"
+    question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
     replications_per_task: ClassVar[int] = 1

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     CheckedClass,
@@ -44,6 +43,7 @@ from rebecsim.lang.reading.parser import parse_model, read_source
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.traversal import rewritten, walk
 from rebecsim.lang.types import RebecType, Type
+from rebecsim.wording import counted
 
 
 def with_self_sends(model: syntax.Model) -> syntax.Model:

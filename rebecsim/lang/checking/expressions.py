@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Symbol, Value
 from rebecsim.lang.checking.calls import CallChecker
@@ -46,6 +45,7 @@ from rebecsim.lang.types import (
     VoidType,
     arithmetic_type,
 )
+from rebecsim.wording import counted
 
 _NOT_CONSTANT: dict[type, str] = {
     syntax.Assignment: "an assignment",

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rebecsim.close_names import closest_name
-from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
 from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
@@ -27,6 +25,7 @@ from rebecsim.lang.types import (
     Type,
     arithmetic_type,
 )
+from rebecsim.wording import closest_name, counted
 
 _FEW = 6
 """As many names are listed when none of them is likely."""

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple, cast
 from lark import Lark, __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from rebecsim.cache_directory import GRAMMAR_TABLES
-from rebecsim.kept_files import kept_file, read_kept, write_kept
+from rebecsim.cache import GRAMMAR_TABLES, kept_file, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.notation import INT_MAX

@@ -21,16 +21,15 @@ from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cell import Compared, grouped
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.paired_results import paired_moments
-from rebecsim.studies.storage.record import recorded_scenario
-from rebecsim.studies.storage.results_error import ResultsError
-from rebecsim.studies.storage.run_directory import RECORD
-from rebecsim.studies.storage.store import StoredRun
+from rebecsim.studies.cells import Compared, grouped
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import SweptStudy
+from rebecsim.studies.record import ResultsError, recorded_scenario
+from rebecsim.studies.results import paired_moments
+from rebecsim.studies.run_directory import RECORD
+from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import Axis, PlannedCell, Study
-from rebecsim.studies.swept import SweptStudy
 
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100

@@ -9,10 +9,9 @@ from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.limits import NESTING, LimitError
-from rebecsim.studies.scenarios.scenario_errors import field_name
-from rebecsim.studies.scenarios.toml_edits import toml_value, with_value
-from rebecsim.studies.scenarios.toml_lines import FieldPath, most_parts
-from rebecsim.studies.scenarios.units import unit_of
+from rebecsim.studies.scenario_files import field_name
+from rebecsim.studies.toml import FieldPath, most_parts, toml_value, with_value
+from rebecsim.studies.units import unit_of
 from rebecsim.web.studies.scenarios import values_of
 
 Group = Literal["table", "tables", "entry"]

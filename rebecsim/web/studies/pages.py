@@ -29,11 +29,11 @@ from starlette.types import Receive, Scope, Send
 
 from rebecsim.errors import UserError
 from rebecsim.extras import REPORTS, require
-from rebecsim.printable import clipped
 from rebecsim.web.answers import LONGEST_ERROR, read_form
 from rebecsim.web.limits import STREAMS, BusyError, Quota, visitor
 from rebecsim.web.studies.sql import FILES
 from rebecsim.web.studies.study_process import ALIVE
+from rebecsim.wording import clipped
 
 if TYPE_CHECKING:
     from rebecsim.web.studies.run_views import RunViews

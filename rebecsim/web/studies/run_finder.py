@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Literal
 
 from rebecsim.clusters.scenarios import open_run
-from rebecsim.studies.storage.lock import is_being_written
-from rebecsim.studies.storage.results_error import ResultsError
-from rebecsim.studies.storage.store import StoredRun, find_runs
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.run_directory import is_being_written
+from rebecsim.studies.stored_runs import StoredRun, find_runs
 from rebecsim.web.answers import UnknownPlaceError
 
 MOST_RUNS = 300

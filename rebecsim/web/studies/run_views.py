@@ -18,17 +18,16 @@ from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
-from rebecsim.printable import clipped
 from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
-from rebecsim.studies.storage.diff import RunDifference, compare_runs
-from rebecsim.studies.storage.query import views
+from rebecsim.studies.query import views
+from rebecsim.studies.stored_runs import RunDifference, compare_runs
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache, Figures
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
-from rebecsim.web.studies.scenarios import question_about
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
+from rebecsim.wording import clipped
 
 _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
@@ -182,7 +181,6 @@ def _run_values(run: ListedRun) -> dict[str, Any]:
     question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
     return {
         "run": run,
-        "asks": question_about(run.stored.scenario),
         "files": list(_kept_files(run.directory)),
         "settings": list(scenario_rows(run.stored.scenario)),
         "question": f"/runs/sql?{urlencode({'sql': question})}",

@@ -10,17 +10,19 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import LoadedScenario, kind_of, load
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.scenario_files import (
+from rebecsim.studies.plan import SweptStudy
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import (
+    ScenarioError,
+    ScenarioProblem,
     builtin_scenarios,
     read_scenario_text,
     scenario_text,
 )
-from rebecsim.studies.scenarios.toml_lines import line_of
-from rebecsim.studies.swept import SweptStudy
+from rebecsim.studies.toml import line_of
 from rebecsim.web.library import read_small_file
 
 ORIGIN = "the scenario"
@@ -66,15 +68,6 @@ def text_of_builtin(name: str) -> str | None:
     return None if data is None else data.decode("utf-8")
 
 
-def builtin_titles() -> dict[str, tuple[str, str]]:
-    """Give kind and title of each built-in scenario."""
-    found: dict[str, tuple[str, str]] = {}
-    for name in builtin_scenarios():
-        values = read_scenario_text(name).values
-        found[name] = str(values["kind"]), str(values.get("title") or name)
-    return found
-
-
 @lru_cache(maxsize=16)
 def values_of(text: str) -> Mapping[str, Any] | None:
     """Read a TOML text, which is not to be changed; None where it is none.
@@ -98,62 +91,23 @@ def _may_be_read(folder: Path, name: str, around: Path) -> bool:
         return False
 
 
-_KINDS = {
-    "yarn": "YARN: which job gets the next container?",
-    "mapreduce": "MapReduce on Hadoop 1: how do queues share slots?",
-    "dispatch": "Deadlines: which request goes first?",
-    "stages": "Workflows with deadlines: who gets the slots?",
-    "batch": "Batch machines: who waits?",
-    "model": "A model of your own: which values are best?",
-}
-_QUESTIONS = {
-    "against_edf": "Short deadlines: when does EDF start jobs that are about to be late?",
-    "against_fifo": "Growing lengths: when does FIFO make short jobs wait behind long ones?",
-    "against_mdf": "Ever longer jobs: when does MDF let too many of them die?",
-    "against_priority": "Long jobs of high priority: when does serving them first cost too much?",
-    "backfilling_or_fairshare": "Does backfilling or fairshare serve users better?",
-    "budgets_or_deadlines": "Is it better to plan workflows by budgets of laxity?",
-    "capacity_apart": "Do small jobs gain from queues of their own?",
-    "capacity_interleaved": "Which settings serve four small jobs before each long one best?",
-    "capacity_or_fair": "Capacity, Fair or FIFO: which serves many small jobs best?",
-    "capacity_separated": "Which settings serve small jobs behind long ones best?",
-    "changed_queues": "What would a changed capacity-scheduler.xml do?",
-    "elastic_or_regular": "When does less memory for a task make its job faster?",
-    "fifo_or_fair": "FIFO, Fair or DRF: which is fairer to four users of one cluster?",
-    "for_edf": "Long deadlines: how much does it pay to serve the most urgent request first?",
-    "for_priority": "Short jobs of high priority: how much does it pay to serve them first?",
-    "fresh_readings": "How old do the readings of sensors get?",
-    "natjam_for_mdf": "Too few AppMasters: should jobs be evicted by deadline or by laxity?",
-    "natjam_near_mlf": "Evictions without overhead: does laxity do as well as deadlines?",
-    "peek_with_errors": "How well does PEEK have to know its tasks?",
-    "slots_by_deadlines": "Which policy meets most deadlines on map and reduce slots?",
-    "user_limit": "Which user limit lets small jobs pass large ones?",
-}
-
-
 @dataclass(frozen=True)
 class BuiltinQuestion:
-    """A built-in scenario: what it asks, its name, and the title of its reports."""
+    """A built-in scenario: what it asks, which is its title, and its name."""
 
     question: str
     name: str
-    title: str
 
 
 def questions_by_kind() -> dict[str, list[BuiltinQuestion]]:
-    """Give the questions below the heading of their kind, kinds with the most users first."""
-    found: dict[str, list[BuiltinQuestion]] = {heading: [] for heading in _KINDS.values()}
-    for name, (kind, title) in builtin_titles().items():
-        asked = BuiltinQuestion(_QUESTIONS.get(name, title), name, title)
-        found.setdefault(_KINDS.get(kind, kind), []).append(asked)
+    """Give the questions below what their kind asks, in the order of the kinds."""
+    found: dict[str, list[BuiltinQuestion]] = {_heading(kind): [] for kind in kind_names()}
+    for name in builtin_scenarios():
+        values = read_scenario_text(name).values
+        asked = BuiltinQuestion(str(values.get("title") or name), name)
+        found[_heading(str(values["kind"]))].append(asked)
     return {heading: asked for heading, asked in found.items() if asked}
 
 
-def question_of(text: str) -> str:
-    """Give what a built-in scenario with this text asks, as it may have been changed."""
-    return question_about(values_of(text) or {})
-
-
-def question_about(scenario: Mapping[str, Any]) -> str:
-    """Give what a built-in scenario asks; nothing for one of another name."""
-    return _QUESTIONS.get(str(scenario.get("name")), "")
+def _heading(kind: str) -> str:
+    return find_kind(kind).question or kind

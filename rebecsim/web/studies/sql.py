@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
-from rebecsim.printable import clipped
 from rebecsim.processes import last_words, start_module
 from rebecsim.web.limits import QUERIES_AT_ONCE
+from rebecsim.wording import clipped
 
 if TYPE_CHECKING:
-    from rebecsim.studies.storage.query import QueryAnswer
+    from rebecsim.studies.query import QueryAnswer
 
 LONGEST_QUESTION = 5_000
 _SECONDS = 30
@@ -115,9 +115,9 @@ def main() -> None:
 
 def answered(asked: dict[str, Any]) -> dict[str, Any]:
     """Give columns and rows, or what is wrong; with a file named as `out`, write all rows there."""
+    from rebecsim.extras import leave_pandas_alone
     from rebecsim.report.stored import shown_value
-    from rebecsim.studies.storage.arrow import leave_pandas_alone
-    from rebecsim.studies.storage.query import query
+    from rebecsim.studies.query import query
     from rebecsim.web.studies.run_finder import RunFinder
 
     leave_pandas_alone()

@@ -20,19 +20,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rebecsim.errors import UserError, WorkerKilledError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
 from rebecsim.limits import LimitError, parsed_json
-from rebecsim.printable import printable
 from rebecsim.processes import start_module
-from rebecsim.studies.running.executors import available_workers
-from rebecsim.studies.storage.lock import exclusive, is_being_written, last_writer, locked_at
+from rebecsim.studies.executors import available_workers
+from rebecsim.studies.run_directory import exclusive, is_being_written, last_writer, locked_at
 from rebecsim.web.limits import MOST_STUDIES, alone_in
+from rebecsim.wording import printable
 
 if TYPE_CHECKING:
-    from rebecsim.studies.running.comparing import Bar
-    from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.running import Bar, PlannedRun
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
@@ -372,7 +370,7 @@ def main(root: Path, name: str) -> int:
 
 def _run(out: Path, request: Request) -> None:
     """Run what is missing, and write the report. Raises UserError, KeyboardInterrupt."""
-    from rebecsim.studies.storage.arrow import leave_pandas_alone
+    from rebecsim.extras import leave_pandas_alone
 
     leave_pandas_alone()
     from concurrent.futures import BrokenExecutor
@@ -380,10 +378,9 @@ def _run(out: Path, request: Request) -> None:
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.running.comparing import StudyRunner, comparison_size
-    from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.running.simulated_study import modules_of
-    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.running import PlannedRun, StudyRunner, comparison_size
+    from rebecsim.studies.simulated_study import modules_of
     from rebecsim.studies.study import How
     from rebecsim.web.studies.scenarios import checked
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.errors import UserError
-from rebecsim.printable import clipped
-from rebecsim.studies.running.executors import available_workers
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.toml_edits import toml_text
+from rebecsim.studies.executors import available_workers
+from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
+from rebecsim.studies.toml import toml_text
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.forms import (
     GROUPS,
@@ -28,7 +27,6 @@ from rebecsim.web.studies.run_finder import id_of
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenarios import (
     checked,
-    question_of,
     questions_by_kind,
     text_of_builtin,
     values_of,
@@ -43,6 +41,7 @@ from rebecsim.web.studies.study_process import (
     start_study,
     started_studies,
 )
+from rebecsim.wording import clipped
 
 _LONGEST_SUMMARY = 90
 _LAST = re.compile(r"(^|\.|\[)[^.\[]*$")
@@ -112,7 +111,7 @@ class StudyViews:
             "studies/form.html.j2",
             found=found,
             fields=_fields(found.text),
-            question=question_of(found.text) if sent.get("builtin") else "",
+            question=str((values_of(found.text) or {}).get("title", "")),
             parted=lambda fields: _parted(fields, found),
             has_problems=lambda fields: _has_problems(fields, found),
             summary=lambda field: _summary(field, found),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
-from rebecsim.clusters.batch.estimates import durations, estimates_of
+from rebecsim.clusters.batch.run import durations, estimates_of
 from rebecsim.errors import UserError
 from rebecsim.workloads import Workload
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from rebecsim.clusters.batch.job_table import read_schedules
 from rebecsim.clusters.batch.measures import schedule_figures
-from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
-from rebecsim.metrics.shares import shares_of
+from rebecsim.metrics.expected_end import shares_of
 from rebecsim.studies import Results
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.workloads import Workload
 from tests.clusters.batch.scenarios import LOG, SCENARIO, plan_of, written
 from tests.conftest import Run

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rebecsim.clusters.batch.difference import schedule_difference
+from rebecsim.clusters.batch.measures import schedule_difference
 from rebecsim.clusters.batch.report.schedule_charts import difference_figure, over_time_figure
-from rebecsim.clusters.batch.report.sections import Schedules, read_shown
-from rebecsim.clusters.batch.report.tables import difference_table
+from rebecsim.clusters.batch.report.sections import Schedules, difference_table, read_shown
 from rebecsim.report import (
     FORMS,
     ReportInput,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rebecsim.clusters.batch.difference import schedule_difference
-from rebecsim.clusters.batch.measures import judge
+from rebecsim.clusters.batch.measures import judge, schedule_difference
 from rebecsim.workloads import Schedule, Workload
 
 

@@ -15,7 +15,7 @@ from rebecsim.clusters.scenarios import load
 from rebecsim.report import ReportInput
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results, paired_moments
-from rebecsim.studies.statistics.differences import difference
+from rebecsim.studies.differences import difference
 from tests.oracles import schedule_rows
 from tests.plans import run_plan
 

@@ -8,13 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
-from rebecsim.clusters.batch.job_table import JOB_COLUMNS
+from rebecsim.clusters.batch.job_table import JOB_COLUMNS, read_schedules
 from rebecsim.clusters.batch.measures import schedule_figures
-from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
-from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.running import runner
+from rebecsim.studies import Results, ResultsError, running
 from rebecsim.studies.study import How
 from rebecsim.workloads import WorkloadError, read_swf
 from tests.clusters.batch.scenarios import DRAWN, LOG, SCENARIO, plan_of, written
@@ -130,7 +128,7 @@ def test_results_do_not_depend_on_the_workers(tmp_path):
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     plan = plan_of(tmp_path, DRAWN)
     results = Results.create(tmp_path / "run", plan)
-    whole = runner._done
+    whole = running._done
     left = iter(range(5))
 
     def interrupted(pack):
@@ -138,13 +136,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return whole(pack)
 
-    monkeypatch.setattr(runner, "_done", interrupted)
+    monkeypatch.setattr(running, "_done", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan, results)
     done = [cell for cell in plan.cells if results.is_complete(cell, JOBS)]
     assert len(done) == 1  # three schedules of the first cell, two of the second are lost
     before = {cell: results.part(cell).stat().st_mtime_ns for cell in done}
-    monkeypatch.setattr(runner, "_done", whole)
+    monkeypatch.setattr(running, "_done", whole)
     run_plan(plan, Results.resume(tmp_path / "run", plan))
     assert before == {cell: results.part(cell).stat().st_mtime_ns for cell in done}
     (tmp_path / "again").mkdir()

@@ -7,7 +7,7 @@ import pytest
 from rebecsim.clusters.batch.scenario import BatchScenario
 from rebecsim.clusters.kinds import kind_names
 from rebecsim.clusters.scenarios import load, load_scenario
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of, written
 
 

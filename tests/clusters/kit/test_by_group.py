@@ -10,7 +10,7 @@ import pytest
 
 from rebecsim.clusters.kit.report import by_group_section, first_cells
 from rebecsim.report.groups import GroupAnswer, JobTimes
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
 
 
 def answer(*waits: float, variants: int = 2) -> GroupAnswer:

@@ -22,9 +22,8 @@ from fractions import Fraction
 from functools import singledispatchmethod
 from math import ceil
 
-from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.job import JobInProgress, Locality, MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettings,
     CappedSlots,

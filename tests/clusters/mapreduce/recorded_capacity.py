@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rebecsim.clusters.mapreduce.job import SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacitySettings
+from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import CapacitySettings
 from rebecsim.clusters.mapreduce.schedulers.scheduler import (
     Assignment,
     Preemption,
     TaskScheduler,
 )
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,15 @@ from rebecsim.clusters.mapreduce.configuration import (
     NodeHardware,
     Variation,
 )
-from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob, SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
+from rebecsim.clusters.mapreduce.job import (
+    JobCosts,
+    JobInProgress,
+    Locality,
+    MapReduceJob,
+    SlotKind,
+    TrackerSlots,
+)
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 MIB = 2**20

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from rebecsim.clusters.mapreduce.job import JobPriority, MapReduceJob, SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.job import (
+    JobInProgress,
+    JobPriority,
+    MapReduceJob,
+    SlotKind,
+    TrackerSlots,
+)
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettings,
 )
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 

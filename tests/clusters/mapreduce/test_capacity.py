@@ -8,16 +8,16 @@ from random import Random
 
 import pytest
 
-from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.schedulers.capacity.limits import job_limits, slot_limits
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.job import JobInProgress, JobPriority, Locality
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettings,
     CapacitySettingsError,
     CappedSlots,
     OffSwitchRule,
     QueueOrder,
+    job_limits,
+    slot_limits,
 )
 from tests.clusters.mapreduce.slots import (
     MAP,

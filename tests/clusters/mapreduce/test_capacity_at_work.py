@@ -18,10 +18,9 @@ from rebecsim.clusters.mapreduce.configuration import (
     TimedChange,
     Variation,
 )
-from rebecsim.clusters.mapreduce.job import MapReduceJob
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 from tests.clusters.mapreduce.capacity_rules import broken_rules
 from tests.clusters.mapreduce.recorded_capacity import (
     AttemptEnded,

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettingsError,
 )

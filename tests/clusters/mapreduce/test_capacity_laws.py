@@ -10,23 +10,18 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.progress import JobInProgress
-from rebecsim.clusters.mapreduce.schedulers.capacity.limits import SlotLimits
-from rebecsim.clusters.mapreduce.schedulers.capacity.queue import CapacityQueue
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import (
-    PLACES,
-    CapacityTaskScheduler,
-)
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.job import JobInProgress, JobPriority
+from rebecsim.clusters.mapreduce.schedulers.capacity import PLACES, CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity_queues import CapacityQueue, SlotUsage
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettings,
     CappedSlots,
     OffSwitchRule,
     QueueOrder,
+    SlotLimits,
 )
-from rebecsim.clusters.mapreduce.schedulers.capacity.usage import SlotUsage
-from rebecsim.clusters.mapreduce.schedulers.offering import by_submission
+from rebecsim.clusters.mapreduce.schedulers.scheduler import by_submission
 from tests.clusters.mapreduce.capacity_rules import broken_rules
 from tests.clusters.mapreduce.recorded_capacity import Heartbeat, RecordedScheduler
 from tests.clusters.mapreduce.slots import MAP, REDUCE, SlotCluster, submitted, trackers
@@ -177,7 +172,7 @@ def smallest_backlog_first(patch: pytest.MonkeyPatch) -> None:
 
 def last_job_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "rebecsim.clusters.mapreduce.schedulers.capacity.queue.by_submission",
+        "rebecsim.clusters.mapreduce.schedulers.capacity_queues.by_submission",
         lambda job: (0, 0, -by_submission(job)[2]),
     )
 

@@ -13,17 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from rebecsim.clusters.mapreduce.attempts import AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
-from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
-from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun
-from rebecsim.clusters.mapreduce.figures.recording import recorded
-from rebecsim.clusters.mapreduce.figures.tables import RecordedRun, tables_of
+from rebecsim.clusters.mapreduce.columns import JobColumns
 from rebecsim.clusters.mapreduce.inputs import RunSetup
-from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.job import JobInProgress, TrackerSlots
+from rebecsim.clusters.mapreduce.measures import MeasuredRun
 from rebecsim.clusters.mapreduce.records import FinishedRun
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.clusters.mapreduce.tasks.attempt import AttemptOutcome
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from rebecsim.clusters.mapreduce.tables import RecordedRun, recorded, tables_of
 from rebecsim.errors import UserError
 
 QUEUES = ("one", "two")

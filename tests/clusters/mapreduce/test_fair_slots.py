@@ -9,10 +9,9 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.schedulers.fair.scheduler import FairTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.fair.settings import (
+from rebecsim.clusters.mapreduce.job import JobInProgress, JobPriority, Locality
+from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fair_settings import (
     FairSettings,
     FairSettingsError,
     changed,

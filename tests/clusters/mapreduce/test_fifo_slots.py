@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from rebecsim.clusters.mapreduce.job import JobPriority
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
+from rebecsim.clusters.mapreduce.job import JobInProgress, JobPriority, Locality
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from tests.clusters.mapreduce.slots import MAP, REDUCE, SlotCluster, submitted, trackers
 

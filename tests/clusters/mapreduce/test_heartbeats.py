@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
+from rebecsim.clusters.mapreduce.cluster_state import SlotBeats
 from rebecsim.clusters.mapreduce.configuration import HeartbeatSender, MapReduceConfiguration
-from rebecsim.clusters.mapreduce.heartbeats import SlotBeats
 from rebecsim.clusters.mapreduce.job import SlotKind
 from tests.clusters.mapreduce.simple import MAP, REDUCE, FirstComeFirstServed, cluster, job
 

@@ -11,8 +11,8 @@ import pytest
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.job import JobPriority
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.workloads.containers.rumen import read_history
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.hadoop_history import read_history
 from tests.conftest import Run
 
 ORIGIN = 1_400_000_000_000

@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
-from rebecsim.clusters.mapreduce.figures.stored import StoredRuns
+from rebecsim.clusters.mapreduce.columns import JobColumns
 from rebecsim.clusters.mapreduce.report.charts import (
     families_figure,
     users_figure,
@@ -17,7 +16,7 @@ from rebecsim.clusters.mapreduce.report.charts import (
     waits_by_number,
     waits_figure,
 )
-from rebecsim.clusters.mapreduce.report.text import answer_of_stored
+from rebecsim.clusters.mapreduce.report.tables import StoredRuns, answer_of_stored
 
 SECOND = 1_000_000
 

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from rebecsim.clusters.mapreduce.attempts import AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
     FileSystem,
     HadoopSettings,
     MapReduceConfiguration,
 )
-from rebecsim.clusters.mapreduce.job import MapReduceJob
-from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob
 from rebecsim.clusters.mapreduce.records import FinishedRun
-from rebecsim.clusters.mapreduce.tasks.attempt import AttemptOutcome
 from tests.clusters.mapreduce.simple import (
     EXACT,
     MAP,

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.attempts import AttemptColumns
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns, job_columns, joined
-from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun, run_figures
+from rebecsim.clusters.mapreduce.columns import (
+    JOB_FIGURES,
+    AttemptColumns,
+    JobColumns,
+    job_columns,
+    joined,
+)
+from rebecsim.clusters.mapreduce.measures import MeasuredRun, run_figures
 
 SECOND = 1_000_000
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rebecsim.clusters.mapreduce.attempts import AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
     Failures,
@@ -20,12 +21,10 @@ from rebecsim.clusters.mapreduce.configuration import (
     TimedChange,
     Variation,
 )
-from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.job import JobInProgress, TrackerSlots
 from rebecsim.clusters.mapreduce.records import AttemptRecord, FinishedRun
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, Preemption
-from rebecsim.clusters.mapreduce.tasks.attempt import AttemptOutcome
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 from tests.clusters.mapreduce.simple import MAP, REDUCE, FirstComeFirstServed, cluster, job
 from tests.examples import dear
 

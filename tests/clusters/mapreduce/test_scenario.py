@@ -10,7 +10,7 @@ from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from reproductions.capacity.published import published
 from reproductions.capacity.running import (
     experiment_scenarios,

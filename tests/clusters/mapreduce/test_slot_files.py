@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.clusters.mapreduce.schedulers.capacity.reading import read_capacity_settings
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity_file import read_capacity_settings
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacityQueueSettings,
     CapacitySettings,
 )
-from rebecsim.clusters.mapreduce.schedulers.fair.reading import read_fair_settings
-from rebecsim.clusters.mapreduce.schedulers.fair.scheduler import FairTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.fair.settings import PoolSettings
+from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fair_settings import PoolSettings, read_fair_settings
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.registry import SLOT_SCHEDULERS, slot_scheduler
 from rebecsim.errors import UserError

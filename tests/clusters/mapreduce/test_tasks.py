@@ -11,11 +11,25 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.actors import FifoScheduler
+from rebecsim.clusters.mapreduce.attempts import (
+    DeviceKind,
+    Rates,
+    TaskDraws,
+    map_steps,
+    reduce_steps,
+)
 from rebecsim.clusters.mapreduce.cluster import (
     cluster_model,
     make_cluster,
     run_mapreduce,
     topology_of,
+)
+from rebecsim.clusters.mapreduce.cluster_state import (
+    JobRun,
+    locality_of,
+    place_blocks,
+    racks_of,
+    replica_for,
 )
 from rebecsim.clusters.mapreduce.configuration import (
     Failures,
@@ -27,17 +41,8 @@ from rebecsim.clusters.mapreduce.configuration import (
     TimedChange,
     Variation,
 )
-from rebecsim.clusters.mapreduce.hdfs import locality_of, place_blocks, racks_of, replica_for
 from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob
 from rebecsim.clusters.mapreduce.records import AttemptRecord, record_of_attempt
-from rebecsim.clusters.mapreduce.running import JobRun
-from rebecsim.clusters.mapreduce.tasks.phases import (
-    DeviceKind,
-    Rates,
-    TaskDraws,
-    map_steps,
-    reduce_steps,
-)
 from rebecsim.errors import UserError
 from rebecsim.simulation import simulate
 from tests.clusters.mapreduce.simple import (

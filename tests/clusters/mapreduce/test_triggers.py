@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rebecsim.clusters.mapreduce.cluster_state import QueueTriggers
 from rebecsim.clusters.mapreduce.configuration import QueueCondition, TimedChange
-from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from rebecsim.clusters.mapreduce.triggers import QueueTriggers
+from rebecsim.clusters.mapreduce.tables import RecordedRun
 from rebecsim.errors import UserError
 
 CAPS = {

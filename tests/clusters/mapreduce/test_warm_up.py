@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.clusters.mapreduce.figures.stored import read_jobs
+from rebecsim.clusters.mapreduce.report.tables import read_jobs
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
 from rebecsim.studies.plan import plan_study
-from rebecsim.studies.running.runner import PlannedRun, run_plans
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import PlannedRun, run_plans
 
 SCENARIO = {
     "name": "warm",

@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.configuration import NodeHardware
 from rebecsim.clusters.mapreduce.job import JobCosts
-from rebecsim.clusters.mapreduce.tasks.phases import Rates
-from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
-from rebecsim.clusters.mapreduce.workloads.families import BLOCK, splits_of
-from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
-from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
-from rebecsim.clusters.mapreduce.workloads.random_families import RANDOM_FAMILIES, drawn_jobs
-from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
-from rebecsim.clusters.mapreduce.workloads.traced import swim_job
-from rebecsim.workloads.containers.swim import SwimJob
+from rebecsim.clusters.mapreduce.job_families import (
+    BLOCK,
+    RANDOM_FAMILIES,
+    Arrivals,
+    drawn_jobs,
+    mix_jobs,
+    splits_of,
+)
+from rebecsim.clusters.mapreduce.workload import swim_job, workload_jobs
+from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
+from rebecsim.workloads.swim import SwimJob
 
 SECOND = 1_000_000
 

@@ -11,11 +11,10 @@ import pytest
 import rebecsim as rs
 from rebecsim.clusters.model.chances import ChanceQuestion, chances, hits_of, looks_of
 from rebecsim.clusters.model.variants import ModelText
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 from rebecsim.exploration.orders import Quantity, QuantityKind
 from rebecsim.simulation import simulator
-from rebecsim.studies.running.executors import ThisProcess
+from rebecsim.studies.executors import ThisProcess
 from tests.conftest import Run
 
 JOBS = """

@@ -9,8 +9,7 @@ import pytest
 
 import rebecsim as rs
 from rebecsim.clusters.model.rare_chances import Effort, RareChance, rare_chance
-from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode, UserError
 from rebecsim.exploration.orders import Levels, Quantity, SplitRuns
 from rebecsim.interface import LoadedModel
 from tests.conftest import Run

@@ -25,9 +25,9 @@ from rebecsim.simulation import simulate
 from rebecsim.simulation.montecarlo import EngineError
 from rebecsim.simulation.simulator import make_scheduler
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.scenarios.sweeps import combinations
-from rebecsim.studies.statistics.estimates import estimate
+from rebecsim.studies.estimates import estimate
 from rebecsim.studies.study import How
+from rebecsim.studies.sweeps import combinations
 from rebecsim.trust import run_programs
 from tests.clusters.model.models import SCENARIO, plan_of, run_of, written
 from tests.plans import run_plan

@@ -6,8 +6,8 @@ import pytest
 
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.scenarios import load
-from rebecsim.studies.scenarios.scenario import validated
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.trust import run_programs
 from tests.clusters.model.models import SCENARIO, written
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Worth
 from rebecsim.clusters.dispatch.report.exact import answers_in_words
-from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.cells import Cell, Condition
 
 Span = tuple[float, float]
 

@@ -17,7 +17,7 @@ from rebecsim.clusters.stages.job import TaskKey
 from rebecsim.clusters.stages.measures import DECISIONS, JOBS, TASKS, MeasuredStages, tables_of
 from rebecsim.clusters.stages.resources import StageResource
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenario import validated
 
 DISPATCHING = ("EDF", "FIFO", "MLF", "MINEDF_WC")
 BUDGETS = tuple(

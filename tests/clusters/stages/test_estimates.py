@@ -24,7 +24,7 @@ from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
 from rebecsim.clusters.stages.resources import Assignment, StageResource, alike
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     fork_and_skip,
     generic_resources,

@@ -27,7 +27,7 @@ from rebecsim.clusters.stages.resources import (
 )
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.errors import UserError
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     job,
     job_lists,

@@ -20,7 +20,7 @@ from rebecsim.clusters.stages.report.charts import (
 from rebecsim.clusters.stages.report.sections import stages_sections
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenario import validated
 from tests.plans import run_plan
 
 VALUES = {

@@ -36,8 +36,8 @@ from rebecsim.clusters.stages.study import STUDY
 from rebecsim.report import reading_notes, shown_figures
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results
-from rebecsim.studies.rows import REPLICATION, Rows
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.cells import REPLICATION, Rows
+from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.studies.study import How
 from tests.plans import run_plan
 

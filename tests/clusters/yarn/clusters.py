@@ -9,12 +9,11 @@ from hypothesis import assume, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import Elasticity, YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.containers import Container, NodeSize
+from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
 
 NODE_MEMORY, NODE_CORES = 4000, 4
 

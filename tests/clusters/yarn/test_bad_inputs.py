@@ -8,10 +8,10 @@ import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.machines import node_sizes
+from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.sls import read_sls_jobs
-from rebecsim.workloads.containers.topology import read_sls_topology
+from rebecsim.workloads.sls import read_sls_jobs
+from rebecsim.workloads.topology import read_sls_topology
 
 NODES = '{"rack": "r", "nodes": [{"node": "a"}]}'
 

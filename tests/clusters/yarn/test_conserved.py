@@ -13,15 +13,19 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
+from rebecsim.clusters.yarn.configuration import (
+    QUIRKS_OF_DSS,
+    Elasticity,
+    InjectedError,
+    Quirks,
+    YarnConfiguration,
+)
+from rebecsim.clusters.yarn.containers import Container
 from rebecsim.clusters.yarn.measures import MeasuredRun
-from rebecsim.clusters.yarn.queue_tables import queue_tables_of
-from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
+from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import StuckError
-from rebecsim.clusters.yarn.tables import container_columns, occupancy_table
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.clusters.yarn.tables import container_columns, occupancy_table, queue_tables_of
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import configurations, nodes, uses, workloads
 from tests.clusters.yarn.queues.files import MONITOR, TWO_QUEUES, capacity, fair
 

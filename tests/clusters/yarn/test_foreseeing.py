@@ -9,20 +9,23 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.kit.queued import QueuedSystem, serve
-from rebecsim.clusters.yarn.accounts import Accounts
-from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn import look_ahead_rebecs
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
-from rebecsim.clusters.yarn.elasticity.durations import applications_of
-from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
-from rebecsim.clusters.yarn.foreseeing import peeker
-from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
-from rebecsim.clusters.yarn.foreseeing.last_finishes import LastFinishes
-from rebecsim.clusters.yarn.foreseeing.look_ahead import look_ahead
-from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
-from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
+from rebecsim.clusters.yarn.configuration import (
+    QUIRKS_OF_DSS,
+    Elasticity,
+    InjectedError,
+    Quirks,
+    YarnConfiguration,
+)
+from rebecsim.clusters.yarn.containers import Application, ClusterNode
+from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
+from rebecsim.clusters.yarn.look_ahead import look_ahead
+from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker
+from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import ResourceManager
+from rebecsim.clusters.yarn.records import Accounts
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,
@@ -78,7 +81,7 @@ peeking = st.builds(
 def test_peek_gives_the_same_when_it_looks_at_all_of_the_future_each_time(jobs, configuration):
     run = finished(jobs, nodes(2), configuration)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(peeker, "look_ahead", LookingAtAll)
+        patch.setattr(look_ahead_rebecs, "look_ahead", LookingAtAll)
         patch.setattr(Peeker, "_is_true", lambda *_: False)
         slow = finished(jobs, nodes(2), configuration)
     assert decided(slow) == decided(run)
@@ -138,7 +141,7 @@ def test_looking_ahead_goes_on_from_before_while_all_goes_as_foreseen(monkeypatc
         taken.append(arguments[1])
         return look_ahead(*arguments)
 
-    monkeypatch.setattr(peeker, "look_ahead", noted)
+    monkeypatch.setattr(look_ahead_rebecs, "look_ahead", noted)
     elasticity = Elasticity(penalty_named("STEP", 1.5))
     jobs = [job(0, 0, tasks(9, 4000, 5000)), job(1, 7300, tasks(9, 4000, 5000))]
     run_cluster(jobs, nodes(3, cores=1), YarnConfiguration("PEEK", elasticity=elasticity))

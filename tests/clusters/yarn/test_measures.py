@@ -17,7 +17,7 @@ from rebecsim.clusters.yarn.tables import (
     last_end,
     tables_of,
 )
-from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.cells import REPLICATION
 from tests.clusters.yarn.clusters import configurations, job, nodes, tasks, workloads
 from tests.clusters.yarn.test_cluster import finished
 from tests.examples import dear

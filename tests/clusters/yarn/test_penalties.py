@@ -5,8 +5,12 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.yarn.elasticity.penalties import PENALTIES, penalty_named
-from rebecsim.clusters.yarn.elasticity.penalty_tables import SAWTOOTH_SPILLS, SPARK_WORD_COUNT
+from rebecsim.clusters.yarn.penalties import (
+    PENALTIES,
+    SAWTOOTH_SPILLS,
+    SPARK_WORD_COUNT,
+    penalty_named,
+)
 from rebecsim.errors import UserError
 
 

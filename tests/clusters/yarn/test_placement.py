@@ -9,13 +9,12 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import PlacementRules, YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.containers import Container, NodeSize
+from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.topology import NodeLabel
 from tests.clusters.yarn.clusters import (
     NODE_CORES,
     NODE_MEMORY,

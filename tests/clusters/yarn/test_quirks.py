@@ -7,10 +7,15 @@ from dataclasses import fields, replace
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
-from rebecsim.clusters.yarn.elasticity.draws import SeededDraws
-from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
-from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
+from rebecsim.clusters.yarn.configuration import (
+    QUIRKS_OF_DSS,
+    Elasticity,
+    InjectedError,
+    Quirks,
+    YarnConfiguration,
+)
+from rebecsim.clusters.yarn.durations import SeededDraws
+from rebecsim.clusters.yarn.penalties import penalty_named
 from tests.clusters.yarn.clusters import job, nodes, tasks
 from tests.clusters.yarn.test_cluster import rows
 

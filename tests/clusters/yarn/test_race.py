@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, RaceMetric, YarnConfiguration
-from rebecsim.clusters.yarn.elasticity.durations import applications_of
-from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
-from rebecsim.clusters.yarn.foreseeing.racer import cost
-from rebecsim.clusters.yarn.quirks import Quirks
+from rebecsim.clusters.yarn.configuration import Elasticity, Quirks, RaceMetric, YarnConfiguration
+from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.look_ahead_rebecs import cost
+from rebecsim.clusters.yarn.penalties import penalty_named
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,

@@ -7,12 +7,11 @@ from typing import get_args
 import pytest
 
 from rebecsim.clusters.scenarios import load, load_scenario
-from rebecsim.clusters.yarn.configuration import PlacementRules
-from rebecsim.clusters.yarn.elasticity.penalties import PENALTIES
+from rebecsim.clusters.yarn.configuration import QUIRKS_OF_DSS, PlacementRules, Quirks
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
+from rebecsim.clusters.yarn.penalties import PENALTIES
 from rebecsim.clusters.yarn.scenario import PenaltyName, YarnScenario
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.yarn.scenarios import DRAWN, SCENARIO, plan_of, written
 
 

@@ -8,14 +8,19 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import FairPool, YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize, Reservation
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    NodeSize,
+    Reservation,
+    Task,
+)
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,

@@ -8,12 +8,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.quirks import Quirks
+from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from tests.clusters.yarn.clusters import (
     configurations,

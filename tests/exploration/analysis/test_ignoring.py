@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.exploration import Limits, Mode, Problem, abstraction, explore, pose, state_space
 from rebecsim.exploration.properties import decided_by
 from rebecsim.generate import build_model

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.exploration import (
     BreadthFirst,
     Checks,

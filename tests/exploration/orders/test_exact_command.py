@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from tests.conftest import Run
 
 TICKETS = Path(__file__).resolve().parents[3] / "models" / "ticket_service.rebeca"

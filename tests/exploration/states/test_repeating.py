@@ -6,7 +6,7 @@ import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
 from rebecsim.actors.repeatable import NotRepeatableError, impurities
-from rebecsim.exit_codes import ExitCode
+from rebecsim.errors import ExitCode
 from rebecsim.exploration import explore
 from rebecsim.generate.module import load_model
 

@@ -19,9 +19,9 @@ from rebecsim.report import (
     render_figure,
 )
 from rebecsim.report.line_charts import CONFIG
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import summarise
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import summarise
 from tests.report.conftest import AXIS
 
 
@@ -30,8 +30,8 @@ def drawn_from(moments, column):
     return chart_data(summary, column, AXIS)
 
 
-def rendered(chart, heading, *forms):
-    return render_figure(lambda: chart_figure(chart, heading), forms)
+def rendered(chart, *forms):
+    return render_figure(lambda: chart_figure(chart), forms)
 
 
 def pooled(report):
@@ -111,7 +111,7 @@ def test_no_band_and_no_word_of_it_without_intervals(make_cell) -> None:
 
 
 def test_lines_bands_and_ticks_are_where_the_data_are(chart) -> None:
-    axes = chart_figure(chart, "Against EDF").axes[0]
+    axes = chart_figure(chart).axes[0]
     assert [line.get_label() for line in axes.lines] == ["EDF", "FIFO", "MDF"]
     for line, series in zip(axes.lines, chart.series, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), series.values)
@@ -144,12 +144,12 @@ def test_many_sizes_have_few_whole_ticks(make_cell) -> None:
 
 @pytest.mark.parametrize("form", [".png", ".svg"])
 def test_the_same_data_give_the_same_bytes(chart, form) -> None:
-    first, second = (rendered(chart, "Against EDF", form) for _ in range(2))
+    first, second = (rendered(chart, form) for _ in range(2))
     assert first[form] == second[form]
 
 
 def test_files_are_of_their_format_and_fine_enough_for_print(chart) -> None:
-    drawn = rendered(chart, "Against EDF", *FORMS)
+    drawn = rendered(chart, *FORMS)
     png = drawn[".png"]
     assert png.startswith(b"\x89PNG")
     (dots_per_metre,) = struct.unpack(">I", png[png.index(b"pHYs") + 4 :][:4])
@@ -159,8 +159,9 @@ def test_files_are_of_their_format_and_fine_enough_for_print(chart) -> None:
     assert b"<dc:date>" not in svg
 
 
-def test_a_heading_with_dollar_signs_is_not_mathematics(chart) -> None:
-    assert rendered(chart, r"cost $\frac{ and $", ".svg")[".svg"]
+def test_a_title_with_dollar_signs_is_not_mathematics(chart) -> None:
+    named = replace(chart, title=r"cost $\frac{ and $")
+    assert rendered(named, ".svg")[".svg"]
 
 
 def test_policies_differ_in_colour_dashes_and_marker() -> None:
@@ -224,4 +225,4 @@ def test_undefined_points_leave_a_gap(make_cell) -> None:
     band, line = plotly_figure(chart)["data"]
     assert line["y"][0] is None
     assert band["x"] == [2, 2]
-    assert rendered(chart, "", ".png")[".png"]
+    assert rendered(chart, ".png")[".png"]

@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from rebecsim.carried_files import carried
 from rebecsim.cli.studies import compare as command
 from rebecsim.errors import UserError
-from rebecsim.studies.running.dask_executor import (
+from rebecsim.processes import carried
+from rebecsim.studies.dask_executor import (
     ClusterLostError,
     Luggage,
     Packed,
@@ -19,7 +19,7 @@ from rebecsim.studies.running.dask_executor import (
     require_dask,
     require_same_versions,
 )
-from rebecsim.studies.storage.record import versions
+from rebecsim.studies.record import versions
 from tests.dask_cluster import Cluster
 from tests.waiting import PATIENCE
 
@@ -118,9 +118,7 @@ def test_other_versions_are_refused_before_anything_is_done(cluster):
 
 
 def test_a_worker_looks_at_the_versions_itself(cluster, monkeypatch):
-    monkeypatch.setattr(
-        "rebecsim.studies.running.dask_executor._require_same_as_here", lambda *_: None
-    )
+    monkeypatch.setattr("rebecsim.studies.dask_executor._require_same_as_here", lambda *_: None)
     luggage = Luggage(versions={**versions(), "rebecsim": "0.0.1"})
     with (
         dask_executor(cluster.address, 1, luggage, lambda told: None) as executor,
@@ -170,7 +168,7 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch, run, tmp_path):
     ],
 )
 def test_an_address_without_a_scheduler_is_named(address, reason, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("rebecsim.studies.running.dask_executor._ANSWER_WITHIN", 0.5)
+    monkeypatch.setattr("rebecsim.studies.dask_executor._ANSWER_WITHIN", 0.5)
     done = run("compare", "for_edf", "--out", "out", "--dask", address, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{address}: no Dask scheduler answers there")

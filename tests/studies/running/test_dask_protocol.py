@@ -20,13 +20,8 @@ import psutil
 import pytest
 from distributed.comm.core import connect, listen
 
-from rebecsim.studies.running.dask_executor import (
-    LOCAL,
-    DaskExecutor,
-    Luggage,
-    dask_executor,
-)
-from rebecsim.studies.running.dask_protocol import PROTOCOL
+from rebecsim.studies.dask_executor import LOCAL, DaskExecutor, Luggage, dask_executor
+from rebecsim.studies.dask_protocol import PROTOCOL
 from tests.waiting import PATIENCE
 
 SOON = 60.0
@@ -35,7 +30,7 @@ SOON = 60.0
 INTRUDER = """
 import sys
 from distributed import Client
-import rebecsim.studies.running.dask_protocol
+import rebecsim.studies.dask_protocol
 
 def take_part():
     open(sys.argv[2], "w").close()

@@ -18,7 +18,7 @@ PROGRAM = Path(sys.executable).with_name("rebecsim")
 
 POOL = """
 import multiprocessing, sys
-from rebecsim.studies.running.executors import simulation_modules, start_server, executor_of
+from rebecsim.studies.executors import simulation_modules, start_server, executor_of
 
 def origin(name):
     return sys.modules[name].__file__

@@ -15,9 +15,8 @@ from rebecsim.clusters.dispatch.study import DispatchStudy
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.native import engines
 from rebecsim.simulation import ORDERS
-from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans
-from rebecsim.studies.running import runner
-from rebecsim.studies.running.executors import executor_of
+from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans, running
+from rebecsim.studies.executors import executor_of
 from tests.plans import run_plan
 
 
@@ -77,7 +76,7 @@ def test_an_interrupt_that_python_drops_ends_the_run_too(plan, tmp_path, monkeyp
         Freed()
         return found
 
-    monkeypatch.setattr(runner, "_done", done)
+    monkeypatch.setattr(running, "_done", done)
     results = Results.create(tmp_path / "run", plan)
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan, results)
@@ -91,7 +90,7 @@ def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkey
         packs.append([(do.args[0].cell, do.args[0].runs.order) for do in pack])
         return [do() for do in pack]
 
-    monkeypatch.setattr(runner, "_done", done)
+    monkeypatch.setattr(running, "_done", done)
     plans = [plan, *plan.beside(small.replications).values()]
     runs = [
         PlannedRun(each, Results.create(tmp_path / str(n), each)) for n, each in enumerate(plans)
@@ -116,7 +115,7 @@ def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
         asked.extend(do.args[0].engine for do in pack)
         return [do() for do in pack]
 
-    monkeypatch.setattr(runner, "_done", done)
+    monkeypatch.setattr(running, "_done", done)
     results = Results.create(tmp_path / "small", plan)
     run_plan(plan, results)
     assert set(asked) == {"python"}
@@ -157,7 +156,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(plan, serial, tmp_path):
 
 
 def test_a_failing_worker_leaves_no_half_part(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_done", lambda pack: 1 / 0)
+    monkeypatch.setattr(running, "_done", lambda pack: 1 / 0)
     results = Results.create(tmp_path / "out", plan)
     with pytest.raises(ZeroDivisionError):
         run_plan(plan, results)
@@ -231,7 +230,7 @@ KILLED = """
 import os, sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from rebecsim.studies.running.executors import start_worker
+from rebecsim.studies.executors import start_worker
 
 if __name__ == "__main__":
     context = get_context(sys.argv[1])

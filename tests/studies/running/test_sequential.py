@@ -6,11 +6,10 @@ import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.studies import Results
-from rebecsim.studies.running.comparing import companion_directory, stored_companions
-from rebecsim.studies.running.sequential import run_until_precise
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.precision import FIRST_BATCH
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.precision import FIRST_BATCH
+from rebecsim.studies.running import companion_directory, run_until_precise, stored_companions
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.plans import run_plan
 
 

@@ -13,7 +13,7 @@ from multiprocessing import forkserver
 
 import pytest
 
-from rebecsim.studies.running.executors import (
+from rebecsim.studies.executors import (
     ThisProcess,
     WorkerPool,
     available_workers,
@@ -23,7 +23,7 @@ from rebecsim.studies.running.executors import (
 
 EARLY = """
 import sys
-from rebecsim.studies.running.executors import simulation_modules, start_server, executor_of
+from rebecsim.studies.executors import simulation_modules, start_server, executor_of
 
 def loaded(name):
     return name in sys.modules

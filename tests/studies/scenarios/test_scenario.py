@@ -8,8 +8,7 @@ import pytest
 from rebecsim.clusters import Linear, Nondet, UniformArrivals
 from rebecsim.clusters.dispatch.scenario import MAX_CONFIGURATIONS, Scenario
 from rebecsim.clusters.scenarios import load_scenario
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
+from rebecsim.studies.scenario_files import ScenarioError, builtin_scenarios
 from reproductions.dispatch.comparison import PUBLISHED_TABLES
 
 GOOD = """\

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from rebecsim.studies.scenarios.toml_lines import key_lines, line_of, most_parts
+from rebecsim.studies.toml import key_lines, line_of, most_parts
 
 TEXT = '''\
 # a comment with [brackets] and "quotes

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rebecsim.studies.cell import Condition
-from rebecsim.studies.statistics.pair_moments import PairedMoments
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.moments import PairedMoments
 
 Raw = Mapping[str, object]
 

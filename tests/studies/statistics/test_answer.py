@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 from rebecsim.metrics import Metric
 from rebecsim.report import answer_sentence
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.answer import Answer, answer_of
-from rebecsim.studies.statistics.differences import differences_apart, pairwise_differences
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.differences import differences_apart, pairwise_differences
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import Answer, answer_of
 from tests.studies.statistics.paired_cells import paired
 
 LESS = Metric("y", "Y", "", "lower", {"y": 1}, best="has the least")

@@ -6,10 +6,10 @@ import scipy  # loads its parts when they are used
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.differences import difference, holm, pairwise_differences
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.differences import difference, holm, pairwise_differences
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
 from tests.studies.statistics.paired_cells import paired
 
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 
 CELL = Cell.of("EDF", arrivals="uniform 1", lengths="nondet 1..6", app_masters=3)
 COUNTERS = ("completions", "misses")

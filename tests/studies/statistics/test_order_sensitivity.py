@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.order_sensitivity import order_envelopes
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import order_envelopes
 
 MEAN = Metric("mean", "Mean", "jobs", "lower", {"y": 1})
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

@@ -5,14 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.statistics.pair_moments import (
-    Condition,
-    PairedMoments,
-    RunBatch,
-    UnpairedRunsError,
-    pair_up,
-)
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.moments import Condition, PairedMoments, RunBatch, UnpairedRunsError, pair_up
 
 HERE = Condition.of(arrivals="uniform 1", lengths="uniform 3", app_masters=2)
 CUTS = st.lists(st.integers(0, 30), max_size=6)

@@ -5,8 +5,7 @@ import pytest
 import scipy  # loads its parts when they are used
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.statistics.differences import pairwise_differences
-from rebecsim.studies.statistics.power import detectable_difference, runs_to_show
+from rebecsim.studies.differences import detectable_difference, pairwise_differences, runs_to_show
 from tests.studies.statistics.paired_cells import paired
 
 MEAN = Metric("mean", "Mean", "jobs", "lower", {"y": 1})

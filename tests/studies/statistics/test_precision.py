@@ -5,10 +5,10 @@ import pytest
 
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.precision import (
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.precision import (
     FIRST_BATCH,
     Precision,
     next_replications,

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
-from rebecsim.studies.statistics.proportions import Looks, looks_for, proportion
+from rebecsim.studies.estimates import Looks, looks_for, proportion
 
 
 @given(st.integers(1, 400), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.999]))

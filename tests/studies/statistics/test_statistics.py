@@ -7,14 +7,9 @@ import scipy  # loads its parts when they are used
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.statistics.estimates import (
-    Estimate,
-    estimate,
-    student_estimate,
-    student_quantile,
-)
-from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.estimates import Estimate, estimate, student_estimate, student_quantile
+from rebecsim.studies.moments import CellMoments
 from reproductions.framework import standard_error_for
 
 Raw = np.ndarray

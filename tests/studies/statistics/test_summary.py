@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
-from rebecsim.studies.cell import Cell, Condition
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import summarise
+from rebecsim.studies.cells import Cell, Condition
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.summary import summarise
 
 
 def summarised(moments):

@@ -8,8 +8,8 @@ import pytest
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.scenarios import open_run, plan_scenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.storage.diff import Setting, compare_runs
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.stored_runs import Setting, compare_runs
 from tests.plans import run_plan
 
 

@@ -12,8 +12,8 @@ from rebecsim.clusters.scenarios import open_run, plan_of_run, plan_scenario
 from rebecsim.report import write_report
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.storage.lock import exclusive
-from rebecsim.studies.storage.query import query
+from rebecsim.studies.query import query
+from rebecsim.studies.run_directory import exclusive
 from tests.plans import run_plan
 from tests.program import files_of_at_most
 
@@ -60,7 +60,7 @@ def test_what_a_full_disk_has_stopped_goes_on_when_there_is_room(
 ):
     """The lock, the record and a part are what does not fit."""
     if size == 1_000_000:  # parts are smaller than the record
-        monkeypatch.setattr("rebecsim.studies.storage.parts.digest_of", no_room)
+        monkeypatch.setattr("rebecsim.studies.parts.digest_of", no_room)
     run = tmp_path / "run"
     with (
         files_of_at_most(size),

@@ -3,7 +3,7 @@ import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.storage.paired_results import paired_moments
+from rebecsim.studies.results import paired_moments
 from tests.plans import run_plan
 
 COUNTERS = ("queue_misses", "update_misses", "completions")

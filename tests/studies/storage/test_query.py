@@ -9,8 +9,8 @@ import pytest
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.clusters.scenarios import open_run, plan_scenario
 from rebecsim.studies import Results, paired_moments, pairwise_differences
-from rebecsim.studies.statistics.estimates import estimate
-from rebecsim.studies.storage.query import QueryError, query, views
+from rebecsim.studies.estimates import estimate
+from rebecsim.studies.query import QueryError, query, views
 from tests.plans import run_plan
 
 

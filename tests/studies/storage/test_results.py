@@ -19,12 +19,12 @@ from benchmarks.summarise import bytes_per_row, write_run
 from rebecsim.clusters.scenarios import load, open_run, plan_of_run, plan_scenario
 from rebecsim.simulation import OUTCOMES
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.rows import Coded, Rows
-from rebecsim.studies.running.runner import PlannedRun, run_plans
-from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
-from rebecsim.studies.storage.lock import exclusive
-from rebecsim.studies.storage.parts import content_digest, row_groups
+from rebecsim.studies.cells import Coded, Rows
+from rebecsim.studies.parts import content_digest, row_groups
+from rebecsim.studies.run_directory import exclusive
+from rebecsim.studies.running import PlannedRun, run_plans
+from rebecsim.studies.scenario_files import builtin_scenarios
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from tests.plans import run_plan
 
 TRACED = {TRACES: TRACE_COLUMNS}
@@ -252,7 +252,7 @@ def test_columns_are_those_of_the_cell(results, plan):
 
 
 def test_files_do_not_depend_on_the_size_of_batches(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr("rebecsim.studies.storage.parts._ROWS_PER_GROUP", 10)
+    monkeypatch.setattr("rebecsim.studies.parts._ROWS_PER_GROUP", 10)
     batch = next(drawn(plan, 37, size=37))
     parts = []
     for size in (1, 7, 10, 25, 37):
@@ -335,7 +335,7 @@ HOLD = """
 import sys
 from pathlib import Path
 
-from rebecsim.studies.storage.lock import exclusive
+from rebecsim.studies.run_directory import exclusive
 
 with exclusive(Path(sys.argv[1])):
     print("held", flush=True)

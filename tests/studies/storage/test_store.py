@@ -6,7 +6,7 @@ import pytest
 
 from rebecsim.clusters.scenarios import open_run, plan_of_run, plan_scenario
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.storage.store import find_runs
+from rebecsim.studies.stored_runs import find_runs
 from tests.plans import run_plan
 
 

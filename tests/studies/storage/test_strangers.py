@@ -17,10 +17,10 @@ from rebecsim.files import digest_of
 from rebecsim.report import write_report
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.storage.checksums import write_checksums
-from rebecsim.studies.storage.diff import compare_runs
-from rebecsim.studies.storage.lock import exclusive, is_being_written, last_writer
-from rebecsim.studies.storage.query import query
+from rebecsim.studies.parts import write_checksums
+from rebecsim.studies.query import query
+from rebecsim.studies.run_directory import exclusive, is_being_written, last_writer
+from rebecsim.studies.stored_runs import compare_runs
 from tests.plans import run_plan
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
@@ -329,7 +329,7 @@ def test_parts_are_what_the_record_says(name, sent, made):
 
 
 def test_rows_that_are_not_written_together_are_not_read_together(sent, monkeypatch):
-    monkeypatch.setattr("rebecsim.studies.storage.parts._ROWS_PER_GROUP", 1)
+    monkeypatch.setattr("rebecsim.studies.parts._ROWS_PER_GROUP", 1)
     run = open_run(sent)
     assert "more than 1 rows in a row group" in run.results.damage(run.finished[0])
 
@@ -361,7 +361,7 @@ def test_numbers_that_cannot_be_added_up_are_named(number, sent, made):
 
 
 def test_a_question_that_is_no_text_is_refused() -> None:
-    from rebecsim.studies.storage.query import QueryError, _require_reading
+    from rebecsim.studies.query import QueryError, _require_reading
 
     with pytest.raises(QueryError, match="is not UTF-8 text"):
         _require_reading("select '\udcff'")

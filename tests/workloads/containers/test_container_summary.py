@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.summary import summarise_containers
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.summary import summarise_containers
 
 JOBS = [
     ContainerJob(

@@ -8,9 +8,9 @@ import tarfile
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.containers.generation import Spread, TraceModel, generate_containers
-from rebecsim.workloads.containers.sls import write_sls
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.generation import Spread, TraceModel, generate_containers
+from rebecsim.workloads.sls import write_sls
 
 SHAPES = st.sampled_from(["uniform", "exponential", "constant"])
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.sls import read_sls_jobs
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.sls import read_sls_jobs
 
 ORIGIN = 1_400_000_000_000
 

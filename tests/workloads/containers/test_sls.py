@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.json_stream import json_objects
-from rebecsim.workloads.containers.sls import read_sls_jobs
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.files import WorkloadError, json_objects
+from rebecsim.workloads.sls import read_sls_jobs
 
 TRACES = Path(__file__).resolve().parents[2] / "data/containers"
 TASK = {"c.dur": 4000, "c.prio": 20, "c.mem": 900, "c.type": "reduce", "c.nr": 3}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.swim import MB, SwimRule, read_swim
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.swim import MB, SwimRule, read_swim
 
 
 def write(folder: Path, *rows: str) -> Path:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.containers.topology import (
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.topology import (
     AlikeNodes,
     NodeLabel,
     Rack,
@@ -15,7 +16,6 @@ from rebecsim.workloads.containers.topology import (
     read_sls_topology,
     write_sls_topology,
 )
-from rebecsim.workloads.errors import WorkloadError
 
 
 def write(folder: Path, *racks: object) -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.workloads.containers.hadoop_dialect import maps_first
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.sls import Dialect, read_sls_jobs, write_sls
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.files import WorkloadError
+from rebecsim.workloads.hadoop_dialect import maps_first
+from rebecsim.workloads.sls import Dialect, read_sls_jobs, write_sls
 from tests.examples import dear
 
 numbers = st.integers(0, 2**53)

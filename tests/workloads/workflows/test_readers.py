@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from rebecsim.errors import UserError
-from rebecsim.workloads.workflows.dax import read_dax
-from rebecsim.workloads.workflows.wfcommons import read_wfcommons
-from rebecsim.workloads.workflows.workflow import WorkflowTask
+from rebecsim.workloads.workflows import WorkflowTask, read_dax, read_wfcommons
 
 DAX = """<?xml version="1.0"?>
 <adag xmlns="http://pegasus.isi.edu/schema/DAX" version="2.1">

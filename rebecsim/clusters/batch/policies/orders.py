@@ -1,4 +1,4 @@
-"""In which order the jobs wait: the first half of a policy.
+"""In which order the jobs wait: the first half of a policy, its settings, and decayed usage.
 
 An order gives each job a key when it is submitted; the smallest key is the head of the queue, and
 of equal keys the job that was submitted first. An order of your own is a subclass with the one
@@ -8,11 +8,177 @@ method `key`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
-from rebecsim.clusters.batch.job import Job
-from rebecsim.clusters.batch.policies.settings import PolicySettings
-from rebecsim.clusters.batch.policies.usage import Usage
+from rebecsim.clusters.batch.machine import Job
+from rebecsim.errors import UserError
+
+BackfillOrder = Literal["queue", "shortest"]
+BACKFILL_ORDERS: tuple[BackfillOrder, ...] = get_args(BackfillOrder)
+
+
+UsageOf = Literal["running", "ended"]
+USAGES: tuple[UsageOf, ...] = get_args(UsageOf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """The numbers that policies go by; each policy looks at those that concern it."""
+
+    backfill_order: BackfillOrder = "queue"
+    """In which order EASY tries jobs behind the head: the queue's, or the shortest estimate first
+    (of equals the one submitted first)."""
+
+    usage: UsageOf = "running"
+    """Fairshare: usage accrues while jobs run (Toth and Klusacek, JSSPP 2014), or a job counts with
+    all its processor seconds when it has ended, as in the simulator Alea."""
+
+    half_life: int | None = None
+    """Fairshare: seconds after which past usage counts half, again and again; None: never."""
+
+    window: int | None = None
+    """Fairshare: usage counts for so many seconds, after the end of the job where only `ended` jobs
+    count; None: for ever."""
+
+    refresh: int = 3600
+    """Fairshare: seconds between two looks at the usage; in between, a job keeps the place in the
+    queue that its user's usage gave it when it was submitted."""
+
+    clock_lead: int = 0
+    """Fairshare: seconds that the scheduler's clock, by whose multiples usage is looked at and
+    halved, has run when the first job is submitted."""
+
+    queue_priorities: Mapping[int, int] = field(default_factory=dict)
+    """Priority: rank of each queue of the log, the smallest first; the queue's number if it is not
+    given."""
+
+    def __post_init__(self) -> None:
+        if self.backfill_order not in BACKFILL_ORDERS:
+            known = ", ".join(BACKFILL_ORDERS)
+            raise UserError(f"no backfill order {self.backfill_order!r}; known are {known}")
+        if self.usage not in USAGES:
+            raise UserError(f"no usage of {self.usage!r} jobs; known are {', '.join(USAGES)}")
+        for name in ("half_life", "window", "refresh"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"{name} is {value}; give it at least 1 s")
+        if self.clock_lead < 0:
+            raise UserError(f"clock_lead is {self.clock_lead}; give it 0 s or more")
+
+
+class _Account:
+    """The usage of one user as of the last time that somebody looked."""
+
+    __slots__ = ("at", "spans", "total", "width")
+
+    def __init__(self) -> None:
+        self.total: float = 0
+        self.at = 0
+        self.width = 0
+        """Processors that the user has now, and has had since `at`."""
+        self.spans: deque[tuple[int, int, int]] = deque()
+        """With a window: from when until when the user had so many processors; a charge lasts for
+        no time, and its processors are processor seconds."""
+
+
+class Usage:
+    """Processor seconds per user.
+
+    They come in charges, at once, or accrue while a user holds processors. With a `half_life`, all
+    usage is halved at every multiple of it after `origin`, as batch systems do it; with a
+    `window`, what was used or charged more than so many seconds ago is forgotten. Costs grow with
+    the charges and not with the time.
+    """
+
+    def __init__(self, half_life: int | None = None, window: int | None = None) -> None:
+        self.origin = 0
+        self._half_life = half_life
+        self._window = window
+        self._accounts: dict[int, _Account] = {}
+
+    def charge(self, user: int, amount: int, now: int) -> None:
+        """Add processor seconds that a user has used."""
+        account = self._updated(user, now)
+        account.total += amount
+        if self._window is not None:
+            account.spans.append((now, now, amount))
+
+    def hold(self, user: int, processors: int, now: int) -> None:
+        """Let a user have so many processors more from now on, or fewer."""
+        self._updated(user, now).width += processors
+
+    def of(self, user: int, now: int) -> float:
+        """Give what counts of a user's processor seconds at the time `now`; 0 for a new user."""
+        account = self._accounts.get(user)
+        if account is None:
+            return 0
+        if now > account.at:  # most are asked for many times at one time
+            self._updated(user, now)
+        if self._window is None or not account.spans:
+            return account.total
+        begin, _, width = account.spans[0]
+        horizon = now - self._window
+        over = width * self._faded(begin, horizon, now) if begin < horizon else 0
+        return account.total - over
+
+    def _updated(self, user: int, now: int) -> _Account:
+        account = self._accounts.get(user)
+        if account is None:
+            account = self._accounts[user] = _Account()
+            account.at = now
+        elif now > account.at:
+            account.total *= self._left(account.at, now)
+            if account.width:
+                account.total += account.width * self._faded(account.at, now, now)
+                if self._window is not None:
+                    _note(account.spans, account.at, now, account.width)
+            account.at = now
+            if self._window is not None:
+                self._forget(account, now - self._window, now)
+        return account
+
+    def _forget(self, account: _Account, horizon: int, now: int) -> None:
+        """Drop what is over; a span that is over in part stays as a whole."""
+        spans = account.spans
+        while spans and spans[0][1] <= horizon:
+            begin, end, amount = spans.popleft()
+            account.total -= amount * (
+                self._left(begin, now) if begin == end else self._faded(begin, end, now)
+            )
+        if not spans:
+            account.total = 0  # without what rounding has left
+
+    def _left(self, then: int, now: int) -> float:
+        """Give what is left now of a second that was used then."""
+        return 1 if self._half_life is None else 0.5 ** (self._period(now) - self._period(then))
+
+    def _faded(self, begin: int, end: int, now: int) -> float:
+        """Give what is left now of the seconds from `begin` until `end`, which is not before it."""
+        if self._half_life is None:
+            return end - begin
+        first, last = self._period(begin), self._period(end)
+        if first == last:
+            return (end - begin) * self._left(end, now)
+        edges = self.origin + (first + 1) * self._half_life, self.origin + last * self._half_life
+        between = self._half_life * (1 - 0.5 ** (last - first - 1))  # of whole half-lives
+        return (edges[0] - begin) * self._left(begin, now) + (
+            between + end - edges[1]
+        ) * self._left(end, now)
+
+    def _period(self, time: int) -> int:
+        """Give how many half-lives have passed."""
+        assert self._half_life is not None
+        return (time - self.origin) // self._half_life
+
+
+def _note(spans: deque[tuple[int, int, int]], begin: int, end: int, width: int) -> None:
+    """Add a span, to the last one if the user had as many processors in that up to its begin."""
+    if spans and spans[-1][0] < spans[-1][1] == begin and spans[-1][2] == width:
+        begin = spans.pop()[0]
+    spans.append((begin, end, width))
 
 
 class QueueOrder(ABC):

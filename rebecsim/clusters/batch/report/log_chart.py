@@ -18,9 +18,8 @@ from rebecsim.report.figures import (
     time_axis,
     write_figure,
 )
-from rebecsim.workloads.job import Workload
 from rebecsim.workloads.summary import local_clock
-from rebecsim.workloads.transform import offered_load
+from rebecsim.workloads.workload import Workload, offered_load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""Sections of reports for batch clusters: schedules, users, changes."""
+"""Sections of reports for batch clusters: schedules, users, changes; as tables, CSV and words."""
 
 from __future__ import annotations
 
@@ -9,33 +9,196 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.parquet as pq
+from rich.console import Group, RenderableType
+from rich.text import Text
 
-from rebecsim.clusters.batch.difference import ScheduleDifference, schedule_difference
-from rebecsim.clusters.batch.measures import JudgedSchedule
-from rebecsim.clusters.batch.report.by_group import answer_of_schedules
-from rebecsim.clusters.batch.report.csv import changes_csv, schedules_csv, users_csv
+from rebecsim.clusters.batch.job_table import read_schedules
+from rebecsim.clusters.batch.measures import JudgedSchedule, ScheduleDifference, schedule_difference
 from rebecsim.clusters.batch.report.schedule_charts import (
     busiest_time,
     difference_figure,
     gantt_figure,
     means_figure,
     over_time_figure,
+    overdue_figure,
+    user_boxes_figure,
 )
-from rebecsim.clusters.batch.report.tables import difference_summary
-from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxes_figure
-from rebecsim.clusters.batch.schedules import read_schedules
+from rebecsim.clusters.batch.report.text import answer_of_schedules, figures_table
 from rebecsim.clusters.kit.report import by_group_section, first_cells
+from rebecsim.errors import UserError
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
-from rebecsim.studies.cell import Condition
+from rebecsim.report.csv import text_of
+from rebecsim.report.tables import duration_text
+from rebecsim.studies.cells import Condition
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.logs import labels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_CELL = ("policy", "load_factor", "estimates", "replication")
+
+
+def schedules_csv(
+    metrics: Sequence[str], values: Mapping[tuple[PlannedCell, int], tuple[float, ...]]
+) -> str:
+    """One line per schedule: its coordinates, then each metric under its name, in its unit."""
+    header = [*_CELL, *metrics]
+    return text_of(header, ([*_cell(*which), *row] for which, row in values.items()))
+
+
+def users_csv(
+    users: Mapping[tuple[PlannedCell, int], UserMetrics], labels: Mapping[int, str]
+) -> str:
+    """One line per schedule and user: `jobs`, `violated`, `veet` (%), `weighted_tardiness` (s).
+
+    Users are called by their `labels`.
+    """
+    header = [*_CELL, "user", "jobs", "violated", "veet", "weighted_tardiness"]
+    rows = (
+        [*_cell(*which), labels[user], *row]
+        for which, each in users.items()
+        for user, *row in zip(
+            *(getattr(each, name).tolist() for name in header[len(_CELL) :]), strict=True
+        )
+    )
+    return text_of(header, rows)
+
+
+def changes_csv(differences: Sequence[ScheduleDifference]) -> str:
+    """One line per user and policy other than the baseline.
+
+    Columns: `baseline`, `policy`, `user`, `jobs`, `earlier` and `later` (jobs that wait for less or
+    more time), `wait` (change of the mean wait, s), `weighted_tardiness` (change, processor hours;
+    empty without shares).
+    """
+    header = ["baseline", "policy", "user", "jobs", "earlier", "later", "wait"]
+    header.append("weighted_tardiness")
+    rows = (
+        [each.first, each.second, *row]
+        for each in differences
+        for row in zip(*_changes(each), strict=True)
+    )
+    return text_of(header, rows)
+
+
+def _changes(difference: ScheduleDifference) -> list[list[object]]:
+    each = difference.users
+    columns = [each.jobs, each.earlier, each.later, each.wait]
+    tardiness = each.weighted_tardiness
+    last = [""] * len(each.user) if tardiness is None else tardiness.tolist()
+    return [list(each.labels), *(column.tolist() for column in columns), last]
+
+
+def _cell(planned: PlannedCell, replication: int) -> list[object]:
+    cell = planned.cell
+    return [cell.policy, cell["load_factor"], cell["estimates"], replication]
+
+
+_SHOWN_USERS = 12
+
+
+def difference_table(difference: ScheduleDifference) -> Group:
+    """How jobs and users fare in the second schedule, as seen from the first."""
+    change, jobs = difference.change, len(difference.job)
+    lines = [
+        f"{difference.second} instead of {difference.first}: of {jobs:,} jobs "
+        f"{difference.earlier:,} wait for less time, {difference.later:,} for more, "
+        f"{jobs - difference.earlier - difference.later:,} for as long",
+        f"change of the wait: mean {_signed(float(change.mean()))}, "
+        f"from {_signed(float(change.min()))} to {_signed(float(change.max()))}",
+    ]
+    for name, count in (
+        (difference.first, difference.only_first),
+        (difference.second, difference.only_second),
+    ):
+        if count:
+            lines.append(f"{count:,} jobs only in {name}")
+    return Group(*map(Text, lines), _users(difference))
+
+
+def _users(difference: ScheduleDifference) -> RenderableType:
+    each = difference.users
+    values = each.wait * each.jobs if each.weighted_tardiness is None else each.weighted_tardiness
+    order = np.argsort(-np.abs(values), kind="stable")[:_SHOWN_USERS]
+    order = order[values[order] != 0]
+    if not len(order):
+        return Text("Nothing changes for any user.")
+    titles = ["User", "Jobs", "Wait less", "Wait more", "Mean wait"]
+    columns = [
+        [each.labels[row] for row in order],
+        [f"{each.jobs[row]:,}" for row in order],
+        [f"{each.earlier[row]:,}" for row in order],
+        [f"{each.later[row]:,}" for row in order],
+        [_signed(float(each.wait[row])) for row in order],
+    ]
+    if each.weighted_tardiness is not None:
+        titles.append("WT (h)")
+        columns.append([f"{each.weighted_tardiness[row]:+,.1f}" for row in order])
+    table = figures_table(titles, zip(*columns, strict=True))
+    hidden = len(each.user) - len(order)
+    if hidden:
+        return Group(table, Text(f"The other {hidden} users change less, or not at all."))
+    return table
+
+
+def _signed(seconds: float) -> str:
+    if seconds == 0:
+        return "0s"
+    return ("+" if seconds > 0 else "\u2212") + duration_text(abs(seconds))
+
+
+def difference_summary(differences: Sequence[ScheduleDifference]) -> list[str]:
+    """One line for each policy other than the baseline."""
+    return [
+        f"{each.second} instead of {each.first}: {each.earlier:,} jobs wait for less time, "
+        f"{each.later:,} for more, mean wait {_signed(float(each.change.mean()))}"
+        for each in differences
+    ]
+
+
+def schedule_changes(first: StoredRun, second: StoredRun) -> Iterator[RenderableType]:
+    """Show what changes for jobs and users in each schedule that both runs have.
+
+    Raises UserError for schedules of different workloads, ResultsError for damaged files.
+    """
+    for cell, other in _comparable(first, second):
+        pairs = zip(
+            read_schedules(first.results, cell),
+            read_schedules(second.results, other),
+            strict=False,
+        )
+        for replication, (one, another) in enumerate(pairs):
+            names = (
+                f"{first.name}/{cell.name}, replication {replication}",
+                f"{second.name}/{other.name}, replication {replication}",
+            )
+            try:
+                difference = schedule_difference(one, another, names)
+            except ValueError as error:
+                raise UserError(f"{names[0]} and {names[1]}: {error}") from error
+            yield difference_table(difference)
+
+
+def _comparable(first: StoredRun, second: StoredRun) -> list[tuple[PlannedCell, PlannedCell]]:
+    """Find the cells that stand for each other: of the same name, or the only ones."""
+    others = {cell.name: cell for cell in second.cells}
+    pairs = [(cell, others[cell.name]) for cell in first.cells if cell.name in others]
+    if not pairs and len(first.cells) == len(second.cells) == 1:
+        return [(first.cells[0], second.cells[0])]
+    if not pairs:
+        raise UserError(
+            f"{first.name} and {second.name} have no schedule in common: no policy with the same "
+            "load factor and estimates"
+        )
+    return pairs
+
 
 _WINDOWS = 700
 

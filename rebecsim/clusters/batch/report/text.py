@@ -1,9 +1,9 @@
-"""Workloads and schedules as tables for the terminal."""
+"""Workloads and schedules as tables for the terminal, and who waits longer in which schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -16,7 +16,12 @@ from rebecsim.report.numbers import DASH
 from rebecsim.report.tables import distribution_table, duration_text, text_table
 from rebecsim.studies.sections import TextTable
 from rebecsim.workloads.cleaning import skipped_lines
+from rebecsim.workloads.logs import labels_of
 from rebecsim.workloads.summary import WorkloadSummary
+
+if TYPE_CHECKING:
+    from rebecsim.report.groups import GroupAnswer
+    from rebecsim.workloads.logs import Schedule
 
 _HOUR = 3600
 
@@ -173,3 +178,24 @@ def user_table(each: UserMetrics, labels: Mapping[int, str]) -> Table:
         for user, jobs, violated, veet, tardy in zip(*(c.tolist() for c in columns), strict=True)
     )
     return figures_table(("User", "Jobs", "Violated", "VEET", "WT (h)"), rows)
+
+
+def answer_of_schedules(schedules: Mapping[str, Schedule], exact: bool) -> GroupAnswer:
+    """Compare schedules of the same jobs; the first is what the others are compared with."""
+    from rebecsim.report.groups import GroupAnswer, JobTimes, grouping
+
+    workload = next(iter(schedules.values())).workload
+    columns = []
+    for noun in ("queue", "user"):
+        labels = labels_of(workload, noun)
+        columns.append([labels[number] for number in getattr(workload, noun).tolist()])
+    noun, groups = grouping(*columns)
+    jobs = np.array([f"job {number}" for number in workload.job.tolist()], dtype=str)
+    return GroupAnswer(
+        {
+            name: JobTimes(jobs, groups, each.wait / 1.0, (each.wait + each.duration) / 1.0)
+            for name, each in schedules.items()
+        },
+        noun,
+        exact,
+    )

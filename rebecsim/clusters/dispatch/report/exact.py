@@ -14,21 +14,21 @@ from rich.text import Text
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
 from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.counted import counted
 from rebecsim.exploration.orders import GOALS, Goal
 from rebecsim.files import write_json, write_text
 from rebecsim.limits import RECORD, LimitError, read_json
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Cell, Condition, grouped
+from rebecsim.studies.cells import Cell, Condition, grouped
+from rebecsim.studies.estimates import Estimate, estimate
+from rebecsim.studies.executors import Executor
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.executors import Executor
+from rebecsim.studies.record import ResultsError
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Section, TextTable
-from rebecsim.studies.statistics.estimates import Estimate, estimate
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
+from rebecsim.wording import counted
 
 _FILE = "exact.json"
 _FOLDER = "exact"

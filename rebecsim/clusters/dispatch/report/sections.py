@@ -34,13 +34,13 @@ from rebecsim.report.line_charts import ChartData, chart_figure
 from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cells import Condition
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import Summary, apart, summarise
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary, apart, summarise
 
 _DOTS_PER_INCH = 200
 
@@ -167,7 +167,7 @@ def hardware_sections(
             for table in (*size_tables(used), app_master_table(used, hardware))
         ),
         pictures=(
-            *(_energy_picture(chart, heading) for chart in charts),
+            *(_energy_picture(chart) for chart in charts),
             *over_time_pictures,
         ),
         notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
@@ -179,12 +179,12 @@ def hardware_sections(
     )
 
 
-def _energy_picture(chart: ChartData, heading: str) -> Picture:
+def _energy_picture(chart: ChartData) -> Picture:
     return Picture(
         chart.name,
         chart.title,
         " ".join(chart.caption),
-        partial(chart_figure, chart, heading),
+        partial(chart_figure, chart),
         _DOTS_PER_INCH,
         is_wide=False,
     )

@@ -16,9 +16,9 @@ from rebecsim.clusters.kit.charts import (
 )
 from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
-from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
-from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns
-from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
+from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
+from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns
+from rebecsim.clusters.mapreduce.tables import DEVICE_COLUMNS
 from rebecsim.report.figures import (
     BLUE,
     GREEN,

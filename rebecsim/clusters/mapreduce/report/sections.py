@@ -7,8 +7,7 @@ from functools import partial
 from statistics import fmean
 
 from rebecsim.clusters.kit.report import by_group_section
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
-from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
+from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.report.charts import (
     MOST_BARS,
     devices_figure,
@@ -19,12 +18,12 @@ from rebecsim.clusters.mapreduce.report.charts import (
     users_of,
     waits_figure,
 )
-from rebecsim.clusters.mapreduce.report.text import answer_of_stored
+from rebecsim.clusters.mapreduce.report.tables import StoredRuns, answer_of_stored, read_shown
 from rebecsim.report.csv import text_of
-from rebecsim.studies.cell import EVERYWHERE
+from rebecsim.studies.cells import EVERYWHERE
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.storage.results import Results
 
 Choice = Callable[[JobColumns, str], JobColumns]
 

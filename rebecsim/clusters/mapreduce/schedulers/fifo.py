@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from rebecsim.clusters.mapreduce.job import SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.schedulers.asking import map_of, reduce_of
-from rebecsim.clusters.mapreduce.schedulers.offering import OfferingJobs, by_priority
-from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from rebecsim.clusters.mapreduce.job import JobInProgress, Locality, SlotKind, TrackerSlots
+from rebecsim.clusters.mapreduce.schedulers.scheduler import (
+    Assignment,
+    OfferingJobs,
+    TaskScheduler,
+    by_priority,
+    map_of,
+    reduce_of,
+)
 
 _PADDING = 0.01  # of the tasks that jobs want: so many slots are kept for failures and backups
 _SMALL_CLUSTER = 3  # nodes; up to so many, nothing is kept

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebecsim.clusters.kit.plugins import Registry
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
-from rebecsim.clusters.mapreduce.schedulers.fair.scheduler import FairTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 

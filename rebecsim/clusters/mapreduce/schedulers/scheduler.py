@@ -1,18 +1,23 @@
-"""The interface of schedulers of slots."""
+"""The interface of schedulers of slots, and how they ask jobs for tasks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import insort
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rebecsim.close_names import suggestion
-from rebecsim.clusters.mapreduce.job import SlotKind
-from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
-from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from rebecsim.clusters.mapreduce.job import (
+    JobInProgress,
+    JobPriority,
+    Locality,
+    SlotKind,
+    TrackerSlots,
+)
 from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 
 class Assignment(NamedTuple):
@@ -145,3 +150,88 @@ class SchedulerSetup:
                     f"{self.source}: jobs name the queue {name!r}, which is not defined; "
                     f"{suggestion(name, self.queues)}"
                 )
+
+
+Order = Callable[[JobInProgress], tuple[int, int, int]]
+
+
+def by_submission(job: JobInProgress) -> tuple[int, int, int]:
+    """Give the place of a job where priorities do not count."""
+    return 0, job.job.submit, job.job.number
+
+
+def by_priority(job: JobInProgress) -> tuple[int, int, int]:
+    """Give the place of a job where priorities count."""
+    return JobPriority.VERY_HIGH - job.job.priority, job.job.submit, job.job.number
+
+
+class OfferingJobs:
+    """Jobs of which a task waits that may begin, or that may want backups.
+
+    Attributes:
+        jobs: these, in their order.
+    """
+
+    __slots__ = ("_members", "_order", "jobs", "kind")
+
+    def __init__(self, kind: SlotKind, order: Order) -> None:
+        self.kind = kind
+        self.jobs: list[JobInProgress] = []
+        self._members: set[JobInProgress] = set()
+        self._order = order
+
+    def review(self, job: JobInProgress) -> bool:
+        """See anew whether a job offers something; say whether that has changed."""
+        offers = job.speculator is not None or (
+            job.waiting(SlotKind.MAP) > 0 if self.kind is SlotKind.MAP else job.offers_reduce()
+        )
+        if offers == (job in self._members):
+            return False
+        if offers:
+            self._members.add(job)
+            insort(self.jobs, job, key=self._order)
+        else:
+            self.remove(job)
+        return True
+
+    def remove(self, job: JobInProgress) -> None:
+        """Leave out a job, if it is there."""
+        if job in self._members:
+            self._members.remove(job)
+            self.jobs.remove(job)
+
+    def sort(self, order: Order) -> None:
+        """Ask in another order from now on."""
+        self._order = order
+        self.jobs.sort(key=order)
+
+
+def map_of(
+    job: JobInProgress, tracker: TrackerSlots, furthest: Locality, now: int
+) -> Assignment | None:
+    """Take a map from a job, no further from its split than this; backups may run anywhere only."""
+    found = job.map_for(tracker, furthest)
+    if found is not None:
+        number, locality = found
+        job.start_map(number)
+        return Assignment(job, SlotKind.MAP, number, locality)
+    if furthest is not Locality.OFF_SWITCH or job.speculator is None:
+        return None
+    backup = job.backup_for(SlotKind.MAP, tracker, now)
+    if backup is None:
+        return None
+    job.start_backup(SlotKind.MAP)
+    return Assignment(job, SlotKind.MAP, backup, None, True)
+
+
+def reduce_of(job: JobInProgress, tracker: TrackerSlots, now: int) -> Assignment | None:
+    """Take a reduce from a job, if it has one that may begin."""
+    if job.offers_reduce():
+        return Assignment(job, SlotKind.REDUCE, job.start_reduce(), None)
+    if job.speculator is None:
+        return None
+    backup = job.backup_for(SlotKind.REDUCE, tracker, now)
+    if backup is None:
+        return None
+    job.start_backup(SlotKind.REDUCE)
+    return Assignment(job, SlotKind.REDUCE, backup, None, True)

@@ -8,7 +8,6 @@ independent runs."""
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,13 +19,12 @@ from numpy.typing import NDArray
 from rebecsim.clusters.model.measures import CURVES, END, ENDINGS, WAITS
 from rebecsim.metrics import Metric
 from rebecsim.report.figures import BLUE, line_styles, new_figure, plain_axes
-from rebecsim.studies.cell import Cell
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.running.simulated import OUTCOME
-from rebecsim.studies.statistics.estimates import estimate, student_quantile
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.parts import row_groups
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.cells import REPLICATION, Cell
+from rebecsim.studies.estimates import estimate, student_quantile
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.parts import row_groups
+from rebecsim.studies.results import Results
+from rebecsim.studies.simulated import OUTCOME
 from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:
@@ -152,9 +150,7 @@ _MOST_WHOLE = 40
 _LEVEL = 0.95
 
 
-def histogram_figure(
-    samples: Mapping[str, Values], title: str, x_label: str, of: str, heading: str
-) -> Figure:
+def histogram_figure(samples: Mapping[str, Values], title: str, x_label: str, of: str) -> Figure:
     """Draw the distribution of a number, one picture for each variant on the same axes.
 
     `of` says what the shares are of, as in "runs".
@@ -164,7 +160,7 @@ def histogram_figure(
     columns = min(_COLUMNS, len(samples))
     rows = math.ceil(len(samples) / columns)
     figure = new_figure(3.6 * columns + 1.2, 2.1 * rows + 1.0)
-    figure.suptitle("\n".join([*textwrap.wrap(heading, 70), title]), fontsize=11, parse_math=False)
+    figure.suptitle(title, fontsize=11, parse_math=False)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
     everything = np.concatenate(list(samples.values()))
     edges, whole = _edges(everything), bool(np.all(everything == np.floor(everything)))
@@ -214,15 +210,14 @@ def curve_band(curve: Curve) -> tuple[Values, Values, Values]:
     return mean, low, high
 
 
-def curves_figure(curves: Mapping[str, Curve], title: str, heading: str) -> Figure:
+def curves_figure(curves: Mapping[str, Curve], title: str) -> Figure:
     """Draw a value over time, the mean of all runs and its interval for each variant."""
-    figure = new_figure(7.2, 4.6)
+    figure = new_figure(7.2, 4.6, f"{title} over time", wrap=70)
     axes = figure.add_subplot()
     styles = line_styles(tuple(curves))
     for name, curve in curves.items():
         _draw(axes, name, curve, styles[name].colour, styles[name].dashes)
-    lines = [*textwrap.wrap(heading, 70), title]
-    plain_axes(axes, "\n".join(lines), "time", f"mean of {title}")
+    plain_axes(axes, "", "time (model time units)", f"mean of {title}")
     if len(curves) > 1:
         legend = figure.legend(loc="outside lower center", ncols=2, frameon=False, handlelength=3.5)
         for text in legend.get_texts():

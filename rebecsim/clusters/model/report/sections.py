@@ -32,13 +32,13 @@ from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.report.comparison import MOST_LINES, along_pictures
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cell import Cell
+from rebecsim.studies.cells import Cell
+from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.scenarios.sweeps import Changes, combinations, label_of
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, PlannedCell
+from rebecsim.studies.sweeps import Changes, combinations, label_of
 
 
 def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
@@ -55,7 +55,7 @@ def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Sectio
     yield Section(
         name="along",
         title=f"Along {varied}",
-        pictures=along_pictures(placed, plan.metrics, axis, scenario.heading, scenario.level),
+        pictures=along_pictures(placed, plan.metrics, axis, scenario.level),
     )
 
 
@@ -181,7 +181,7 @@ def _waits(plan: Plan, results: Results) -> Iterator[Section]:
             name=each.column,
             title=each.title or f"Wait of {each.text}",
             tables=(table,),
-            pictures=(_wait_histogram(plan, each, read),),
+            pictures=(_wait_histogram(each, read),),
             notes=(_PERCENTILE_NOTE, *_first_ones(plan)),
             terminal=Group(text_table(table), Text(_PERCENTILE_NOTE, style="dim")),
         )
@@ -201,13 +201,13 @@ def _text(found: Percentile) -> str:
     return f"{found.value} ({found.low} to {found.high})"
 
 
-def _wait_histogram(plan: Plan, each: Observe, read: Mapping[PlannedCell, Waits]) -> Picture:
+def _wait_histogram(each: Observe, read: Mapping[PlannedCell, Waits]) -> Picture:
     samples = {
         cell.cell.policy: waits.wait.astype(float)
         for cell, waits in list(read.items())[:MOST_LINES]
     }
     title = each.title or f"Wait of {each.text}"
-    return _histogram(plan, f"{each.column}_waits", samples, title, "time units", "messages")
+    return _histogram(f"{each.column}_waits", samples, title, "time units", "messages")
 
 
 # --- distributions -------------------------------------------------------------------------------
@@ -221,13 +221,13 @@ def _distributions(plan: Plan, results: Results, scenario: ModelScenario) -> Ite
             samples = _samples(plan, results, each.column)
             title = f"{title} at the end"
             name = f"{each.column}_distribution"
-            pictures.append(_histogram(plan, name, samples, title, title, "runs"))
+            pictures.append(_histogram(name, samples, title, title, "runs"))
         elif each.what == "first":
             held = _samples(plan, results, f"{each.column}_held")
             times = _samples(plan, results, f"{each.column}_time")
             samples = {policy: times[policy][held[policy] > 0] for policy in times}
             name, shown = f"{each.column}_distribution", f"First time that {title}"
-            pictures.append(_histogram(plan, name, samples, shown, "time", "runs in which it held"))
+            pictures.append(_histogram(name, samples, shown, "time", "runs in which it held"))
     if pictures:
         yield Section(
             "distributions", "Distributions", pictures=tuple(pictures), notes=_first_ones(plan)
@@ -238,14 +238,12 @@ def _samples(plan: Plan, results: Results, column: str) -> dict[str, Values]:
     return {cell.cell.policy: column_of(results, cell, column) for cell in plan.cells[:MOST_LINES]}
 
 
-def _histogram(
-    plan: Plan, name: str, samples: Mapping[str, Any], title: str, x_label: str, of: str
-) -> Picture:
+def _histogram(name: str, samples: Mapping[str, Any], title: str, x_label: str, of: str) -> Picture:
     return Picture(
         name,
         title,
         f"Each bar is a share of the {of} of a variant; all variants have the same axes.",
-        partial(histogram_figure, samples, title, x_label, of, plan.scenario.heading),
+        partial(histogram_figure, samples, title, x_label, of),
         is_wide=False,
     )
 
@@ -269,7 +267,7 @@ def _curves(plan: Plan, results: Results, scenario: ModelScenario) -> Iterator[S
             for cell in plan.cells
         }
         shown, title = dict(list(curves.items())[:MOST_LINES]), each.title or each.text
-        draw = partial(curves_figure, shown, title, plan.scenario.heading)
+        draw = partial(curves_figure, shown, title)
         name = f"{each.column}_over_time"
         pictures.append(Picture(name, f"{title} over time", _CURVE_NOTE, draw, is_wide=False))
         files[f"{name}.csv"] = _curves_csv(curves)

@@ -30,9 +30,9 @@ from rebecsim.report.figures import (
     plain_axes,
     time_axis,
 )
+from rebecsim.studies.cells import REPLICATION
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:

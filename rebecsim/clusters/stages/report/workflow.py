@@ -12,7 +12,6 @@ from rich.table import Table
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, WorkflowShape
 from rebecsim.clusters.stages.measures import MeasuredStages
-from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
 from rebecsim.report.figures import (
@@ -24,6 +23,7 @@ from rebecsim.report.figures import (
     write_figure,
 )
 from rebecsim.report.svg import document, element, painted, shortened, text
+from rebecsim.wording import counted
 
 MOST_DRAWN_TASKS = 2000
 """Nobody can see anything in a drawing of more."""

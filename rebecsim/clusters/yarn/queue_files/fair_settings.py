@@ -10,7 +10,7 @@ from rebecsim.clusters.kit.hadoop import UNLIMITED
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 FairPolicy = Literal["fifo", "fair", "drf"]
 Rule = Literal["specified", "user", "default", "reject"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rebecsim.close_names import UnknownName
 from rebecsim.clusters.yarn.queue_files.site import Site
+from rebecsim.wording import UnknownName
 
 WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
     (r"acl[-_]\w+|acl_.*", "rebecsim does not check permissions"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.kit.hadoop import properties_of, read_properties
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.processes import carried, version_of
 from rebecsim.workloads.safe_xml import read_xml
 
 QueueSettings = CapacitySettings | FairSettings

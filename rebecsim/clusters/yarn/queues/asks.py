@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Generic, TypeVar
 
-from rebecsim.clusters.yarn.application import Application, Task
-from rebecsim.clusters.yarn.container import Locality
-from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.containers import Application, Locality, NodeSize, Task
+from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 
 

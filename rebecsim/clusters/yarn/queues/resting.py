@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 

@@ -21,9 +21,9 @@ from rebecsim.clusters.kit.charts import (
 )
 from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
-from rebecsim.clusters.yarn.elasticity.penalties import Penalty
-from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
+from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
+from rebecsim.clusters.yarn.tables import QUEUE_JOBS
 from rebecsim.report.figures import (
     GREY,
     duration_ticks,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rebecsim.clusters.yarn.application import Application, Decisions
-from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.sampler import Occupancy
+from rebecsim.clusters.yarn.cluster import Finished, Occupancy
+from rebecsim.clusters.yarn.containers import Application, Decisions
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.files import write_atomically
 

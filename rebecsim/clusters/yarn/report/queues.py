@@ -13,8 +13,8 @@ from rich.table import Table
 
 from rebecsim.clusters.kit.charts import Course, Panel, over_time_figure
 from rebecsim.clusters.kit.report import values_of
-from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
+from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
 from rebecsim.report.csv import text_of
 from rebecsim.studies.sections import Picture, Section, TextTable
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from rebecsim.clusters.kit.report import by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.report.by_group import answers_of
 from rebecsim.clusters.yarn.report.charts import (
     busiest_window,
     durations_figure,
@@ -22,13 +21,13 @@ from rebecsim.clusters.yarn.report.charts import (
     speedups,
 )
 from rebecsim.clusters.yarn.report.queues import queue_section
-from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
+from rebecsim.clusters.yarn.report.stored import StoredTables, answers_of, read_shown
 from rebecsim.clusters.yarn.report.waits import waits_section
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section
-from rebecsim.studies.storage.results import Results
 
 _ALIKE = 0.005  # a job whose durations differ by less than this part is as fast as before
 

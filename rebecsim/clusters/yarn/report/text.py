@@ -11,19 +11,19 @@ from rich.table import Table
 
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
-from rebecsim.clusters.yarn.queue_tables import (
-    QUEUE_JOBS,
-    QUEUE_TABLES,
-    QUEUE_WAITS,
-    queue_job_table,
-    queue_tables_of,
-)
 from rebecsim.clusters.yarn.report.queues import (
     figures_table,
     queue_figures,
 )
 from rebecsim.clusters.yarn.report.waits import Waited, waited
-from rebecsim.clusters.yarn.tables import tables_of
+from rebecsim.clusters.yarn.tables import (
+    QUEUE_JOBS,
+    QUEUE_TABLES,
+    QUEUE_WAITS,
+    queue_job_table,
+    queue_tables_of,
+    tables_of,
+)
 from rebecsim.report.csv import write_stacked
 
 

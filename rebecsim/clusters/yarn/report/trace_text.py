@@ -9,10 +9,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.counted import counted
 from rebecsim.report.tables import distribution_table, duration_text
-from rebecsim.workloads.containers.summary import ContainerSummary
-from rebecsim.workloads.containers.topology import NodeLabel, Rack
+from rebecsim.wording import counted
+from rebecsim.workloads.summary import ContainerSummary
+from rebecsim.workloads.topology import NodeLabel, Rack
 
 
 def trace_view(name: str, summary: ContainerSummary, more: Sequence[tuple[str, str]] = ()) -> Group:

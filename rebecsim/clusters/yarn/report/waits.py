@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.diary import TURN, Wait
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.queue_tables import QUEUE_WAITS, reasons_of
+from rebecsim.clusters.yarn.records import TURN, Wait
+from rebecsim.clusters.yarn.tables import QUEUE_WAITS, reasons_of
 from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.report.figures import fill_colours, legend_below, new_figure, plain_axes, time_axis
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebecsim.clusters.kit.plugins import Registry
-from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
+from rebecsim.clusters.yarn.schedulers.elastic import Greedy, Peek, RaceInLockstep, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
-from rebecsim.clusters.yarn.schedulers.fifo import FirstInFirstOut
-from rebecsim.clusters.yarn.schedulers.peek import Peek
-from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
+from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut, ShortestRemaining
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
-from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
 
 
 @dataclass(frozen=True, slots=True)

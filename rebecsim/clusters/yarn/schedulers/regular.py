@@ -2,14 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, Protocol
 
-from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import ClusterNode, Reservation
-from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue, Queue
-from rebecsim.clusters.yarn.schedulers.gaps import NEVER, release_time
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation, Task
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, Offer
+
+Rank = tuple[Any, int, int, Application]
+"""What applications are sorted by: what they have, their start, their number; and who it is."""
+
+_application = itemgetter(3)
+
+
+class Queue(Protocol):
+    """Applications that wait for containers, in the order in which they are served."""
+
+    def __iter__(self) -> Iterator[Application]: ...
+
+    @property
+    def first(self) -> Application | None:
+        """The one that comes first."""
+
+    def add(self, application: Application) -> None:
+        """Put an application in its place."""
+
+    def update(self, application: Application) -> None:
+        """Move one that has more or less than before; take it out when it has all its tasks."""
+
+
+class FairQueue:
+    """Applications that wait for containers, by memory consumed, then start, then number.
+
+    Attributes:
+        ranks: what they are sorted by, with the application itself as the last field.
+    """
+
+    __slots__ = ("ranks",)
+
+    def __init__(self) -> None:
+        self.ranks: list[Rank] = []
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def __iter__(self) -> Iterator[Application]:
+        return map(_application, self.ranks)
+
+    @property
+    def first(self) -> Application | None:
+        """The application that has the least."""
+        return self.ranks[0][3] if self.ranks else None
+
+    def add(self, application: Application) -> None:
+        """Put an application in its place."""
+        number = application.job.number
+        rank = (application.consumption, application.start, number, application)
+        application.rank = rank
+        insort(self.ranks, rank)
+
+    def update(self, application: Application) -> None:
+        """Move an application whose consumption has changed; take it out when it has all."""
+        rank = application.rank
+        if rank is None:
+            return
+        del self.ranks[bisect_left(self.ranks, rank)]
+        if application.head is None:
+            application.rank = None
+        else:
+            self.add(application)
+
+
+NEVER = 2**62
+"""A time that does not come (ms)."""
+
+GONE = -1
+"""A time that has been (ms)."""
+
+
+def release_time(
+    scheduler: Regular, node: ClusterNode, application: Application, now: int
+) -> int | None:
+    """Give when the next task of an application should fit on a node (ms).
+
+    The containers of the node end in the order in which they should. None: that is not
+    known, as what ends next is not.
+    """
+    task = application.head
+    assert task is not None
+    ends = [(_end(scheduler, each), each) for each in (*node.running, *node.booked)]
+    ends.sort(key=lambda item: item[0])
+    emptier = ClusterNode(node.size)
+    emptier.memory, emptier.cores = node.memory, node.cores
+    memory_first = scheduler.configuration.quirks.memory_first
+    latest = GONE
+    for end, container in ends:
+        latest = end
+        if end >= NEVER:
+            break
+        emptier.memory += container.memory
+        emptier.cores += container.task.cores
+        if scheduler.could_offer(emptier, application, now):
+            break
+        if memory_first and (emptier.memory, emptier.cores) >= (task.memory, task.cores):
+            break
+    return None if latest == GONE else latest
+
+
+def _end(scheduler: Regular, container: Container) -> int:
+    if container.task.is_master:
+        return scheduler.master_end(container.application)
+    return container.expected_end(scheduler.configuration.node_heartbeat)
 
 
 class Regular(ContainerScheduler):

@@ -6,14 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container, Killed
-from rebecsim.clusters.yarn.node import ClusterNode, Reservation
-from rebecsim.clusters.yarn.placement.placement import Placement
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Killed,
+    Reservation,
+)
+from rebecsim.clusters.yarn.placement import Placement
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.diary import Diary
+    from rebecsim.clusters.yarn.records import Diary
 
 
 class Offer(NamedTuple):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rebecsim.counted import counted
 from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.cycles import components
 from rebecsim.exploration.limits import Limits
@@ -43,6 +42,7 @@ from rebecsim.exploration.states.effects import BreachKey
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, RebecaError, check_source, print_model
+from rebecsim.wording import counted
 
 
 @dataclass(frozen=True)

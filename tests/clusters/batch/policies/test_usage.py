@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.batch.policies.usage import Usage
+from rebecsim.clusters.batch.policies.orders import Usage
 
 
 @given(

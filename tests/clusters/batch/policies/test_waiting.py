@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.batch.job import Job
-from rebecsim.clusters.batch.policies.waiting import WaitingQueue
+from rebecsim.clusters.batch.machine import Job
+from rebecsim.clusters.batch.policies.backfilling import WaitingQueue
 
 
 def job_of(index: int, key: int) -> Job:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Container
 
 PATIENCE = 5000
 """Milliseconds without any event after which nobody should wait who could run."""

@@ -10,15 +10,15 @@ from typing import Any
 from rebecsim.clusters.kit.hadoop import HadoopProperties, Property
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
 from rebecsim.workloads.safe_xml import read_xml
+from rebecsim.workloads.topology import NodeLabel
 
 MONITOR = {"yarn.resourcemanager.scheduler.monitor.enable": "true"}
 PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption."

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import MEMORY, Resources
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (

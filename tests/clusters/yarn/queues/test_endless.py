@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Container
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.rebecs import StuckError

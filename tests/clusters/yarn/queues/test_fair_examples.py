@@ -6,7 +6,7 @@ import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState, FairShared

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
@@ -15,7 +15,7 @@ from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from rebecsim.clusters.yarn.rebecs import StuckError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.queues.files import fair, job, run, tasks
 from tests.examples import dear
 

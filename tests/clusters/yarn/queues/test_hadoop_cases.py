@@ -10,10 +10,10 @@ import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.machines import node_sizes
+from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.clusters.yarn.queue_files.reading import read_queues
-from rebecsim.workloads.containers.sls import read_sls_jobs
-from rebecsim.workloads.containers.topology import read_sls_topology
+from rebecsim.workloads.sls import read_sls_jobs
+from rebecsim.workloads.topology import read_sls_topology
 
 FOLDER = Path(__file__).parents[3] / "data" / "hadoop"
 CASES = sorted(path.parent for path in FOLDER.glob("*/*/expected.csv"))

@@ -8,9 +8,9 @@ import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
-from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.topology import NodeLabel
 from tests.clusters.yarn.queues.files import (
     TWO_QUEUES,
     capacity,

@@ -11,15 +11,15 @@ import pytest
 
 from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.scenarios import load
+from rebecsim.clusters.yarn.inputs import run_size
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX
-from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.clusters.yarn.report.charts import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_figure
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
-from rebecsim.clusters.yarn.size import run_size
+from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError
-from rebecsim.studies.storage.results import Results
+from rebecsim.studies.results import Results
+from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.yarn.queues.files import TWO_QUEUES
 from tests.plans import run_plan
 

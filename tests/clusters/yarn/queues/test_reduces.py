@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
-from rebecsim.workloads.containers.jobs import TaskClass
+from rebecsim.workloads.container_jobs import TaskClass
 from tests.clusters.yarn.queues.files import (
     MONITOR,
     TWO_QUEUES,

@@ -10,12 +10,12 @@ from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.rebecs import StuckError
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.queues.files import capacity, fair, job, tasks
 from tests.examples import dear
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebecsim.clusters.yarn import diary
+from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, add, amount, minus
@@ -73,7 +73,7 @@ class Activation:
                 of_all[label] = self.master_limit(leaf, label)
             alone = not leaf.active or amount(leaf.masters, label) == NONE
             if not alone and not self._fits(leaf.masters, each, of_all[label]):
-                self._note(each, now, diary.MASTERS, leaf.masters, of_all[label])
+                self._note(each, now, records.MASTERS, leaf.masters, of_all[label])
                 continue
             if label not in of_user:  # the limit of the first user who gets so far counts for all
                 of_user[label] = self.master_limit_of_user(leaf, label, each.user)
@@ -86,7 +86,7 @@ class Activation:
                 let_in.append(each)
             else:
                 masters = each.user.masters
-                self._note(each, now, diary.MASTERS_OF_USER, masters, of_user[label])
+                self._note(each, now, records.MASTERS_OF_USER, masters, of_user[label])
         return let_in
 
     def _note(

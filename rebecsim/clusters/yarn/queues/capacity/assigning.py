@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.yarn.diary import ORDER, QUEUE, USER
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
@@ -22,6 +21,7 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     QueueState,
     Rank,
 )
+from rebecsim.clusters.yarn.records import ORDER, QUEUE, USER
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 Stop = Literal["", "queue"]

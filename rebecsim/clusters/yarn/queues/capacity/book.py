@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.diary import Diary
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
+from rebecsim.clusters.yarn.records import Diary
 
 
 def label_of(node: ClusterNode) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rebecsim.clusters.yarn.container import Container, Killed
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.yarn import diary
-from rebecsim.clusters.yarn.container import Locality
-from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn import records
+from rebecsim.clusters.yarn.containers import ClusterNode, Locality, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
@@ -87,7 +86,7 @@ class Placing:
             if visit.borrowed and ask.is_master:
                 return _SKIPPED
             if not self._looks_on and not self._may_reserve(ask):
-                self.note(each, visit.node, diary.RESERVATIONS)
+                self.note(each, visit.node, records.RESERVATIONS)
                 continue
             room = visit.headroom
             if self._looks_on and not label:
@@ -96,13 +95,13 @@ class Placing:
                 if self._book.diary is not None:
                     text = self._book.text
                     detail = f"it asks for {text(ask.size)} of {text(room)}"
-                    self.note(each, visit.node, diary.HEADROOM, detail)
+                    self.note(each, visit.node, records.HEADROOM, detail)
                 return _STOPPED
             if self._lends and not each.label:
                 ask.missed_lent += 1
                 self.has_counted = self.has_come = True
             if visit.borrowed and ask.missed_lent < len(self._book.nodes):
-                self.note(each, visit.node, diary.PARTITION)
+                self.note(each, visit.node, records.PARTITION)
                 return _SKIPPED
             return self._on_node(each, ask, visit, release)
         return _SKIPPED
@@ -113,7 +112,7 @@ class Placing:
         self.has_come = True
         near = self._near(each, ask, visit.node.size)
         if near is None:
-            self.note(each, visit.node, diary.LOCALITY)
+            self.note(each, visit.node, records.LOCALITY)
             return _SKIPPED
         found = self._possible(ask, visit, release)
         if isinstance(found, str):
@@ -135,7 +134,7 @@ class Placing:
             each.leaf.has_changed(each)
             self.has_changed = True
         else:
-            self.note(each, visit.node, diary.REFUSED)
+            self.note(each, visit.node, records.REFUSED)
         return Placed(ask.size, near == "any", what == "reserve")
 
     def note(
@@ -143,8 +142,8 @@ class Placing:
     ) -> None:
         """Note, if anybody wants to know, why an application gets nothing, or that it does."""
         if self._book.diary is not None:
-            if reason == diary.NO_ROOM and each.kept:
-                reason = diary.RESERVED
+            if reason == records.NO_ROOM and each.kept:
+                reason = records.RESERVED
             self._book.diary.note(each.application, self.now, reason, node, detail)
 
     def _near(
@@ -188,7 +187,7 @@ class Placing:
         """Say what an application can do with a node that it would take, or why nothing."""
         calculator, size = self._calculator, visit.node.size
         if not calculator.fits(ask.size, Resources(size.memory, size.cores)):
-            return diary.TOO_SMALL
+            return records.TOO_SMALL
         may_reserve = self._may_reserve(ask)
         need = calculator.greater(
             self._book.total(visit.label), ask.size.minus(visit.headroom), release
@@ -198,9 +197,9 @@ class Placing:
             if not self._looks_on or visit.label or (may_reserve and not is_short):
                 return "give", None
             back = self._reservation(ask, need if is_short else ask.size)
-            return diary.NOTHING_BACK if back is None else ("give", back)
+            return records.NOTHING_BACK if back is None else ("give", back)
         if not may_reserve or (self._looks_on and is_short):
-            return diary.NO_ROOM
+            return records.NO_ROOM
         return "reserve", None
 
     def _reservation(self, ask: CapacityAsk, least: Resources) -> ClusterNode | None:
@@ -235,7 +234,7 @@ class Placing:
         self._book.keepers[node] = each
         each.application.decisions.reserved += 1
         self._grants.reserve(each.application, node)
-        self.note(each, node, diary.RESERVED)
+        self.note(each, node, records.RESERVED)
 
     def _allocate(
         self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode, near: Locality
@@ -243,7 +242,7 @@ class Placing:
         """Give what has been counted already."""
         application, size = each.application, node.size
         application.decisions.accepted += 1
-        self.note(each, node, diary.GIVEN)
+        self.note(each, node, records.GIVEN)
         task = each.asks.bring_forward(ask, size, near)
         self._grants.allocate(application, node, task.memory)
         application.containers[-1].locality = each.asks.locality(size, task)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.diary import PARALLEL, TURN, Diary
-from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
+from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.asks import Asks
@@ -32,6 +29,7 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     QueueState,
 )
 from rebecsim.clusters.yarn.queues.resting import Resting
+from rebecsim.clusters.yarn.records import PARALLEL, TURN, Diary
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, NONE, Calculator, Resources
 from rebecsim.clusters.yarn.queues.capacity.book import label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.diary import TURN, Diary
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+from rebecsim.clusters.yarn.records import TURN, Diary
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 

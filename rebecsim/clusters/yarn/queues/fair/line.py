@@ -6,8 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rebecsim.clusters.yarn.application import Task
-from rebecsim.clusters.yarn.container import Locality
+from rebecsim.clusters.yarn.containers import Locality, Task
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.asks import Ask

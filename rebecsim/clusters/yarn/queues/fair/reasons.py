@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rebecsim.clusters.yarn import diary
-from rebecsim.clusters.yarn.diary import Diary
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn import records
+from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared, needs_minimum
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+from rebecsim.clusters.yarn.records import Diary
 
 Refusal = tuple[str, str]
 """A reason, and figures."""
@@ -52,16 +52,16 @@ class FairReasons:
         """
         whole = self._node.size
         if not size.within(Resources(whole.memory, whole.cores)):
-            self.refuse(each, diary.TOO_SMALL, f"it asks for {_text(size)}")
+            self.refuse(each, records.TOO_SMALL, f"it asks for {_text(size)}")
             return
         for queue in each.leaf.limited:
             if not queue.used.plus(size).within(queue.maximum):
                 used, most = _text(queue.used), _text(queue.maximum)
-                self.refuse(each, diary.QUEUE, f"{queue.name} has {used}, and may have {most}")
+                self.refuse(each, records.QUEUE, f"{queue.name} has {used}, and may have {most}")
                 return
         assert limit is not None
         detail = f"AppMasters have {_text(each.leaf.masters)}, and may have {_text(limit)}"
-        self.refuse(each, diary.MASTERS, detail)
+        self.refuse(each, records.MASTERS, detail)
 
     def serve(self, each: FairApplicationState, reason: str) -> None:
         """Take note that an application is about to get a container, or the node reserved."""
@@ -77,16 +77,16 @@ class FairReasons:
                 continue
             fits = any(ask.count and ask.size.within(self._free) for ask in each.asks.all)
             refusal = self._refused.get(each)
-            if fits and (refusal is None or refusal[0] == diary.NO_ROOM):
+            if fits and (refusal is None or refusal[0] == records.NO_ROOM):
                 if self._had:
                     refusal = self._behind(each)
                 elif node.reservation is not None:
-                    refusal = diary.KEPT, f"for {node.reservation.application.job.name}"
+                    refusal = records.KEPT, f"for {node.reservation.application.job.name}"
             if refusal is None:
                 continue
             reason, detail = refusal
-            if reason == diary.NO_ROOM and each.kept:
-                reason, detail = diary.RESERVED, ""
+            if reason == records.NO_ROOM and each.kept:
+                reason, detail = records.RESERVED, ""
             self._diary.note(each.application, self._now, reason, node, detail)
 
     def _behind(self, each: FairApplicationState) -> Refusal:
@@ -97,13 +97,13 @@ class FairReasons:
         if isinstance(mine, FairQueueState) and mine.parent is not None:
             policy = mine.parent.settings.policy
         if policy == "fifo":
-            return diary.TURN, f"{first.application.job.name} was submitted earlier"
+            return records.TURN, f"{first.application.job.name} was submitted earlier"
         text = _text if policy == "drf" else _memory
         its = f"{_name(other)} had {text(had[other])}"
         if needs_minimum(policy, other, had[other], self._book.total):
-            return diary.MINIMUM, f"{its} of its minimum of {text(other.minimum)}"
+            return records.MINIMUM, f"{its} of its minimum of {text(other.minimum)}"
         own = f"{_name(mine)} {text(mine.used)} of {text(mine.share)}"
-        return diary.SHARE, f"{its} of its share of {text(other.share)}, and {own}"
+        return records.SHARE, f"{its} of its share of {text(other.share)}, and {own}"
 
     def _branches(self, each: FairApplicationState, first: FairApplicationState) -> _Branches:
         """Give the two members of a queue below which both are: queues, or applications."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.diary import PARALLEL, Diary
-from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
+from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
@@ -19,6 +16,7 @@ from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
+from rebecsim.clusters.yarn.records import PARALLEL, Diary
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import Literal
 
-from rebecsim.clusters.yarn import diary
-from rebecsim.clusters.yarn.container import Locality
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn import records
+from rebecsim.clusters.yarn.containers import ClusterNode, Locality
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.fair.book import FairBook
 from rebecsim.clusters.yarn.queues.fair.line import ANY, RACK, FairAsk, Request, Requests
@@ -106,7 +105,7 @@ class FairServing:
         near = self._near(each, ask, node) if fits else None
         if near is None:
             if self.reasons is not None:
-                self.reasons.refuse(each, diary.LOCALITY if fits else diary.NO_ROOM)
+                self.reasons.refuse(each, records.LOCALITY if fits else records.NO_ROOM)
             each.application.decisions.reject()
             return False
         self._book.unreserve(node)
@@ -244,7 +243,7 @@ class FairServing:
             near = self._near(each, ask, node)
             if near is None:
                 if reasons is not None:
-                    reasons.refuse(each, diary.LOCALITY)
+                    reasons.refuse(each, records.LOCALITY)
                 continue
             if ask.size.within(_free(node)):
                 decisions.total += 1
@@ -256,7 +255,7 @@ class FairServing:
                 self._reserve(each, ask, node)
                 return ask.size
             if reasons is not None:
-                reasons.refuse(each, diary.NO_ROOM, why_not)
+                reasons.refuse(each, records.NO_ROOM, why_not)
             break
         return None
 
@@ -313,7 +312,7 @@ class FairServing:
 
     def _reserve(self, each: FairApplicationState, ask: FairAsk, node: ClusterNode) -> None:
         if self.reasons is not None:
-            self.reasons.serve(each, diary.RESERVED)
+            self.reasons.serve(each, records.RESERVED)
         each.kept[node] = ask
         self._book.keepers[node] = each
         each.application.decisions.reserved += 1
@@ -323,7 +322,7 @@ class FairServing:
         self, each: FairApplicationState, ask: FairAsk, node: ClusterNode, near: Locality
     ) -> None:
         if self.reasons is not None:
-            self.reasons.serve(each, diary.GIVEN)
+            self.reasons.serve(each, records.GIVEN)
         application, size = each.application, node.size
         application.decisions.accepted += 1
         task = each.asks.bring_forward(ask, size, near)

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.container import Container, Killed
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.book import FairBook

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import log, log1p
 
 from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
-from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
 from rebecsim.clusters.yarn.queues.asks import Asks

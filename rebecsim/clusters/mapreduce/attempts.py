@@ -1,0 +1,413 @@
+"""Attempts of tasks: their node, their progress, and the demands of their steps on devices.
+
+A map reads its split in pieces that fill its sort buffer once they have gone through the map
+function; each piece is read, mapped, sorted and written before the next is read, and what was
+written in several pieces is merged in one more pass. A reduce fetches its part of the output of
+every map, merging what it holds in memory when that has become too much; when it has everything it
+merges the rest, sorts, reads all of it, reduces it and writes the result, once.
+
+Constants and order are those of MRPERF's model of Hadoop, whose network and disk it does not take.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from math import ceil
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from rebecsim.clusters.mapreduce.configuration import NodeHardware, Variation
+from rebecsim.clusters.mapreduce.job import JobCosts, Locality, SlotKind
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.cluster_state import JobRun, WorkerNode
+
+
+class Phase(IntEnum):
+    """What an attempt spends its time on."""
+
+    START = 0
+    READ = 1
+    COMPUTE = 2
+    WRITE = 3
+    MERGE = 4
+    SHUFFLE = 5
+
+
+class DeviceKind(IntEnum):
+    """What serves a step: a processor or disk of the node, the disk with the split, the network."""
+
+    PROCESSOR = 0
+    DISK = 1
+    SOURCE_DISK = 2
+    NETWORK = 3
+
+
+class TaskStep(NamedTuple):
+    """A demand of a device.
+
+    Its size is in cycles for processors, in bytes for the network, and for disks in the bytes that
+    could be read in the time that it takes.
+    """
+
+    device: DeviceKind
+    phase: Phase
+    size: float
+
+
+Jitter = Callable[[], float]
+"""Draws by what factor a demand is larger than it should be."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast devices are that nobody shares, per microsecond; what a written byte costs.
+
+    Attributes:
+        cycles: of a processor.
+        read: bytes that a disk reads.
+        link: bytes over the network.
+        written: bytes that a disk could read while it writes one.
+    """
+
+    cycles: float
+    read: float
+    link: float
+    written: float
+
+    @staticmethod
+    def of(hardware: NodeHardware) -> Rates:
+        """Give the rates of a node that is not slow."""
+        return Rates(
+            hardware.clock / 1e6,
+            hardware.disk_read / 1e6,
+            hardware.link / 1e6,
+            hardware.disk_read / hardware.disk_write,
+        )
+
+    def alone(self, step: TaskStep) -> float:
+        """Give how long a step takes with its device for itself (microseconds)."""
+        if step.device is DeviceKind.PROCESSOR:
+            return step.size / self.cycles
+        if step.device is DeviceKind.NETWORK:
+            return step.size / self.link
+        return step.size / self.read
+
+
+class ReduceFactors(NamedTuple):
+    """By what factors the demands of a reduce are larger than they should be."""
+
+    start: float
+    sort: float
+    read: float
+    compute: float
+    write: float
+
+
+class TaskDraws:
+    """What is drawn for one attempt: the same whatever scheduler gives it a slot, and where."""
+
+    def __init__(
+        self, seed: int, job: int, kind: SlotKind, number: int, attempt: int, variation: Variation
+    ) -> None:
+        self._random = Random(f"{seed} {job} {kind.name} {number} {attempt}")
+        self.source = self._random.random()
+        self.slowdown = 1.0
+        if variation.slow_tasks and self._random.random() < variation.slow_tasks:
+            self.slowdown = variation.task_slowdown
+        self._variation = variation
+
+    def jitter(self) -> float:
+        """Draw the factor of a demand."""
+        return self._factor(self._variation.jitter)
+
+    def reduce_factors(self) -> ReduceFactors:
+        """Draw those of a reduce, before those of the merges, whose number depends on others."""
+        jitter = self.jitter
+        start, sort, read = jitter(), jitter(), jitter()
+        compute = self._factor(self._variation.reduce_jitter)
+        return ReduceFactors(start, sort, read, compute, jitter())
+
+    def _factor(self, deviation: float) -> float:
+        if not deviation:
+            return self.slowdown
+        return self.slowdown * self._random.lognormvariate(0.0, deviation)
+
+
+def map_output(split: int, costs: JobCosts) -> float:
+    """Give the bytes that a map leaves."""
+    return split * costs.map_ratio * costs.combine_ratio
+
+
+def map_steps(
+    split: int, costs: JobCosts, buffer: int, is_local: bool, rates: Rates, jitter: Jitter
+) -> list[TaskStep]:
+    """List what a map does whose output is shuffled. The factors drawn do not depend on where."""
+    steps: list[TaskStep] = []
+    _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
+    spills = max(ceil(split * costs.map_ratio / buffer), 1)
+    piece = buffer / costs.map_ratio if spills > 1 else float(split)
+    left, output = float(split), 0.0
+    for _ in range(spills):
+        size = min(piece, left)
+        left -= size
+        _add_read(steps, size, is_local, jitter)
+        mapped = size * costs.map_ratio
+        cycles = size * costs.map * jitter() + mapped * costs.sort * jitter()
+        _add(steps, DeviceKind.PROCESSOR, Phase.COMPUTE, cycles)
+        spilled = mapped * costs.combine_ratio
+        _add(steps, DeviceKind.DISK, Phase.WRITE, spilled * rates.written * jitter())
+        output += spilled
+    if spills > 1:
+        _add(steps, DeviceKind.DISK, Phase.MERGE, output * jitter())
+        _add(steps, DeviceKind.DISK, Phase.MERGE, output * rates.written * jitter())
+    return steps
+
+
+def map_only_steps(
+    split: int, costs: JobCosts, is_local: bool, rates: Rates, jitter: Jitter
+) -> list[TaskStep]:
+    """List what a map does whose output is that of its job: nothing is sorted or merged."""
+    steps: list[TaskStep] = []
+    _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
+    _add_read(steps, float(split), is_local, jitter)
+    _add(steps, DeviceKind.PROCESSOR, Phase.COMPUTE, split * costs.map * jitter())
+    written = split * costs.map_ratio * rates.written * jitter()
+    _add(steps, DeviceKind.DISK, Phase.WRITE, written)
+    return steps
+
+
+def reduce_start(costs: JobCosts, factors: ReduceFactors) -> list[TaskStep]:
+    """List what a reduce does before it fetches anything."""
+    steps: list[TaskStep] = []
+    _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * factors.start)
+    return steps
+
+
+def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> list[TaskStep]:
+    """List how a reduce writes what it holds in memory, as one sorted file."""
+    steps: list[TaskStep] = []
+    if held:
+        _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.merge * jitter())
+        _add(steps, DeviceKind.DISK, Phase.MERGE, held * rates.written * jitter())
+    return steps
+
+
+def reduce_steps(
+    fetched: float, costs: JobCosts, rates: Rates, factors: ReduceFactors
+) -> list[TaskStep]:
+    """List what a reduce does once it has merged all it has fetched."""
+    steps: list[TaskStep] = []
+    _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.reduce_sort * factors.sort)
+    _add(steps, DeviceKind.DISK, Phase.READ, fetched * factors.read)
+    _add(steps, DeviceKind.PROCESSOR, Phase.COMPUTE, fetched * costs.reduce * factors.compute)
+    written = fetched * costs.reduce_ratio * rates.written * factors.write
+    _add(steps, DeviceKind.DISK, Phase.WRITE, written)
+    return steps
+
+
+def _add_read(steps: list[TaskStep], size: float, is_local: bool, jitter: Jitter) -> None:
+    """Add how a piece of the split is read: over the network after the disk, if not here."""
+    disk = DeviceKind.DISK if is_local else DeviceKind.SOURCE_DISK
+    _add(steps, disk, Phase.READ, size * jitter())
+    if not is_local:
+        _add(steps, DeviceKind.NETWORK, Phase.READ, size)
+
+
+def _add(steps: list[TaskStep], device: DeviceKind, phase: Phase, size: float) -> None:
+    """Add a step, unless it asks for nothing."""
+    if size > 0.0:
+        steps.append(TaskStep(device, phase, size))
+
+
+class AttemptOutcome(IntEnum):
+    """How an attempt ended."""
+
+    RUNNING = 0
+    SUCCEEDED = 1
+    KILLED = 2
+    """Another attempt of the task was first, or its slot was given to others."""
+    LOST = 3
+    """Its node failed."""
+    OUTPUT_LOST = 4
+    """It succeeded; later its node failed with the output of the map, which then ran again."""
+
+
+DONE = (AttemptOutcome.SUCCEEDED, AttemptOutcome.OUTPUT_LOST)
+"""The outcomes of attempts that have done all that they had to."""
+
+
+class Attempt:
+    """One attempt of a task. It is what its demands of devices are known by, one at a time.
+
+    Attributes:
+        run: its job.
+        kind: of the task.
+        number: of the task, among those of its kind in the job.
+        earlier: how many attempts the task had before.
+        node: where it runs.
+        locality: of a map: how far it is from its split.
+        is_backup: whether another attempt ran when it was given its slot.
+        slot_beat: when its slot sent its first heartbeat (microseconds).
+        start: when it was given its slot.
+        end: when it ended; None while it runs.
+        reported: when the JobTracker took note of that, and its slot was free again.
+        outcome: how it ended.
+        times: spent on each phase (microseconds).
+        draws: what is drawn for it.
+        source: of a map: the node whose replica it reads.
+        steps: what it does, as far as that is known.
+        place: how many of these it has begun.
+        began: when it began the last of these.
+        shuffle: of a reduce, while it fetches.
+        read_factor: of a map: how much longer than it should it takes to read its output.
+        output: of a map: bytes for each reduce.
+        is_lost: of a map that has ended: whether its output is.
+        factors: of a reduce.
+    """
+
+    __slots__ = (
+        "began",
+        "draws",
+        "earlier",
+        "end",
+        "factors",
+        "is_backup",
+        "is_lost",
+        "kind",
+        "locality",
+        "node",
+        "number",
+        "outcome",
+        "output",
+        "place",
+        "read_factor",
+        "reported",
+        "run",
+        "shuffle",
+        "slot_beat",
+        "source",
+        "start",
+        "steps",
+        "times",
+    )
+
+    def __init__(
+        self,
+        run: JobRun,
+        kind: SlotKind,
+        number: int,
+        earlier: int,
+        node: WorkerNode,
+        draws: TaskDraws,
+        start: int,
+    ) -> None:
+        self.run = run
+        self.kind = kind
+        self.number = number
+        self.earlier = earlier
+        self.node = node
+        self.draws = draws
+        self.locality: Locality | None = None
+        self.is_backup = False
+        self.slot_beat = 0
+        self.start = start
+        self.end: int | None = None
+        self.reported: int | None = None
+        self.outcome = AttemptOutcome.RUNNING
+        self.times = [0] * len(Phase)
+        self.source = node
+        self.steps: list[TaskStep] = []
+        self.place = 0
+        self.began = start
+        self.shuffle: Shuffle | None = None
+        self.read_factor = 1.0
+        self.output = 0.0
+        self.is_lost = False
+        self.factors: ReduceFactors | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, and waits for nothing."""
+        return self.end is not None
+
+    @property
+    def owner(self) -> WorkerNode:
+        """Give the node that is told when what it asked for is done."""
+        return self.node
+
+
+class Fetch:
+    """A reduce gets its part of a map's output: from the disk there, then over the network."""
+
+    __slots__ = ("attempt", "dropped", "is_read", "map")
+
+    def __init__(self, attempt: Attempt, of: Attempt) -> None:
+        self.attempt = attempt
+        self.map = of
+        self.is_read = False
+        self.dropped = False
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self.dropped or self.attempt.end is not None
+
+    @property
+    def owner(self) -> WorkerNode:
+        """Give the node that is told when what it asked for is done."""
+        return self.attempt.node
+
+
+class BackgroundMerge:
+    """A reduce writes what it held in memory, while it goes on fetching."""
+
+    __slots__ = ("attempt", "place", "steps")
+
+    def __init__(self, attempt: Attempt, steps: list[TaskStep]) -> None:
+        self.attempt = attempt
+        self.steps = steps
+        self.place = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self.attempt.end is not None
+
+    @property
+    def owner(self) -> WorkerNode:
+        """Give the node that is told when what it asked for is done."""
+        return self.attempt.node
+
+
+class Shuffle:
+    """What a reduce has fetched, and is about to fetch.
+
+    Attributes:
+        waiting: outputs that it knows of and has not asked for.
+        flying: what it fetches.
+        got: the maps whose output it has.
+        fetched: how much that is (bytes).
+        held: how much of that is in memory (bytes), and `held_outputs`, of how many maps.
+        merge: what is being merged.
+        is_open: whether it fetches; it does not before its process has started.
+    """
+
+    __slots__ = ("fetched", "flying", "got", "held", "held_outputs", "is_open", "merge", "waiting")
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self.waiting: deque[Attempt] = deque()
+        self.flying: dict[Fetch, None] = {}
+        self.got: set[int] = set()
+        self.fetched = 0.0
+        self.held = 0.0
+        self.held_outputs = 0
+        self.merge: BackgroundMerge | None = None
+
+
+Demand = Attempt | Fetch | BackgroundMerge
+"""What waits for devices."""

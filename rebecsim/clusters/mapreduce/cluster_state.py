@@ -1,0 +1,300 @@
+"""The state of a cluster: nodes, jobs and their attempts.
+
+Also the times of heartbeats, the places of blocks in HDFS, and conditions that change settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.mapreduce.attempts import Attempt, Rates
+from rebecsim.clusters.mapreduce.configuration import (
+    FileSystem,
+    MapReduceConfiguration,
+    Outage,
+    QueueFigure,
+    TimedChange,
+)
+from rebecsim.clusters.mapreduce.job import (
+    JobInProgress,
+    Locality,
+    MapReduceJob,
+    SlotKind,
+    TrackerSlots,
+)
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.devices import Device
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
+
+
+class SlotBeats:
+    """When the slots of a node send heartbeats: each has a first one, and others a period apart.
+
+    A slot sends them while it is free, and to tell that what it ran has ended. Where a node sends
+    them for all its slots, these have the same times, and what they send together is one.
+    """
+
+    __slots__ = ("_free", "_period")
+
+    def __init__(self, period: int, slots: Iterable[int], firsts: Iterator[int]) -> None:
+        """Take the first heartbeat of each slot, so many of each kind (microseconds)."""
+        self._period = period
+        self._free = tuple([next(firsts) for _ in range(number)] for number in slots)
+
+    def fill(self, kind: SlotKind, now: int) -> int:
+        """Fill a free slot, the one that sends a heartbeat now if there is one; give its first."""
+        free = self._free[kind]
+        sender = next((first for first in free if not (now - first) % self._period), free[0])
+        free.remove(sender)
+        return sender
+
+    def empty(self, kind: SlotKind, first: int) -> None:
+        """Take back a slot, by its first heartbeat."""
+        self._free[kind].append(first)
+
+    def until_next(
+        self, now: int, kinds: Iterable[SlotKind], telling: Iterable[int] = ()
+    ) -> int | None:
+        """Give how long it is until the next heartbeat (microseconds); None: nobody sends any.
+
+        Args:
+            now: the time.
+            kinds: whose free slots send some.
+            telling: the first heartbeats of slots that have an end to tell, too.
+        """
+        senders = {*telling, *(first for kind in kinds for first in self._free[kind])}
+        return min((self._until(first, now) for first in senders), default=None)
+
+    def _until(self, first: int, now: int) -> int:
+        return first - now if now < first else self._period - (now - first) % self._period
+
+
+class WorkerNode:
+    """A node of the cluster.
+
+    Attributes:
+        number: from 0.
+        rack: its number, from 0.
+        slots: what schedulers see of it.
+        works: whether it has not failed; the JobTracker learns of failures later.
+        slowdown: how much longer its processors and disks take than they should.
+        rates: of its devices, if it is not slow.
+        tracker: its TaskTracker.
+        processor: its processors, as one device.
+        disk: its disks, as one device.
+        running: attempts, in the order of their launch.
+        ended: attempts that the JobTracker has not been told of.
+        outputs: maps that have ended here, as long as what they left is there.
+        beats: when its slots send heartbeats.
+        outages: how often it has failed.
+        next_beat: when it sends the next one (microseconds); None: it has no reason to.
+    """
+
+    __slots__ = (
+        "beats",
+        "disk",
+        "ended",
+        "next_beat",
+        "number",
+        "outages",
+        "outputs",
+        "processor",
+        "rack",
+        "rates",
+        "running",
+        "slots",
+        "slowdown",
+        "tracker",
+        "works",
+    )
+
+    tracker: TaskTracker
+    processor: Device
+    disk: Device
+
+    def __init__(
+        self, slots: TrackerSlots, slowdown: float, beats: SlotBeats, rates: Rates
+    ) -> None:
+        self.number = slots.number
+        self.rack = slots.rack
+        self.slots = slots
+        self.works = True
+        self.slowdown = slowdown
+        self.rates = rates
+        self.running: dict[Attempt, None] = {}
+        self.ended: list[Attempt] = []
+        self.outputs: list[Attempt] = []
+        self.beats = beats
+        self.outages = 0
+        self.next_beat: int | None = None
+
+    def until_beat(self, now: int, kinds: Iterable[SlotKind]) -> int | None:
+        """Give how long it is until it tells of an end, or asks for tasks of some kinds.
+
+        Without an end and a free slot of these kinds it does neither: None.
+        """
+        return self.beats.until_next(now, kinds, (each.slot_beat for each in self.ended))
+
+
+class JobRun:
+    """A job, and its attempts.
+
+    Attributes:
+        job: what is submitted.
+        progress: what its scheduler sees; None before it is submitted.
+        rejected: why it is not accepted; None: it is.
+        attempts: in the order of their launch, of maps and of reduces.
+        tries: how many each task has had, by kind and number.
+        live: the attempts that hold slots, in the order of their launch.
+        done: numbers of the tasks that have ended, by kind.
+        wanted: how many maps, and how many reduces, a scheduler could give slots now.
+        outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
+        missing: of maps that have ended and whose output is lost: the attempt; nobody needs them
+            now.
+        first_map: when its first map was launched (microseconds).
+        maps_end: when the last of its maps was reported to have ended.
+        first_reduce: when its first reduce was launched.
+        end: when the last of its tasks was reported to have ended.
+    """
+
+    def __init__(self, job: MapReduceJob) -> None:
+        self.job = job
+        self.progress: JobInProgress | None = None
+        self.rejected: str | None = None
+        self.attempts: tuple[list[Attempt], list[Attempt]] = ([], [])
+        self.tries: tuple[list[int], list[int]] = ([0] * job.maps, [0] * job.reduces)
+        self.live: tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]] = ({}, {})
+        self.done: tuple[set[int], set[int]] = (set(), set())
+        self.wanted = (0, 0)
+        self.outputs: dict[int, Attempt] = {}
+        self.missing: dict[int, Attempt] = {}
+        self.first_map: int | None = None
+        self.maps_end: int | None = None
+        self.first_reduce: int | None = None
+        self.end: int | None = None
+
+    def wants(self) -> tuple[int, int]:
+        """Give how many maps wait, and how many reduces that may begin."""
+        progress = self.progress
+        if progress is None or self.rejected is not None:
+            return 0, 0
+        reduces = progress.waiting(SlotKind.REDUCE) if progress.offers_reduce() else 0
+        return progress.waiting(SlotKind.MAP), reduces
+
+
+@dataclass(eq=False)
+class MapReduceCluster:
+    """What rebecs share that does not change, and what they write down.
+
+    Attributes:
+        configuration: as it is given.
+        seed: of all that is drawn.
+        racks: that of each node.
+        nodes: in the order of their numbers.
+        attempts: in the order of their launch.
+        backups: how many run now, of maps and of reduces.
+        outages: of nodes, that have begun.
+        repairs: how many nodes have failed and will work again.
+    """
+
+    configuration: MapReduceConfiguration
+    seed: int
+    racks: Sequence[int]
+    nodes: Sequence[WorkerNode]
+    attempts: list[Attempt] = field(default_factory=list)
+    backups: list[int] = field(default_factory=lambda: [0, 0])
+    outages: list[Outage] = field(default_factory=list)
+    repairs: int = 0
+
+
+def racks_of(nodes: int, racks: int) -> list[int]:
+    """Deal nodes to racks, as evenly as can be; neighbours to the same."""
+    return [node * racks // nodes for node in range(nodes)]
+
+
+def place_blocks(
+    blocks: int, racks: Sequence[int], files: FileSystem, draws: Random
+) -> list[tuple[int, ...]]:
+    """Draw the nodes with a replica of each block; no node has two of one."""
+    nodes = range(len(racks))
+    if files.placement == "random":
+        return [tuple(draws.sample(nodes, files.replication)) for _ in range(blocks)]
+    return [_in_two_racks(racks, files.replication, draws) for _ in range(blocks)]
+
+
+def _in_two_racks(racks: Sequence[int], replication: int, draws: Random) -> tuple[int, ...]:
+    """Place as Hadoop does for a client that is not on a node of the cluster.
+
+    The first replica is on any node, the second in another rack, the third in the rack of the
+    second, and any others anywhere. Where a rack has no node left, any node will do.
+    """
+    chosen: list[int] = []
+    while len(chosen) < replication:
+        free = [node for node in range(len(racks)) if node not in chosen]
+        wished = free
+        if len(chosen) == 1:
+            wished = [node for node in free if racks[node] != racks[chosen[0]]]
+        elif len(chosen) == 2:
+            wished = [node for node in free if racks[node] == racks[chosen[1]]]
+        chosen.append(draws.choice(wished or free))
+    return tuple(chosen)
+
+
+def replica_for(hosts: Sequence[int], node: int, racks: Sequence[int], drawn: float) -> int | None:
+    """Choose the replica that a node reads: its own, one in its rack, or any; None without one.
+
+    Of replicas that are equally near, a number between 0 and 1 that is `drawn` chooses one.
+    """
+    if node in hosts:
+        return node
+    near = [host for host in hosts if racks[host] == racks[node]]
+    among = near or hosts
+    return among[int(drawn * len(among))] if among else None
+
+
+def locality_of(host: int, node: int, racks: Sequence[int]) -> Locality:
+    """Say how far a replica is from a node."""
+    if host == node:
+        return Locality.NODE
+    return Locality.RACK if racks[host] == racks[node] else Locality.OFF_SWITCH
+
+
+_FIGURES: Sequence[QueueFigure] = ("jobs", "waiting_maps", "waiting_reduces")
+
+
+@dataclass
+class _Watched:
+    """A change, and whether its condition was true when it was last looked at."""
+
+    change: TimedChange
+    was_true: bool
+
+
+class QueueTriggers:
+    """The changes of a cluster that wait for conditions, and the figures that these are about."""
+
+    def __init__(self, changes: Sequence[TimedChange]) -> None:
+        """Take what waits for a condition among some changes; queues have nothing yet."""
+        conditional = [(each, each.when) for each in changes if each.when is not None]
+        self._watched = [_Watched(change, when.holds(0)) for change, when in conditional]
+        self._figures = {when.queue: [0] * len(_FIGURES) for _, when in conditional}
+
+    def add(self, queue: str, amounts: Sequence[int]) -> None:
+        """Add to the figures of a queue: its jobs, maps and reduces that wait."""
+        figures = self._figures.get(queue)
+        if figures is not None:
+            figures[:] = map(sum, zip(figures, amounts, strict=True))
+
+    def due(self) -> Iterator[TimedChange]:
+        """Give the changes whose condition has become true since this was last asked."""
+        for each in self._watched:
+            when = each.change.when
+            assert when is not None
+            is_true = when.holds(self._figures[when.queue][_FIGURES.index(when.figure)])
+            if is_true and not each.was_true:
+                yield each.change
+            each.was_true = is_true

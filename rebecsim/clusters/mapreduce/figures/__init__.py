@@ -1,1 +1,0 @@
-"""Results of runs: jobs and attempts as columns, figures of them, and stored tables."""

@@ -1,1 +1,0 @@
-"""Failures of nodes, slow tasks, and second attempts."""

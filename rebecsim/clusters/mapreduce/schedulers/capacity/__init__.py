@@ -1,1 +1,0 @@
-"""The Capacity Scheduler of Hadoop 1: queues with capacities, users with limits."""

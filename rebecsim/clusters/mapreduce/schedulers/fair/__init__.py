@@ -1,1 +1,0 @@
-"""The Fair Scheduler of Hadoop 1: pools with minimum shares and weights."""

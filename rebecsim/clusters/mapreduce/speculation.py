@@ -1,0 +1,196 @@
+"""Choosing running tasks for a second attempt: Hadoop's rule, and LATE.
+
+Both go by the progress of attempts, a number from 0 to 1. Of a map it is the part of its steps that
+it has done, weighted by how long they take where nobody else asks anything of their devices; of a
+reduce, the part of the outputs that it has fetched is a third of it, and what comes then the rest.
+A step counts by the time that it has taken, up to its share.
+
+LATE is that of Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments,
+2008."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome, Rates
+from rebecsim.clusters.mapreduce.cluster_state import JobRun, MapReduceCluster
+from rebecsim.clusters.mapreduce.configuration import Speculation
+from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
+
+_OF_USE = (AttemptOutcome.RUNNING, *DONE)
+
+
+class _Look(NamedTuple):
+    """What was seen of a job at some time: tasks for backups, and nodes that should have none."""
+
+    time: int
+    numbers: Sequence[int]
+    slow_nodes: frozenset[int]
+
+
+def progress_of(attempt: Attempt, rates: Rates, now: int) -> float:
+    """Give how far an attempt is."""
+    if attempt.outcome in DONE:
+        return 1.0
+    if attempt.kind is SlotKind.REDUCE:
+        if attempt.shuffle is not None:
+            return len(attempt.shuffle.got) / attempt.run.job.maps / 3
+        return (1 + 2 * _steps_done(attempt, rates, now)) / 3
+    return _steps_done(attempt, rates, now)
+
+
+def _steps_done(attempt: Attempt, rates: Rates, now: int) -> float:
+    """Give which part of its steps an attempt has done, by the time that they take alone."""
+    times = [rates.alone(step) for step in attempt.steps]
+    current = attempt.place - 1
+    if current < 0 or not times:
+        return 0.0
+    done = sum(times[:current]) + min(float(now - attempt.began), times[current])
+    return done / sum(times)
+
+
+class BackupRule(ABC):
+    """Finds tasks for backups. It looks again only once in each period of heartbeats.
+
+    A task that has a backup gets no other, and none on a node where it already runs.
+    """
+
+    def __init__(
+        self,
+        settings: Speculation,
+        cluster: MapReduceCluster,
+        runs: Mapping[JobInProgress, JobRun],
+    ) -> None:
+        self.settings = settings
+        self.cluster = cluster
+        self._runs = runs
+        self._looks: dict[tuple[JobInProgress, SlotKind], _Look] = {}
+
+    def backup_for(
+        self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
+    ) -> int | None:
+        """Give the task that most deserves a backup on a node."""
+        run = self._runs.get(job)
+        if run is None or not self.allows(kind):
+            return None
+        look = self._looks.get((job, kind))
+        if look is None or now - look.time >= self.cluster.configuration.hadoop.heartbeat:
+            look = self._looks[job, kind] = self._look(run, kind, now)
+        if tracker.number in look.slow_nodes:
+            return None
+        for number in look.numbers:
+            attempts = run.live[kind].get(number, ())
+            if len(attempts) != 1 or number in run.done[kind]:
+                continue  # meanwhile it has a backup, or has ended
+            if not attempts[0].over and attempts[0].node.slots is not tracker:
+                return number
+        return None
+
+    def _look(self, run: JobRun, kind: SlotKind, now: int) -> _Look:
+        """Find tasks of a job for backups, and nodes that should have none."""
+        alone = [
+            attempts[0]
+            for number, attempts in run.live[kind].items()
+            if len(attempts) == 1 and number not in run.done[kind]
+        ]
+        patience = self.settings.patience
+        patient = [each for each in alone if not each.over and now - each.start >= patience]
+        if not patient:
+            return _Look(now, [], frozenset())
+        numbers = [each.number for each in self.laggards(run, kind, patient, now)]
+        return _Look(now, numbers, self.slow_nodes(run, kind, now))
+
+    def allows(self, kind: SlotKind) -> bool:
+        """Whether there may be one more backup."""
+        return True
+
+    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> frozenset[int]:
+        """Give the nodes that should run no backups of a job."""
+        return frozenset()
+
+    @abstractmethod
+    def laggards(
+        self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
+    ) -> list[Attempt]:
+        """Give those of a job's attempts that should have a backup, the most urgent first.
+
+        `patient` ones have run for long enough, and no other attempt of their task runs.
+        """
+
+    def progress(self, attempt: Attempt, now: int) -> float:
+        """Give how far an attempt is."""
+        return progress_of(attempt, attempt.node.rates, now)
+
+
+class HadoopRule(BackupRule):
+    """Hadoop's: whose progress lies by a gap below the mean of all tasks of its kind in its job."""
+
+    def laggards(
+        self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
+    ) -> list[Attempt]:
+        """Give those that lag, the last first."""
+        tasks = run.job.maps if kind is SlotKind.MAP else run.job.reduces
+        running = sum(
+            max(self.progress(attempt, now) for attempt in attempts)
+            for attempts in run.live[kind].values()
+        )
+        mean = (len(run.done[kind]) + running) / tasks
+        lagging = [(self.progress(attempt, now), attempt.number, attempt) for attempt in patient]
+        limit = mean - self.settings.lag
+        return [attempt for progress, _, attempt in sorted(lagging) if progress <= limit]
+
+
+class LateRule(BackupRule):
+    """LATE: of those whose rate is among the lowest, who has most time left, up to a cap.
+
+    Backups do not run on slow nodes: those whose progress for the job, of all attempts that run
+    there or have succeeded there, is among the lowest.
+    """
+
+    def allows(self, kind: SlotKind) -> bool:
+        """Whether there are few backups."""
+        slots = sum(node.slots.slots[kind] for node in self.cluster.nodes)
+        return self.cluster.backups[kind] < self.settings.cap * slots
+
+    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> frozenset[int]:
+        """Give those whose attempts have made least progress, together."""
+        done = [0.0] * len(self.cluster.nodes)
+        for attempt in run.attempts[kind]:
+            if attempt.outcome in _OF_USE:
+                done[attempt.node.number] += self.progress(attempt, now)
+        least = percentile(done, self.settings.slow_node)
+        return frozenset(node for node, progress in enumerate(done) if progress < least)
+
+    def laggards(
+        self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
+    ) -> list[Attempt]:
+        """Give the slow ones, those first that have most time left."""
+        rates: dict[Attempt, float] = {}
+        for attempt in run.attempts[kind]:
+            if attempt.outcome in _OF_USE:
+                end = now if attempt.end is None else attempt.end
+                rates[attempt] = self.progress(attempt, now) / max(end - attempt.start, 1)
+        limit = percentile(list(rates.values()), self.settings.slow_task)
+        slow = [attempt for attempt in patient if rates[attempt] < limit]
+        left = [
+            (-(1.0 - self.progress(attempt, now)) / max(rates[attempt], 1e-30), attempt.number)
+            for attempt in slow
+        ]
+        order = sorted(range(len(slow)), key=left.__getitem__)
+        return [slow[place] for place in order]
+
+
+def percentile(values: Sequence[float], part: float) -> float:
+    """Give the least of the values that has at least a part of them below it, or is the largest."""
+    ordered = sorted(values)
+    return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else 0.0
+
+
+def backup_rule(
+    settings: Speculation, cluster: MapReduceCluster, runs: Mapping[JobInProgress, JobRun]
+) -> BackupRule:
+    """Make the rule of a configuration."""
+    made = HadoopRule if settings.rule == "hadoop" else LateRule
+    return made(settings, cluster, runs)

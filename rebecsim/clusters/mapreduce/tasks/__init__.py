@@ -1,1 +1,0 @@
-"""Attempts of tasks: their steps and their fates."""

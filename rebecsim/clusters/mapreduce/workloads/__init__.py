@@ -1,1 +1,0 @@
-"""Jobs for MapReduce clusters: published mixes, benchmarks by size, traces, and arrivals."""

@@ -1,1 +1,0 @@
-"""Predictions of a cluster's future, which PEEK asks for before it gives less memory."""

@@ -1,0 +1,183 @@
+"""What a look ahead shows: a cluster goes on only as far as the answers need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
+from rebecsim.clusters.yarn.containers import Application
+
+
+@dataclass(slots=True)
+class _Launched:
+    """How many containers of an application are known to be launched, and when tasks end (ms)."""
+
+    containers: int = 0
+    last_end: int | None = None
+
+
+class LastFinishes:
+    """Between which times AppMasters end in a cluster that goes on without less memory for tasks.
+
+    A node tells of a task that has ended at its next heartbeat; the AppMaster hears of that at its
+    next one, and counts the task at the one after that; if it was the last, it ends. A container
+    is taken by the AppMaster at a heartbeat after it was allocated, and launched at the next one.
+
+    Where durations have errors nothing is known but that what has not happened comes later.
+    """
+
+    def __init__(self, configuration: YarnConfiguration) -> None:
+        self.master_period = configuration.master_heartbeat
+        self._node_period = configuration.node_heartbeat
+        self._exact = not configuration.elasticity.duration_error
+        self._launched: dict[Application, _Launched] = {}
+
+    def earliest(self, application: Application, reached: int) -> int:
+        """Give a time before which its last container does not end (ms).
+
+        `reached` is a time before which nothing happens any more.
+        """
+        containers, period = application.containers, self.master_period
+        if containers and containers[0].finished is not None:
+            return containers[0].finished
+        bounds = [reached]
+        if self._exact:
+            launched = self._look_at(application)
+            if launched.last_end is not None:
+                bounds.append(launched.last_end + period)
+            if 0 < launched.containers < len(containers):
+                bounds.append(reached + containers[launched.containers].duration + period)
+            longest = _longest(application)
+            if longest is not None:
+                bounds.append(reached + longest + 2 * period)
+        return max(bounds)
+
+    def latest(self, application: Application, reached: int) -> int | None:
+        """Give a time after which its last container does not end (ms); None: none is known."""
+        if not self._exact or application.head is not None:
+            return None
+        launched = self._look_at(application)
+        if launched.containers < len(application.containers) or launched.last_end is None:
+            return None
+        return max(launched.last_end, reached) + self._node_period + 2 * self.master_period
+
+    def _look_at(self, application: Application) -> _Launched:
+        """Look at the containers that were launched since; they are in the order of allocation."""
+        known = self._launched.setdefault(application, _Launched())
+        containers = application.containers
+        while known.containers < len(containers):
+            container = containers[known.containers]
+            if container.launched is None:
+                break
+            known.containers += 1
+            if not container.task.is_master:
+                end = container.launched + container.duration
+                known.last_end = end if known.last_end is None else max(known.last_end, end)
+        return known
+
+
+def _longest(application: Application) -> int | None:
+    """Give how long a task at least takes that is given its container later (ms); None: none is."""
+    return max(
+        (
+            task.duration
+            for task, _ in application.left
+            if not task.is_master and task.ideal <= task.memory
+        ),
+        default=None,
+    )
+
+
+class Future(Protocol):
+    """A cluster that goes on step by step.
+
+    Attributes:
+        reached: what would happen before this time has happened (ms).
+        finishes: when their last containers may end, as far as that is known.
+    """
+
+    reached: int
+    finishes: LastFinishes
+
+    @property
+    def applications(self) -> Mapping[int, Application]:
+        """Give the applications, by the numbers of their jobs."""
+
+    def go_on(self, until: int) -> bool:
+        """Go on by a step, to a time at the most (ms); say whether there was anything to do."""
+
+
+class Foresight:
+    """How a cluster would go on until a time (ms), which may be put off.
+
+    Most of what could be foreseen nobody asks for, and few answers need all of it: `begin` is
+    called at the first question, and what it gives goes on until the answer is known.
+    """
+
+    def __init__(self, begin: Callable[[], Future], until: int) -> None:
+        self.until = until
+        self._begin = begin
+        self._begun: Future | None = None
+
+    @property
+    def reached(self) -> int | None:
+        """Until when it has been looked at (ms); None: not at all."""
+        return None if self._begun is None else self._begun.reached
+
+    def end(self, application: Application) -> int | None:
+        """Give when an application ends (ms); None: not as far as that is looked at."""
+        found = self.ended(application)
+        return None if found is None else found.end
+
+    def last_finish(self, application: Application) -> int | None:
+        """Give when the last container of an application ends, its AppMaster's; None as above."""
+        found = self.ended(application)
+        return None if found is None else found.containers[0].finished
+
+    def ended(self, application: Application) -> Application | None:
+        """Give an application as it is at its end; None as above."""
+        future = self._future
+        found = future.applications.get(application.number)
+        if found is None:
+            return None
+        while found.end is None and future.go_on(self.until):
+            pass
+        return None if found.end is None else found
+
+    def scheduled(self, application: Application) -> int | None:
+        """Give when an application has all its containers (ms); None as above."""
+        future = self._future
+        found = future.applications.get(application.number)
+        if found is None:
+            return None
+        while found.head is not None and future.go_on(self.until):
+            pass
+        if found.head is not None:
+            return None
+        return max(container.scheduled for container in found.containers)
+
+    def finishes_before(self, application: Application, time: int) -> bool:
+        """Whether `last_finish` is known, and before a time (ms)."""
+        future = self._future
+        found = future.applications.get(application.number)
+        if found is None:
+            return False
+        finishes, master_period = future.finishes, future.finishes.master_period
+        while found.end is None:
+            if finishes.earliest(found, future.reached) >= time:
+                return False
+            latest = finishes.latest(found, future.reached)
+            if latest is not None and latest < time and latest + master_period < self.until:
+                return True
+            if not future.go_on(self.until):
+                return False
+        finished = found.containers[0].finished
+        return finished is not None and finished < time
+
+    @property
+    def _future(self) -> Future:
+        if self._begun is None:
+            self._begun = self._begin()
+        return self._begun

@@ -1,1 +1,0 @@
-"""Running plans: here or on other machines, until figures are precise enough."""

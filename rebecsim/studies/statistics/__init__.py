@@ -1,1 +1,0 @@
-"""Statistics of results: exact moments, figures with intervals, differences, how many runs."""

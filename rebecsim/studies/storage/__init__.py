@@ -1,1 +1,0 @@
-"""Results on disk: run directories, their records, and SQL over them."""

@@ -1,1 +1,0 @@
-"""Workflows as other tools write them: Pegasus' DAX and the instances of WfCommons."""
