@@ -115,7 +115,7 @@ def test_all_sizes_of_a_cluster_have_the_same_step():
     plan = plan_scenario(load_scenario("for_edf"))
     steps = {
         policy: {
-            tuple(code(step_source(check_source(cell.setup.source)).text))
+            tuple(code(step_source(check_source(cell.setup.model_text)).text))
             for cell in plan.cells
             if cell.name.startswith(f"{policy}_")
         }

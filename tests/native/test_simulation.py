@@ -322,7 +322,7 @@ def test_all_templates_give_the_same_batches_and_traces(name):
     cells = plan.cells[::7] if is_plain() else plan.cells[3::97]
     for place, cell in enumerate(cells):
         file = f"{cell.name}.rebeca"
-        checked = check_source(cell.setup.source, file)
+        checked = check_source(cell.setup.model_text, file)
         model = build_model(checked, file)
         for trace in (False, True):
             python, native = (

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.report.groups import GroupAnswer, group_section
 from rebecsim.studies.cells import REPLICATION, Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
-from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Section
 from rebecsim.studies.study import PlannedCell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rebecsim.studies.results import Results
 
 _MOST_ABOUT = 6
 """Answers, each of two variants under a condition, that lead a page; one condition at least."""
@@ -86,6 +88,9 @@ def read_table(results: Results, cell: PlannedCell, name: str, *, first: bool = 
 
     Raises ResultsError for a file that cannot be read.
     """
+    import pyarrow as pa  # not where runs are only printed, as by commands of the light core
+    import pyarrow.parquet as pq
+
     path = results.table(name, cell)
     try:
         table = pq.read_table(path, filters=[(REPLICATION, "=", 0)] if first else None)

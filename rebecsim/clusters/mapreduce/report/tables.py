@@ -6,10 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from rich.table import Table
 
@@ -28,9 +27,13 @@ from rebecsim.clusters.mapreduce.tables import (
 )
 from rebecsim.report.groups import GroupAnswer, JobTimes, grouping
 from rebecsim.studies.cells import REPLICATION
-from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rebecsim.studies.plan import Plan
+    from rebecsim.studies.results import Results
 
 SECOND = 1_000_000
 """Microseconds."""
