@@ -139,7 +139,7 @@ def undrawn() -> Iterator[None]:
     """
     empty = {".svg": b'<svg xmlns="http://www.w3.org/2000/svg"/>', ".png": b"no picture"}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("rebecsim.report.page._rendered", lambda picture: dict(empty))
+        patched.setattr("rebecsim.report.page._rendered", lambda title, picture: dict(empty))
         yield
 
 

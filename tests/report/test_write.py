@@ -1,12 +1,17 @@
 import ast
+import base64
+import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rebecsim.report import write_report
+from rebecsim.report.figures import new_figure
 from rebecsim.studies.executors import executor_of
+from rebecsim.studies.sections import Answered, Picture, Section
 
 FILES = {
     ".report.json",
@@ -86,3 +91,24 @@ def test_charts_are_the_same_whoever_draws_them(full_report, tmp_path):
         assert (tmp_path / "alone" / file).read_bytes() == (
             tmp_path / "together" / file
         ).read_bytes()
+
+
+def test_the_picture_of_an_answer_comes_first_and_asks_once(make_report, tmp_path: Path) -> None:
+    draw = partial(new_figure, 2, 2, make_report().title)  # what a kind gives it: what was run
+    section = Section(
+        "by_queue",
+        "By queue",
+        answer=(Answered("after instead of before:", ("etl waits 70 s less.",)),),
+        pictures=(Picture("waits", "What do jobs wait?", "Means.", draw),),
+    )
+    written = write_report(make_report(sections=[section]), tmp_path / "out")
+    html = written.html.read_text()
+    hero = html.index('class="hero"')
+    assert html.index("etl waits") < hero < html.index('id="more"') < html.index('id="chart-1"')
+    assert [html.count(f'id="chart-{number}"') for number in (1, 2, 3, 4)] == [1, 1, 1, 0]
+    shown = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', html[hero:])
+    assert shown is not None
+    hidden, kept = b"#heading{display:none}", (tmp_path / "out/charts/waits.svg").read_bytes()
+    assert hidden in base64.b64decode(shown[1])
+    assert b'id="heading"' in kept
+    assert hidden not in kept

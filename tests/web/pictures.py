@@ -60,10 +60,10 @@ def addresses(page: Any, address: str, site: Path) -> Iterator[tuple[str, str]]:
     page.goto(f"{address}runs")
     for link in page.locator("tbody th a").all():
         yield f"run-{link.inner_text()}", f"{address.rstrip('/')}{link.get_attribute('href')}"
-    chosen = [
-        page.locator("tbody tr", has_text=name).locator("[name=run]").get_attribute("value")
-        for name in COMPARED
-    ]
+    rows = page.locator("tbody tr")
+    alike = rows.filter(has_text=re.compile("|".join(COMPARED)))
+    compared = (alike if alike.count() else rows).all()[:2]
+    chosen = [each.locator("[name=run]").get_attribute("value") for each in compared]
     yield "diff", f"{address}runs/diff?run={chosen[0]}&run={chosen[1]}"
     yield "sql", f"{address}runs/sql"
     for name in FORMS:
