@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rebecsim.clusters.kit.plugins import PluginPart
     from rebecsim.studies.study import Study
 
-_FOLDERS = ("yarn", "mapreduce", "dispatch", "stages", "batch", "model")
-"""In the order of lists: those with the most users first."""
+_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
+"""In the order in which a record of an old version, without a kind, is asked what it looks like."""
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
 """What gives each kind; those of this package are imported when they are asked for."""

@@ -291,7 +291,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Plugin()", "the plug-in is empty; give it one of yarn_schedulers, slot_schedulers"),
+        ("Plugin()", "the plug-in is empty; give it one of dispatch_policies, eviction_policies"),
         ("Plugin(dispatch_policies=3)", "dispatch_policies must be a tuple, like (mine,), not 3"),
         ("Plugin(dispatch_policies=(3,))", "3 is no DispatchPolicy"),
         (
@@ -589,4 +589,4 @@ def test_a_kind_with_a_method_of_an_earlier_version_is_refused(complaint, method
 
 def test_a_part_that_no_kind_takes_is_refused(complaint):
     said = complaint("from rebecsim.clusters import Plugin\nplugin = Plugin(engines=())\n")
-    assert "a plug-in cannot bring engines; give it one of yarn_schedulers" in said
+    assert "a plug-in cannot bring engines; give it one of dispatch_policies" in said

@@ -82,7 +82,8 @@ def test_a_comparison_from_the_scenario_to_the_questions(run: Run, folder: Path)
 
 def test_the_builtin_scenario_is_listed(run: Run, folder: Path) -> None:
     done = run("scenarios", cwd=folder)
-    assert "backfilling_or_fairshare batch     Backfilling or fairshare" in done.stdout
+    listed = "backfilling_or_fairshare batch     Does backfilling or fairshare serve users better?"
+    assert listed in done.stdout
 
 
 @pytest.mark.parametrize(
