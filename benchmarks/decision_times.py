@@ -1,7 +1,7 @@
 """How long decisions of the resource managers of stages take, as `charged_by = "recorded"` needs.
 
 `python benchmarks/decision_times.py` prints a line for each manager to be put into
-`rebecsim/clusters/stages/managers/decision_times.py`; `python benchmarks/decision_times.py EDF`
+`rebecsim/clusters/stages/managers/decisions.py`; `python benchmarks/decision_times.py EDF`
 that of one. Time is that of the processor, so that others on the machine matter little; the first
 decisions of a run are not counted, as loops are compiled then. Beside each line stand, for every
 problem, what a decision took (ms) and by how much the line is off in sum.
@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from rebecsim.clusters.stages import decisions
-from rebecsim.clusters.stages.decisions import MadeDecision
 from rebecsim.clusters.stages.inputs import StagesSetup
-from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
+from rebecsim.clusters.stages.managers import decisions
+from rebecsim.clusters.stages.managers.decisions import MadeDecision
+from rebecsim.clusters.stages.managers.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES, stages_policy
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.studies.scenario import validated

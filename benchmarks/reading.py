@@ -198,7 +198,7 @@ def _check_property(path: Path) -> object:
 
 def _readers() -> dict[str, Reader]:
     from rebecsim.clusters.scenarios import load
-    from rebecsim.clusters.stages.workloads.files import read_workflow
+    from rebecsim.clusters.stages.workflows import read_workflow
     from rebecsim.clusters.yarn.queue_files.reading import read_queues
     from rebecsim.lang import check_file
     from rebecsim.simulation.simulator import load_run

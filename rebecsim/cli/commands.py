@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from rebecsim.cli.options import keep_inputs
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.commands import Command
+    from rebecsim.clusters.kinds import Command
 
 WRITE = "Write and run a model"
 VERIFY = "Verify a model"
@@ -314,7 +314,7 @@ def _alone(brought: Command) -> Any:
 
 def _of_plugins() -> Mapping[str, Command]:
     """Load the plug-ins of installed packages, and give their commands by name."""
-    from rebecsim.clusters.commands import commands
+    from rebecsim.clusters.kinds import commands
     from rebecsim.clusters.loading import load_installed_plugins
 
     load_installed_plugins()

@@ -1,24 +1,25 @@
-"""The kinds of clusters by name: those of this package, and those of plug-ins.
+"""The kinds of clusters by name, of this package and of plug-ins, and commands of plug-ins.
 
 A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
 What plug-ins may bring to it is in its module `plugin_parts`, and its commands are in `command`.
 The file `commands.toml` says what the list of commands shows of them, and the module of those that
-are in another one.
-"""
+are in another one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.clusters.kit.registry import Registry
+from rebecsim.clusters.kit.plugins import Registry
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.kit.plugin_parts import PluginPart
+    from rebecsim.clusters.kit.plugins import PluginPart
     from rebecsim.studies.study import Study
 
 _FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
@@ -71,3 +72,37 @@ def parts_of_kinds() -> Iterator[PluginPart]:
 def find_kind(name: str) -> Study:
     """Return the kind of this name. Raises UnknownNameError when there is none."""
     return kinds.find(name)()
+
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command that `rebecsim NAME` runs."""
+
+    name: str
+    """What the user types, in lower-case letters, digits and `-`."""
+
+    run: Callable[..., None]
+    """A function whose parameters and docstring give options and help, as Typer reads them."""
+
+    example: str
+    """What follows `rebecsim` in the first line of its help, as in `hello --to you`."""
+
+
+commands: Registry[Command] = Registry("command")
+"""Those of plug-ins; `rebecsim.cli.commands` lists those of the package, which come first."""
+
+
+def require_command(command: object) -> None:
+    """Raises TypeError or ValueError where a plug-in brings a command that cannot be one."""
+    if not isinstance(command, Command):
+        raise TypeError(f"{command!r} is no Command")
+    if not isinstance(command.name, str) or not _NAME.fullmatch(command.name):
+        raise ValueError(
+            f"a command cannot be called {command.name!r}; "
+            "use lower-case letters, digits and -, with a letter first"
+        )
+    if not callable(command.run):
+        raise TypeError(f"command {command.name}: {command.run!r} is no function")

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rebecsim.clusters.kit.plugin_errors import PluginSource
+from rebecsim.clusters.kit.plugins import PluginSource
 from rebecsim.processes import carried
 from rebecsim.trust import PluginRecord
 

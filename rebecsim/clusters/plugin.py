@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-from rebecsim.clusters.commands import Command, commands, require_command
-from rebecsim.clusters.kinds import kinds, parts_of_kinds
-from rebecsim.clusters.kit.plugin_errors import PluginSource, blaming
-from rebecsim.clusters.kit.plugin_parts import PluginPart
+from rebecsim.clusters.kinds import Command, commands, kinds, parts_of_kinds, require_command
+from rebecsim.clusters.kit.plugins import PluginPart, PluginSource, blaming
 from rebecsim.generate.templates import add_templates, remove_templates
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import Study

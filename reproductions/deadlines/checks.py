@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reproductions.agreement import Checked
 from reproductions.deadlines.cells import (
     DeadlinePart,
     average_cell,
+    decision_time_part,
     distance_of,
     half_as_much_less,
     trend_cell,
 )
-from reproductions.deadlines.decision_times import decision_time_part
 from reproductions.deadlines.running import (
     BUDGETS,
     COMPARED_RATES,
@@ -43,6 +42,7 @@ from reproductions.deadlines.running import (
     sweep_name,
     word_count_name,
 )
+from reproductions.framework import Checked
 
 
 def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:

@@ -9,15 +9,14 @@ from typing import Any
 
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
+from rebecsim.clusters.stages.workloads import CLOSED_WORKLOADS
 from rebecsim.errors import UserError
 from rebecsim.studies.estimates import estimate
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running import PlannedRun
 from rebecsim.studies.scenario import validated
 from rebecsim.wording import suggestion
-from reproductions.agreement import ENOUGH_RUNS
-from reproductions.framework import Extent, read_beside
+from reproductions.framework import ENOUGH_RUNS, Extent, read_beside
 from reproductions.workflows.running import planned
 
 GENERIC_JOBS, HADOOP_JOBS = 200, 100

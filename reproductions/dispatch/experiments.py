@@ -12,12 +12,14 @@ from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running import PlannedRun
 from reproductions.dispatch.comparison import (
+    PublishedTable,
     Reproduction,
     reproduction_rows,
+    reproduction_scenarios,
     reproduction_table,
+    tables_of,
 )
 from reproductions.dispatch.page import PageSettings, reproduction_page
-from reproductions.dispatch.published import PublishedTable, reproduction_scenarios, tables_of
 from reproductions.framework import Experiments
 
 

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from reproductions.dispatch.published import PUBLISHED_RUNS
+from reproductions.dispatch.comparison import PUBLISHED_RUNS
 
 MEASURED: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
     Path(__file__).with_name("measured.toml").read_text("utf-8")

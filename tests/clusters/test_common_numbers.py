@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.clusters import Configuration, NatjamConfiguration, natjam_source, rebeca_source
-from rebecsim.clusters.dispatch.patterns.steps import Bursty, Nondet
+from rebecsim.clusters.dispatch.patterns import Bursty, Nondet
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Observation, run_batch

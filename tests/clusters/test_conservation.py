@@ -9,9 +9,7 @@ from hypothesis import Phase, given, settings, strategies as st
 
 from rebecsim.actors import Rebec, Streams
 from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority
-from rebecsim.clusters.dispatch.eviction import EVICTION_POLICIES
-from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, Eviction, NatjamConfiguration
-from rebecsim.clusters.dispatch.patterns.steps import (
+from rebecsim.clusters.dispatch.patterns import (
     Ascending,
     Bursty,
     Descending,
@@ -21,8 +19,13 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     UniformLengths,
     Wave,
 )
-from rebecsim.clusters.dispatch.policies import DISPATCH_POLICIES
-from rebecsim.clusters.dispatch.source import COUNTERS
+from rebecsim.clusters.dispatch.policies import DISPATCH_POLICIES, EVICTION_POLICIES
+from rebecsim.clusters.dispatch.source import (
+    COUNTERS,
+    NATJAM_COUNTERS,
+    Eviction,
+    NatjamConfiguration,
+)
 from rebecsim.clusters.dispatch.study import model_source
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from scipy.interpolate import CubicSpline
 
 from rebecsim.clusters import Sine, Spline
-from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
-from rebecsim.clusters.dispatch.patterns.curves import MAX_PERIOD, TablePattern
+from rebecsim.clusters.dispatch.pattern_kinds import MAX_PERIOD, TablePattern
+from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 
 LEVELS = st.one_of(st.integers(0, 50), st.floats(0, 50)).map(float)
 

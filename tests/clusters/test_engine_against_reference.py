@@ -7,8 +7,8 @@ from statistics import mean, variance
 import pytest
 
 from rebecsim.clusters import COUNTERS, Configuration, busy_time_variables, rebeca_source
-from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
-from rebecsim.clusters.dispatch.patterns.steps import (
+from rebecsim.clusters.dispatch.pattern_kinds import Sine, Spline
+from rebecsim.clusters.dispatch.patterns import (
     Ascending,
     Bursty,
     Linear,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.kit.fair_shares import UNLIMITED, Claim, fair_shares
+from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
 
 _CLAIMS = st.lists(
     st.builds(

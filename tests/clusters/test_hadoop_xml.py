@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties, number_of, read_properties
+from rebecsim.clusters.kit.hadoop import HadoopProperties, number_of, read_properties
 from rebecsim.limits import LimitError
 from rebecsim.workloads.safe_xml import XmlError, read_xml
 

@@ -23,9 +23,9 @@ from rebecsim.clusters import (
     utilisation,
     windows,
 )
-from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
-from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
-from rebecsim.clusters.dispatch.utilisation import busy_intervals
+from rebecsim.clusters.dispatch.configuration import cycled, speed_ratio
+from rebecsim.clusters.dispatch.energy import busy_intervals
+from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Tracer, simulate

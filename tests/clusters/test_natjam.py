@@ -9,14 +9,7 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.actors import Streams, execute
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
 from rebecsim.clusters.dispatch.configuration import HighPriority
-from rebecsim.clusters.dispatch.eviction import EVICTION_POLICIES, eviction_policy
-from rebecsim.clusters.dispatch.natjam import (
-    NATJAM_COUNTERS,
-    Eviction,
-    NatjamConfiguration,
-    natjam_source,
-)
-from rebecsim.clusters.dispatch.patterns.steps import (
+from rebecsim.clusters.dispatch.patterns import (
     Ascending,
     Bursty,
     Descending,
@@ -25,8 +18,15 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     UniformArrivals,
     UniformLengths,
 )
-from rebecsim.clusters.dispatch.source import busy_time_variables
-from rebecsim.clusters.kit.registry import UnknownNameError
+from rebecsim.clusters.dispatch.policies import EVICTION_POLICIES, eviction_policy
+from rebecsim.clusters.dispatch.source import (
+    NATJAM_COUNTERS,
+    Eviction,
+    NatjamConfiguration,
+    busy_time_variables,
+    natjam_source,
+)
+from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Event, Observation, run_batch

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from rebecsim.clusters.dispatch.eviction_measures import (
+from rebecsim.clusters.dispatch.measures import (
     CHECKPOINTS,
     NATJAM_AM_JOB_SUCCESS,
     NATJAM_CHART_METRICS,
@@ -14,7 +14,7 @@ from rebecsim.clusters.dispatch.eviction_measures import (
     NATJAM_MISS_BREAKDOWN,
     NATJAM_SUCCESS_OF_ALL_REQUESTS,
 )
-from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
+from rebecsim.clusters.dispatch.source import NATJAM_COUNTERS
 
 ALL = (*NATJAM_METRICS, *NATJAM_CHART_METRICS, *NATJAM_MISS_BREAKDOWN)
 

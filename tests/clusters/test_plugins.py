@@ -28,8 +28,8 @@ from rebecsim.clusters import (
     unload_plugin,
 )
 from rebecsim.clusters.batch import BATCH_POLICIES
-from rebecsim.clusters.commands import commands
-from rebecsim.clusters.kit.plugin_errors import PluginSource
+from rebecsim.clusters.kinds import commands
+from rebecsim.clusters.kit.plugins import PluginSource
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies

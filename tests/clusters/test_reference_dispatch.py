@@ -8,7 +8,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from reproductions.dispatch.published import MEASURED_RUNS, PUBLISHED_TABLES
+from reproductions.dispatch.comparison import MEASURED_RUNS, PUBLISHED_TABLES
 from tests.clusters.measured import by_size, misses_error_of
 from tests.clusters.reference_dispatch import (
     Cluster,

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from reproductions.dispatch.published import (
+from reproductions.dispatch.comparison import (
     MEASURED_RUNS,
     PUBLISHED_TABLES,
     PublishedRow,

@@ -39,8 +39,7 @@ from rebecsim.clusters.mapreduce.tables import TABLES as MAPREDUCE_TABLES
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.stages import scenario as stages
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
-from rebecsim.clusters.stages.measures import STAGES_MEASURES
-from rebecsim.clusters.stages.tables import TABLES as STAGES_TABLES
+from rebecsim.clusters.stages.measures import STAGES_MEASURES, TABLES as STAGES_TABLES
 from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.configuration import Quirks
 from rebecsim.clusters.yarn.measures import YARN_MEASURES

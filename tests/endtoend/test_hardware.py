@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters import Power, energy
-from rebecsim.clusters.dispatch.hardware import cycled
+from rebecsim.clusters.dispatch.configuration import cycled
 
 SCENARIO = """\
 kind = "dispatch"

@@ -9,6 +9,7 @@ from rich.console import Console
 from rebecsim.clusters import Power
 from rebecsim.clusters.dispatch.energy import Hardware, by_policy_and_size, by_workload
 from rebecsim.clusters.dispatch.report.hardware import (
+    UtilisationOverTime,
     app_master_table,
     energy_charts,
     overview,
@@ -18,7 +19,6 @@ from rebecsim.clusters.dispatch.report.hardware import (
     window_width,
 )
 from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
-from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import FORMS, render_figure, report_view, write_report
 from rebecsim.studies.cells import Cell, Condition
 from rebecsim.studies.moments import CellMoments

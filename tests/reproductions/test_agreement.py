@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from reproductions.agreement import (
+from reproductions.framework import (
     Checked,
     errors_apart,
     is_conspicuous,

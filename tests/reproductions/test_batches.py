@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reproductions.workflows.batches import (
+from reproductions.workflows.running import (
     BATCHES,
     batch_errors,
     error_of_mean,

@@ -16,9 +16,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies.plan import plan_study
 from rebecsim.studies.results import Results
 from rebecsim.studies.running import PlannedRun, run_plans
-from reproductions.capacity.found import Found, Key, as_found
-from reproductions.capacity.published import full_verdicts, published
-from reproductions.capacity.report import (
+from reproductions.capacity.experiments import (
     all_checked,
     compared_tables,
     reproduction_markdown,
@@ -26,25 +24,21 @@ from reproductions.capacity.report import (
     reversals,
     verdict_counts,
 )
+from reproductions.capacity.published import Found, Key, as_found, full_verdicts, published
 from reproductions.capacity.running import (
     QUICK,
     CapacityExtent,
-    found_in,
-)
-from reproductions.capacity.scenarios import (
-    experiment_scenarios,
-    small_scenarios,
-    validation_scenarios,
-)
-from reproductions.capacity.shared_nodes import (
     JobTasks,
     TaskTimes,
+    experiment_scenarios,
+    found_in,
     has_delayed_maps,
     pairings,
+    small_scenarios,
     stragglers,
+    validation_scenarios,
 )
-from reproductions.capacity.small_targets import SMALL_TARGETS, paired_ends
-from reproductions.capacity.targets import checked
+from reproductions.capacity.targets import SMALL_TARGETS, checked, paired_ends
 
 TIMES = {"map_time": 100.0, "reduce_time": 60.0, "execution": 130.0, "waiting": 20.0}
 

@@ -6,11 +6,9 @@ import pytest
 
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
-from reproductions.capacity.found import Found, Key, as_found
-from reproductions.capacity.published import published
-from reproductions.capacity.scenarios import experiment_scenarios, number_of
-from reproductions.capacity.small_targets import SMALL_TARGETS
-from reproductions.capacity.targets import TARGETS, checked
+from reproductions.capacity.published import Found, Key, as_found, published
+from reproductions.capacity.running import experiment_scenarios, number_of
+from reproductions.capacity.targets import SMALL_TARGETS, TARGETS, checked
 
 BY_NAME = {each.name: each for each in (*TARGETS, SMALL_TARGETS[0])}
 

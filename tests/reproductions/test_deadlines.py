@@ -15,12 +15,11 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario import validated
 from reproductions import framework
-from reproductions.agreement import within_count
 from reproductions.deadlines import running as deadline_runs
 from reproductions.deadlines.cells import DeadlinePart
 from reproductions.deadlines.checks import deadline_parts
-from reproductions.deadlines.experiments import DeadlineExperiments
-from reproductions.deadlines.report import (
+from reproductions.deadlines.experiments import (
+    DeadlineExperiments,
     deadlines_markdown,
     deadlines_view,
     distance_notes,
@@ -38,6 +37,7 @@ from reproductions.deadlines.running import (
     published_deadlines,
     sweep_name,
 )
+from reproductions.framework import within_count
 from tests.conftest import Run
 
 SOME = Figures(late=0.0, turnaround=100.0, completion=10.0, processing=0.1, batch=1.0, limited=0.0)

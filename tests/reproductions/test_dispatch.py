@@ -9,14 +9,15 @@ from rebecsim.clusters.dispatch.measures import (
     JOB_REQUEST_SUCCESS,
 )
 from rebecsim.studies.estimates import estimate
-from reproductions.agreement import standard_error_for
 from reproductions.dispatch.comparison import (
+    PublishedRow,
+    PublishedTable,
     Reproduction,
     ReproductionRow,
     reproduction_rows,
     reproduction_table,
 )
-from reproductions.dispatch.published import PublishedRow, PublishedTable
+from reproductions.framework import standard_error_for
 
 
 def plain(rows: list[ReproductionRow]) -> str:

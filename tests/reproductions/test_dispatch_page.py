@@ -11,28 +11,25 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli.commands import app
-from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.source import COUNTERS
+from rebecsim.clusters.dispatch.source import COUNTERS, NATJAM_COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.cells import Cell
 from rebecsim.studies.moments import CellMoments
-from reproductions.agreement import MOST_ERRORS
 from reproductions.dispatch.comparison import (
+    PUBLISHED_TABLES,
+    PublishedTable,
     Reproduction,
     reproduction_rows,
+    reproduction_scenarios,
+    tables_of,
 )
 from reproductions.dispatch.page import (
     NO_REASON_KNOWN,
     PageSettings,
     reproduction_page,
 )
-from reproductions.dispatch.published import (
-    PUBLISHED_TABLES,
-    PublishedTable,
-    reproduction_scenarios,
-    tables_of,
-)
+from reproductions.framework import MOST_ERRORS
 
 OTHER_JOBS = {"4.11", "4.13"}
 """Tables whose policies saw different jobs."""

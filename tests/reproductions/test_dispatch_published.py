@@ -5,12 +5,11 @@ import math
 import pytest
 
 from rebecsim.clusters import DISPATCH_POLICIES
-from rebecsim.clusters.dispatch.eviction import EVICTION_POLICIES
-from rebecsim.clusters.dispatch.eviction_measures import NATJAM_METRICS
-from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
+from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS, NATJAM_METRICS
+from rebecsim.clusters.dispatch.policies import EVICTION_POLICIES
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.errors import UserError
-from reproductions.dispatch.published import (
+from reproductions.dispatch.comparison import (
     FIGURES,
     MEASURED_RUNS,
     PUBLISHED_RUNS,

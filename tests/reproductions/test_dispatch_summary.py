@@ -6,7 +6,7 @@ from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUC
 from rebecsim.metrics import Metric
 from rebecsim.studies.estimates import student_estimate
 from reproductions.dispatch.comparison import ReproductionRow
-from reproductions.dispatch.summary import best_policies, mean_figures
+from reproductions.dispatch.page import best_policies, mean_figures
 
 
 def row(

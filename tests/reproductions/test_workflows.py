@@ -13,13 +13,19 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from rebecsim.clusters.stages.inputs import place_of_run
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.errors import UserError
 from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.running import PlannedRun
 from reproductions.workflows import running
-from reproductions.workflows.batches import spread_errors
+from reproductions.workflows.experiments import (
+    distance_lines,
+    statements,
+    within_counts,
+    workflows_markdown,
+    workflows_view,
+)
 from reproductions.workflows.published import (
     FIGURES,
     BudgetTable,
@@ -27,19 +33,13 @@ from reproductions.workflows.published import (
     default_point,
     published,
 )
-from reproductions.workflows.report import (
-    distance_lines,
-    within_counts,
-    workflows_markdown,
-    workflows_view,
-)
 from reproductions.workflows.running import (
     ComparedCell,
     FoundTable,
     WorkflowExtent,
     compared_row,
+    spread_errors,
 )
-from reproductions.workflows.statements import statements
 from tests.conftest import Run
 
 

@@ -3,8 +3,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.clusters.dispatch.traced import traced_runs, utilisation_over_time
-from rebecsim.clusters.dispatch.utilisation import utilisation
+from rebecsim.clusters.dispatch.energy import utilisation
+from rebecsim.clusters.dispatch.report.hardware import traced_runs, utilisation_over_time
 from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.parts import row_groups, schema_of

@@ -11,7 +11,7 @@ import typer
 
 import rebecsim
 from rebecsim.cli.commands import app
-from rebecsim.clusters.commands import commands
+from rebecsim.clusters.kinds import commands
 from rebecsim.clusters.loading import load_plugin_folder
 from rebecsim.errors import UserError
 

@@ -122,7 +122,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     require("rebecsim diff", "scipy", "pyarrow")
     leave_pandas_alone()
     from rebecsim.clusters.kinds import find_kind
-    from rebecsim.clusters.kit.registry import UnknownNameError
+    from rebecsim.clusters.kit.plugins import UnknownNameError
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.report.stored import diff_view
     from rebecsim.studies.stored_runs import compare_runs

@@ -10,7 +10,7 @@ from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.validation import check_capacity, check_submissions
-from rebecsim.clusters.kit.plugin_parts import PluginPart, require_policy
+from rebecsim.clusters.kit.plugins import PluginPart, require_policy
 from rebecsim.workloads import Workload
 
 

@@ -15,7 +15,7 @@ from rebecsim.clusters.batch.machine import Job, Machine, Pool
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
 from rebecsim.clusters.batch.rebecs import Foresight, cluster_model
-from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, rarely_collecting, serve
 from rebecsim.errors import UserError
 from rebecsim.studies.size import RunSize

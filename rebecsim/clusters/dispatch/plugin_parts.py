@@ -11,14 +11,16 @@ import re
 from typing import Any
 
 from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority
-from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies
-from rebecsim.clusters.dispatch.natjam import NatjamConfiguration, natjam_source
-from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
-from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
-from rebecsim.clusters.dispatch.patterns.steps import UniformArrivals, UniformLengths
-from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
-from rebecsim.clusters.dispatch.source import rebeca_source
-from rebecsim.clusters.kit.plugin_parts import PluginPart, abstract_methods, require_policy
+from rebecsim.clusters.dispatch.pattern_kinds import arrivals, lengths
+from rebecsim.clusters.dispatch.patterns import UniformArrivals, UniformLengths, WorkloadPattern
+from rebecsim.clusters.dispatch.policies import (
+    DispatchPolicy,
+    EvictionPolicy,
+    dispatch_policies,
+    eviction_policies,
+)
+from rebecsim.clusters.dispatch.source import NatjamConfiguration, natjam_source, rebeca_source
+from rebecsim.clusters.kit.plugins import PluginPart, abstract_methods, require_policy
 from rebecsim.generate.templates import has_template, template_environment
 from rebecsim.lang import check_source
 

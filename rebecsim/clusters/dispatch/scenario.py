@@ -40,22 +40,22 @@ from rebecsim.clusters.dispatch.configuration import (
     Configuration,
     Epsilon,
     HighPriority,
+    Power,
     QueueSize,
+    Speeds,
     Workload,
     counts_priorities,
 )
-from rebecsim.clusters.dispatch.eviction import eviction_policy
-from rebecsim.clusters.dispatch.hardware import Power, Speeds
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
-from rebecsim.clusters.dispatch.natjam import Eviction, NatjamConfiguration
-from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH, WorkloadPattern
-from rebecsim.clusters.dispatch.patterns.kinds import (
+from rebecsim.clusters.dispatch.pattern_kinds import (
     ARRIVAL_PATTERNS,
     LENGTH_PATTERNS,
     Arrivals,
     Lengths,
 )
-from rebecsim.clusters.dispatch.policies import dispatch_policy
+from rebecsim.clusters.dispatch.patterns import MAX_LENGTH, WorkloadPattern
+from rebecsim.clusters.dispatch.policies import dispatch_policy, eviction_policy
+from rebecsim.clusters.dispatch.source import Eviction, NatjamConfiguration
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Order
 from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates

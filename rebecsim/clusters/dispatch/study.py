@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.randomness import key_of
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
-from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, NATJAM_METRICS
-from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
-from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
+from rebecsim.clusters.dispatch.measures import (
+    DISPATCH_METRICS,
+    NATJAM_CHART_METRICS,
+    NATJAM_METRICS,
+)
 from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import (
     COUNTERS,
     HIGH_PRIORITY_COUNTERS,
+    NATJAM_COUNTERS,
+    NatjamConfiguration,
     busy_time_variables,
+    natjam_source,
     rebeca_source,
 )
 from rebecsim.metrics import Metric

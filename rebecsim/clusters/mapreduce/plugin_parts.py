@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rebecsim.clusters.kit.plugin_parts import PluginPart, require_policy
+from rebecsim.clusters.kit.plugins import PluginPart, require_policy
 from rebecsim.clusters.mapreduce.schedulers.registry import SlotScheduler, slot_schedulers
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 

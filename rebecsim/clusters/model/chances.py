@@ -17,7 +17,7 @@ from rebecsim.actors import ChoiceLaw, Step, Streams, System
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.system import Choose
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.expressions import Expression
+from rebecsim.clusters.model.observing import Expression
 from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import ArgumentError, UserError

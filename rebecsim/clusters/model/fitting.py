@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from rebecsim.clusters.model.columns import BASE, own_columns
-from rebecsim.clusters.model.expressions import expression_fault
+from rebecsim.clusters.model.measures import BASE, own_columns
+from rebecsim.clusters.model.observing import ALL, expression_fault, server_fault, server_names
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
-from rebecsim.clusters.model.servers import ALL, server_fault, server_names
 from rebecsim.clusters.model.variants import (
     MODEL_SUFFIXES,
     ModelText,

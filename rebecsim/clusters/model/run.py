@@ -16,11 +16,10 @@ import numpy as np
 
 from rebecsim.actors import Streams
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.columns import CURVES, END, ENDINGS, MESSAGES, TABLES, WAITS
-from rebecsim.clusters.model.expressions import Expression
+from rebecsim.clusters.model.measures import CURVES, END, ENDINGS, MESSAGES, TABLES, WAITS
+from rebecsim.clusters.model.observing import Expression, Watched, Watcher
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
-from rebecsim.clusters.model.watching import Watched, Watcher
 from rebecsim.errors import UserError
 from rebecsim.native.engines import UNITS_PER_MESSAGE, Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, RunResult, Tracer, simulate

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.actors import Model
+from rebecsim.clusters.model.observing import ALL
 from rebecsim.clusters.model.scenario import ModelScenario, Swept
-from rebecsim.clusters.model.servers import ALL
 from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text, sweep_fault
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.actors import Recorder, Streams, Violation
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.columns import columns_of, tables_of
-from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.fitting import scenario_faults
-from rebecsim.clusters.model.measures import measures_of
+from rebecsim.clusters.model.measures import columns_of, measures_of, tables_of
+from rebecsim.clusters.model.observing import Expression
 from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows, why_python
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import ModelText, open_text

@@ -15,8 +15,7 @@ import numpy as np
 
 from rebecsim.clusters.kit.timeline import overfull
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
-from rebecsim.clusters.stages.resources import StageResource, pool_of
-from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.clusters.stages.resources import Assignment, StageResource, pool_of
 from rebecsim.errors import UserError
 
 

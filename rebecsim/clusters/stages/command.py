@@ -66,12 +66,16 @@ def workflow(
     plugin: Plugins = None,
 ) -> None:
     """Describe, draw and run a workflow that has a deadline."""
-    from rebecsim.clusters.stages.report.workflow_drawing import draw_workflow, require_drawing
-    from rebecsim.clusters.stages.report.workflow_text import groups_table, shape_table
+    from rebecsim.clusters.stages.inputs import size_of_tasks
+    from rebecsim.clusters.stages.job import WorkflowShape
+    from rebecsim.clusters.stages.report.workflow import (
+        draw_workflow,
+        groups_table,
+        require_drawing,
+        shape_table,
+    )
     from rebecsim.clusters.stages.resources import alike
-    from rebecsim.clusters.stages.size import size_of_tasks
-    from rebecsim.clusters.stages.workloads.files import read_workflow
-    from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+    from rebecsim.clusters.stages.workflows import read_workflow
     from rebecsim.studies.size import Size
 
     use_plugins(plugin)
@@ -141,7 +145,7 @@ def _run(
     """Run a workflow alone under each manager, and show when it ended."""
     from rebecsim.clusters.stages.cluster import run_stages
     from rebecsim.clusters.stages.job import SECOND, StageJob
-    from rebecsim.clusters.stages.report.workflow_text import outcome_table
+    from rebecsim.clusters.stages.report.workflow import outcome_table
     from rebecsim.wording import counted
 
     job = StageJob(0, 0, 0, deadline, tasks, name)
@@ -162,7 +166,7 @@ def _deadline(
 ) -> int:
     """Give the deadline of a workflow (ms). Raises UserError for one of 0 ms."""
     from rebecsim.clusters.stages.job import SECOND, StageJob
-    from rebecsim.clusters.stages.workloads.stream import with_deadline
+    from rebecsim.clusters.stages.workloads import with_deadline
 
     if by.deadline is None:
         bare = StageJob(0, 0, 0, 0, tasks)

@@ -1,28 +1,36 @@
-"""The inputs of a run: its jobs, its resources and the cost of decisions."""
+"""The inputs of a run, and how large a run is: jobs, resources and the cost of decisions.
+
+What is drawn once for a run differs between runs only, so that few runs say little of it. Their
+places are therefore spread evenly, from a start that is drawn: any run by itself is as likely to be
+in one place as in another, and the first 2, 4, 8, ... runs are equally far apart, a systematic
+sample (Cochran, Sampling Techniques, 3rd edition, Wiley 1977, chapter 8), in the order of van der
+Corput (Niederreiter, Random Number Generation and Quasi-Monte Carlo Methods, SIAM 1992, chapter 3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
-from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates
-from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
+from rebecsim.clusters.stages.estimates import EstimateErrors, with_estimates
+from rebecsim.clusters.stages.hadoop import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
-from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost, DecisionWork
 from rebecsim.clusters.stages.managers.registry import (
     HANDLING_ERRORS,
+    can_search,
     stages_policies,
     stages_policy,
 )
-from rebecsim.clusters.stages.managers.wfbb.manager import WorkflowBudgets
+from rebecsim.clusters.stages.managers.searching import SearchingManager
+from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.scenario import (
@@ -30,24 +38,33 @@ from rebecsim.clusters.stages.scenario import (
     StagesWorkload,
     SyntheticTable,
 )
-from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
-from rebecsim.clusters.stages.workloads.files import read_workflow
-from rebecsim.clusters.stages.workloads.map_reduce import (
+from rebecsim.clusters.stages.workflows import SIZES, WORKFLOWS, read_workflow
+from rebecsim.clusters.stages.workloads import (
+    CLOSED_WORKLOADS,
     FacebookMapReduce,
-    SyntheticMapReduce,
-    WordCount,
-)
-from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS
-from rebecsim.clusters.stages.workloads.spread import place_of_run
-from rebecsim.clusters.stages.workloads.stream import (
     JobDraws,
     SampleTime,
     Stream,
+    SyntheticMapReduce,
     TaskDrawer,
+    WordCount,
     stream_of,
 )
 from rebecsim.processes import carried, version_of
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_sequence
+
+
+def place_of_run(seed: int, replication: int) -> float:
+    """Give a number in [0, 1) for a replication of all scenarios with a seed."""
+    start = np.random.default_rng(seed_sequence(seed, "places of runs", size=8)).random()
+    return float((start + _reversed(replication)) % 1.0)
+
+
+def _reversed(number: int) -> float:
+    """Give the binary digits of a number in reverse behind the point: 0, 1/2, 1/4, 3/4, 1/8, ..."""
+    digits = f"{number:b}"
+    return int(digits[::-1], 2) / (1 << len(digits))
 
 
 @dataclass(frozen=True)
@@ -199,3 +216,44 @@ def map_reduce_jobs(
 
 def _always(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:
     return tasks
+
+
+_SECONDS_A_TASK = 4e-5
+_SECONDS_A_PAIR = 3e-7
+"""Measured with jobs of 5 to 1,000 maps: each task is looked at again as others of its job end."""
+
+_BYTES_A_TASK = 2_000
+
+
+def run_size(setup: StagesSetup) -> RunSize:
+    """Estimate a run. Raises UserError and OSError for files that are wrong."""
+    workload = setup.scenario.workload
+    if workload.jobs is None or workload.files:
+        jobs = setup.jobs(0)
+        return _with_search(setup, size_of_tasks(len(jobs), sum(len(job.tasks) for job in jobs)))
+    if workload.map_reduce is not None:
+        tasks = map_reduce_jobs(workload.map_reduce).expected_tasks(workload.jobs)
+    else:
+        sizes = [SIZES[name] for name in workload.sizes]
+        tasks = round(workload.jobs * sum(sizes) / len(sizes))
+    return _with_search(setup, size_of_tasks(workload.jobs, tasks))
+
+
+def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:
+    """Add what solvers take at least, by what was recorded of the resource manager.
+
+    If rules go first, nobody knows before which decisions they leave to a solver.
+    """
+    policy, solver = stages_policy(setup.policy), setup.scenario.solver
+    if policy.times is None or not can_search(setup.policy):
+        return size
+    tasks = size.tasks // max(size.jobs, 1)
+    searched = 0.0 if solver.rules_first else solver.limit
+    decision = policy.times.of(DecisionWork(tasks, tasks, searched)) / 1000
+    return replace(size, seconds=size.seconds + size.jobs * decision, at_least=True)
+
+
+def size_of_tasks(jobs: int, tasks: int) -> RunSize:
+    """Estimate a run of so many jobs with so many tasks together."""
+    seconds = tasks * (_SECONDS_A_TASK + _SECONDS_A_PAIR * tasks / max(jobs, 1))
+    return RunSize(jobs, tasks, seconds, tasks * _BYTES_A_TASK)

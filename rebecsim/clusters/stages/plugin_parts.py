@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rebecsim.clusters.kit.plugin_parts import PluginPart, require_policy
+from rebecsim.clusters.kit.plugins import PluginPart, require_policy
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.registry import StagesPolicy, stages_policies
 

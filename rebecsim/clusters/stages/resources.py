@@ -1,11 +1,17 @@
-"""Resources: each has slots for any task, or slots for maps and slots for reduces."""
+"""Resources, where the data of maps lie, and schedules: which task runs where, and when.
+
+Each resource has slots for any task, or slots for maps and slots for reduces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
-from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKind
+import numpy as np
+
+from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.errors import UserError
 
 
@@ -87,3 +93,84 @@ def require_runnable(jobs: Iterable[StageJob], resources: Iterable[StageResource
                     f"{job.name}, {task.name or f'task {task.number}'}: is a task of kind "
                     f"{task.kind.name.lower()}, for which no resource has a slot"
                 )
+
+
+class Assignment(NamedTuple):
+    """A task on a resource from `start` until before `end` (ms). Dummies have none."""
+
+    key: TaskKey
+    resource: int
+    start: int
+    end: int
+
+
+class Schedule:
+    """What runs and what is to run.
+
+    Attributes:
+        scheduled: the tasks that have not started, read-only; later changes appear in it.
+        running: those that have started and not ended, read-only. Their end is the expected one.
+        done: those that have ended, as they ran, read-only.
+    """
+
+    def __init__(self) -> None:
+        self._scheduled: dict[TaskKey, Assignment] = {}
+        self._running: dict[TaskKey, Assignment] = {}
+        self._done: dict[TaskKey, Assignment] = {}
+        self.scheduled: Mapping[TaskKey, Assignment] = MappingProxyType(self._scheduled)
+        self.running: Mapping[TaskKey, Assignment] = MappingProxyType(self._running)
+        self.done: Mapping[TaskKey, Assignment] = MappingProxyType(self._done)
+
+    def plan(self, assignment: Assignment) -> None:
+        """Schedule a task, anew if it was scheduled before."""
+        self._scheduled[assignment.key] = assignment
+
+    def begin(self, assignment: Assignment) -> None:
+        """Let a scheduled task start."""
+        del self._scheduled[assignment.key]
+        self._running[assignment.key] = assignment
+
+    def extend(self, assignment: Assignment) -> None:
+        """Expect a task that runs to end at another time."""
+        self._running[assignment.key] = assignment
+
+    def end(self, assignment: Assignment, now: int) -> Assignment:
+        """Let a task end that was running; give it as it ran."""
+        del self._running[assignment.key]
+        ran = assignment if assignment.end == now else assignment._replace(end=now)
+        self._done[assignment.key] = ran
+        return ran
+
+
+@dataclass(frozen=True)
+class Locality:
+    """Every map reads a block of data that some resources have; others get it from there first.
+
+    Attributes:
+        resources: how many there are.
+        replicas: how many of them have each block, if there are so many.
+        transfer: how long a map takes longer elsewhere (ms).
+        seed: of the random numbers that say which; they are the same for all resource managers.
+    """
+
+    resources: int
+    replicas: int
+    transfer: int
+    seed: tuple[int, ...]
+    _known: dict[TaskKey, frozenset[int]] = field(default_factory=dict, repr=False, compare=False)
+
+    def local(self, key: TaskKey) -> frozenset[int]:
+        """Give the resources that have what a map reads."""
+        found = self._known.get(key)
+        if found is None:
+            draws = np.random.default_rng([*self.seed, *key])
+            count = min(self.replicas, self.resources)
+            chosen = draws.choice(self.resources, count, replace=False).tolist()
+            found = self._known[key] = frozenset(chosen)
+        return found
+
+    def extra(self, key: TaskKey, kind: TaskKind, resource: int) -> int:
+        """Give how much longer a task takes on a resource than where its data lie (ms)."""
+        if kind is not TaskKind.MAP or resource in self.local(key):
+            return 0
+        return self.transfer

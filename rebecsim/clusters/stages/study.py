@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rebecsim.clusters.stages.decisions import ChargedBy
-from rebecsim.clusters.stages.inputs import StagesSetup, unrecorded
+from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
+from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.registry import can_search
-from rebecsim.clusters.stages.measures import SEARCHED, STAGES_MEASURES, run_figures
+from rebecsim.clusters.stages.measures import (
+    SEARCHED,
+    STAGES_MEASURES,
+    TABLES,
+    run_figures,
+    tables_of,
+)
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.clusters.stages.size import run_size
-from rebecsim.clusters.stages.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import REPLICATION, Cell, Column, Compared, Rows
 from rebecsim.studies.moments import CellMoments

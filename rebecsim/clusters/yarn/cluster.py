@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
-from rebecsim.clusters.kit.plugin_errors import blaming
+from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Killed, NodeSize

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.clusters.kinds import find_kind
-from rebecsim.clusters.kit.registry import UnknownNameError
+from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.report.answer import answer_text
 from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from rebecsim.clusters.kinds import find_kind
-from rebecsim.clusters.kit.registry import UnknownNameError
+from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
 from rebecsim.report.page import scenario_rows

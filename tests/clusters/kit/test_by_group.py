@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rebecsim.clusters.kit.by_group import by_group_section, first_cells
+from rebecsim.clusters.kit.report import by_group_section, first_cells
 from rebecsim.report.groups import GroupAnswer, JobTimes
 from rebecsim.studies.cells import Condition
 

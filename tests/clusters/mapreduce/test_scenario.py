@@ -12,7 +12,7 @@ from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario_files import ScenarioError
 from reproductions.capacity.published import published
-from reproductions.capacity.scenarios import (
+from reproductions.capacity.running import (
     experiment_scenarios,
     small_scenarios,
     validation_scenarios,

@@ -7,12 +7,11 @@ import random
 import numpy as np
 from hypothesis import example, given, settings, strategies as st
 
-from rebecsim.clusters.dispatch.orders.bounds import columns_of
-from rebecsim.clusters.dispatch.orders.busy import BusyPeriods
+from rebecsim.clusters.dispatch.orders.bounds import BusyPeriods, columns_of
 from rebecsim.clusters.dispatch.orders.graph import find_states
 from rebecsim.clusters.dispatch.orders.loops import NODES
+from rebecsim.clusters.dispatch.orders.solving import Values
 from rebecsim.clusters.dispatch.orders.states import cluster_of
-from rebecsim.clusters.dispatch.orders.values import Values
 from tests.clusters.orders.test_exact_clusters import drawn_configuration
 from tests.examples import dear
 

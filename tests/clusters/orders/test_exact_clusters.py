@@ -8,12 +8,11 @@ import random
 import pytest
 
 from rebecsim.actors import ReplayScheduler
-from rebecsim.clusters.dispatch.configuration import Configuration
-from rebecsim.clusters.dispatch.hardware import Power, cycled
+from rebecsim.clusters.dispatch.configuration import Configuration, Power, cycled
 from rebecsim.clusters.dispatch.orders.replaying import extreme_run
+from rebecsim.clusters.dispatch.orders.results import ClusterValues
 from rebecsim.clusters.dispatch.orders.solving import exact_cluster, states_of
 from rebecsim.clusters.dispatch.orders.states import cluster_of
-from rebecsim.clusters.dispatch.orders.worth import ClusterValues
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.errors import UserError

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Worth
+from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Worth
 from rebecsim.clusters.dispatch.report.exact import answers_in_words
 from rebecsim.studies.cells import Cell, Condition
 

@@ -11,11 +11,10 @@ import pytest
 
 from rebecsim.actors import ReplayScheduler, Run as Choices
 from rebecsim.clusters.dispatch.configuration import Configuration
-from rebecsim.clusters.dispatch.natjam import NatjamConfiguration, natjam_source
 from rebecsim.clusters.dispatch.orders.messages import MessageCluster, message_orders
+from rebecsim.clusters.dispatch.orders.results import ClusterValues
 from rebecsim.clusters.dispatch.orders.solving import exact_cluster
-from rebecsim.clusters.dispatch.orders.worth import ClusterValues
-from rebecsim.clusters.dispatch.source import rebeca_source
+from rebecsim.clusters.dispatch.source import NatjamConfiguration, natjam_source, rebeca_source
 from rebecsim.exploration.orders import GOALS, Quantity, exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from rebecsim.clusters.stages.cluster import run_stages
 from rebecsim.clusters.stages.job import StageJob
 from rebecsim.clusters.stages.laxity import (
+    BudgetRule,
+    Timelines,
+    budget_of,
     planned_run,
     sample_run,
     sequential_time,
@@ -16,12 +19,10 @@ from rebecsim.clusters.stages.laxity import (
     unlimited_run,
 )
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
-from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule, budget_of
-from rebecsim.clusters.stages.managers.wfbb.mapped_job import MappedJob, by_deadline, by_laxity
+from rebecsim.clusters.stages.managers.wfbb import MappedJob, by_deadline, by_laxity
 from rebecsim.clusters.stages.resources import StageResource, alike
-from rebecsim.clusters.stages.timelines import Timelines
-from rebecsim.clusters.stages.workloads.scientific import CyberShake
-from rebecsim.clusters.stages.workloads.stream import JobDraws, Stream, stream_of
+from rebecsim.clusters.stages.workflows import CyberShake
+from rebecsim.clusters.stages.workloads import JobDraws, Stream, stream_of
 from tests.clusters.stages.jobs import (
     fork_and_skip,
     generic_resources,

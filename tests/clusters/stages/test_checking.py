@@ -15,8 +15,7 @@ from rebecsim.clusters.stages.checking import (
     require_sound_schedule,
 )
 from rebecsim.clusters.stages.job import StageTask, TaskKey
-from rebecsim.clusters.stages.resources import alike, typed_alike
-from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.clusters.stages.resources import Assignment, alike, typed_alike
 from tests.clusters.stages.jobs import (
     fork_and_skip,
     job,

@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.stages.cluster import run_stages, stages_model
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost, DecisionTimes
 from rebecsim.clusters.stages.job import BrokenJobError, StageJob, StageTask, TaskKey
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost, DecisionTimes
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.resources import alike, typed_alike
 from rebecsim.errors import UserError

@@ -14,10 +14,9 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.inputs import StagesSetup
 from rebecsim.clusters.stages.job import TaskKey
-from rebecsim.clusters.stages.measures import MeasuredStages
+from rebecsim.clusters.stages.measures import DECISIONS, JOBS, TASKS, MeasuredStages, tables_of
 from rebecsim.clusters.stages.resources import StageResource
 from rebecsim.clusters.stages.scenario import StagesScenario
-from rebecsim.clusters.stages.tables import DECISIONS, JOBS, TASKS, tables_of
 from rebecsim.studies.scenario import validated
 
 DISPATCHING = ("EDF", "FIFO", "MLF", "MINEDF_WC")

@@ -12,13 +12,12 @@ import pytest
 
 from rebecsim.clusters.stages.checking import require_sound_schedule
 from rebecsim.clusters.stages.cluster import FinishedStages, run_stages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey
-from rebecsim.clusters.stages.managers.constraints.matching import matched
-from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
-from rebecsim.clusters.stages.managers.constraints.problem import planning_problem
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.managers.mrcp import ConstraintManager
+from rebecsim.clusters.stages.managers.planning import matched, planning_problem
 from rebecsim.clusters.stages.managers.registry import stages_policy
+from rebecsim.clusters.stages.managers.searching import SolverSettings
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.errors import UserError
 from tests.clusters.stages.jobs import job, map_reduce, task

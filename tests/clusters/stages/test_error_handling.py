@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.kit.registry import UnknownNameError
+from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
-from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
-from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
+from rebecsim.clusters.stages.hadoop import run_on_hadoop
+from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
-from rebecsim.clusters.stages.managers.error_handling import MeanErrors
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.managers.manager import MeanErrors
 from rebecsim.clusters.stages.managers.registry import stages_policy
+from rebecsim.clusters.stages.managers.searching import SolverSettings
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.study import STUDY
 from tests.clusters.stages.jobs import (

@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.clusters.stages.checking import BrokenScheduleError, ScheduleChecker
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
-from rebecsim.clusters.stages.estimates.models import (
+from rebecsim.clusters.stages.estimates import (
     ConstantErrors,
     EstimateErrors,
     FeitelsonErrors,
@@ -21,10 +20,10 @@ from rebecsim.clusters.stages.estimates.models import (
     with_estimates,
 )
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.resources import StageResource, alike
-from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.resources import Assignment, StageResource, alike
 from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     fork_and_skip,

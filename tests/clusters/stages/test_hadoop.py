@@ -12,16 +12,19 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.clusters.stages.checking import BrokenScheduleError, require_slots
 from rebecsim.clusters.stages.cluster import FinishedStages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
-from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
-from rebecsim.clusters.stages.hadoop.job_tasks import JobTask, JobTaskQueue
-from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
+from rebecsim.clusters.stages.hadoop import run_on_hadoop
+from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings, JobTask, JobTaskQueue
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
-from rebecsim.clusters.stages.locality import Locality
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
-from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.clusters.stages.managers.searching import SolverSettings
+from rebecsim.clusters.stages.resources import (
+    Assignment,
+    Locality,
+    StageResource,
+    alike,
+    typed_alike,
+)
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario_files import ScenarioError

@@ -12,16 +12,16 @@ import rebecsim.clusters  # noqa: F401 - registers what is built in
 from rebecsim.clusters.loading import load_plugin, unload_plugin
 from rebecsim.clusters.stages.checking import require_sound_schedule
 from rebecsim.clusters.stages.cluster import run_stages
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
-from rebecsim.clusters.stages.managers.minimum_slots import PhaseWork, least_slots
+from rebecsim.clusters.stages.managers import wfbb
+from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.managers.dispatching import PhaseWork, least_slots
 from rebecsim.clusters.stages.managers.registry import (
     BUILTIN_STAGES_POLICIES,
     STAGES_POLICIES,
     StagesPolicy,
     stages_policy,
 )
-from rebecsim.clusters.stages.managers.wfbb import mapping
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from tests.clusters.stages.jobs import (
     generic_resources,
@@ -154,11 +154,11 @@ def test_what_cannot_be_in_time_is_placed_where_nobody_else_is_late_for_it() -> 
     assert run.completed == {0: 10, 1: 20}
 
 
-@pytest.mark.parametrize(("attempts", "late"), [(mapping.MOST_ATTEMPTS, 0), (0, 1)])
+@pytest.mark.parametrize(("attempts", "late"), [(wfbb.MOST_ATTEMPTS, 0), (0, 1)])
 def test_a_decision_tries_so_many_remappings_and_then_maps_late(
     attempts: int, late: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mapping, "MOST_ATTEMPTS", attempts)
+    monkeypatch.setattr(wfbb, "MOST_ATTEMPTS", attempts)
     patient, urgent = job(0, 10, 90, task(0, 5)), job(1, 10, 16, task(0, 6))
     run = run_stages([patient, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     # By deadlines the urgent one is considered first, unless it arrives later.

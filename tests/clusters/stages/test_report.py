@@ -9,9 +9,15 @@ import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.clusters.stages.measures import mser_warm_up
-from rebecsim.clusters.stages.report.charts import gantt_figure, lateness_figure, laxity_figure
+from rebecsim.clusters.stages.report.charts import (
+    StoredStages,
+    TaskColumns,
+    gantt_figure,
+    lateness_figure,
+    laxity_figure,
+    read_stages,
+)
 from rebecsim.clusters.stages.report.sections import stages_sections
-from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns, read_stages
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.scenario import validated

@@ -10,25 +10,29 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.clusters.scenarios import load, load_scenario
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost, DecisionWork
 from rebecsim.clusters.stages.inputs import StagesSetup
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
-from rebecsim.clusters.stages.managers.decision_times import DECISION_TIMES
+from rebecsim.clusters.stages.managers.decisions import (
+    DECISION_TIMES,
+    ChargedBy,
+    DecisionCost,
+    DecisionWork,
+)
 from rebecsim.clusters.stages.managers.registry import (
     BUILTIN_STAGES_POLICIES,
     stages_policies,
     stages_policy,
 )
+from rebecsim.clusters.stages.managers.searching import SolverSettings
 from rebecsim.clusters.stages.measures import (
     CLOCK_FIGURES,
     STAGES_MEASURES,
+    TABLES,
     most_warm_up,
     mser_warm_up,
 )
 from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
-from rebecsim.clusters.stages.tables import TABLES
 from rebecsim.report import reading_notes, shown_figures
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results

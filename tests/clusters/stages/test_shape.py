@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.stages.job import StageJob, StageTask
+from rebecsim.clusters.stages.job import StageJob, StageTask, WorkflowShape
 from rebecsim.clusters.stages.laxity import sequential_time, shortest_time
-from rebecsim.clusters.stages.report.workflow_drawing import workflow_svg
-from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+from rebecsim.clusters.stages.report.workflow import workflow_svg
 from rebecsim.report import GROUND, INK, painted
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.stages.job import TaskKind
+from rebecsim.clusters.stages.laxity import Timelines
 from rebecsim.clusters.stages.resources import alike
-from rebecsim.clusters.stages.timelines import Timelines
 
 RESOURCES, SLOTS, HORIZON = 2, 2, 40
 GENERIC = TaskKind.GENERIC

@@ -8,21 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.clusters.stages.inputs import place_of_run
 from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
 from rebecsim.clusters.stages.resources import alike, typed_alike
-from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
-from rebecsim.clusters.stages.workloads.map_reduce import (
+from rebecsim.clusters.stages.workflows import SIZES, WORKFLOWS, truncated_normal
+from rebecsim.clusters.stages.workloads import (
+    CLOSED_WORKLOADS,
     FACEBOOK_TYPES,
     FacebookMapReduce,
-    WordCount,
-)
-from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
-from rebecsim.clusters.stages.workloads.spread import place_of_run
-from rebecsim.clusters.stages.workloads.stream import (
     JobDraws,
     SampleTime,
     Stream,
+    WordCount,
     stream_of,
     with_deadline,
 )

@@ -9,7 +9,7 @@ from rebecsim.clusters import Linear, Nondet, UniformArrivals
 from rebecsim.clusters.dispatch.scenario import MAX_CONFIGURATIONS, Scenario
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.scenario_files import ScenarioError, builtin_scenarios
-from reproductions.dispatch.published import PUBLISHED_TABLES
+from reproductions.dispatch.comparison import PUBLISHED_TABLES
 
 GOOD = """\
 kind = "dispatch"

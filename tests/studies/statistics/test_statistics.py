@@ -10,7 +10,7 @@ from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell
 from rebecsim.studies.estimates import Estimate, estimate, student_estimate, student_quantile
 from rebecsim.studies.moments import CellMoments
-from reproductions.agreement import standard_error_for
+from reproductions.framework import standard_error_for
 
 Raw = np.ndarray
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

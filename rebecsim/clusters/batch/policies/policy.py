@@ -16,7 +16,7 @@ from rebecsim.clusters.batch.policies.orders import (
     ShortestJob,
     SmallestArea,
 )
-from rebecsim.clusters.kit.registry import Registry
+from rebecsim.clusters.kit.plugins import Registry
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.measures import ScheduleDifference
-from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
-from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure as draw_over_time
+from rebecsim.clusters.kit.charts import (
+    Colours,
+    Course,
+    Panel,
+    colours_by_work,
+    gantt_figure as draw_gantt,
+    over_time_figure as draw_over_time,
+)
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
 from rebecsim.metrics.users import OverdueMap, UserMetrics

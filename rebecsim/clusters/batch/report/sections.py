@@ -24,7 +24,7 @@ from rebecsim.clusters.batch.report.schedule_charts import (
     user_boxes_figure,
 )
 from rebecsim.clusters.batch.report.text import answer_of_schedules, figures_table
-from rebecsim.clusters.kit.by_group import by_group_section, first_cells
+from rebecsim.clusters.kit.report import by_group_section, first_cells
 from rebecsim.errors import UserError
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.report.csv import text_of

@@ -13,17 +13,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebecsim.actors import ChoiceLaw
-from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
-from rebecsim.clusters.dispatch.eviction import BUILTIN_EVICTION_POLICIES
-from rebecsim.clusters.dispatch.eviction_measures import (
+from rebecsim.clusters.dispatch.configuration import (
+    ClusterConfiguration,
+    Configuration,
+    Power,
+    cycled,
+)
+from rebecsim.clusters.dispatch.measures import (
+    DEADLINE_MISSES,
+    JOB_REQUEST_SUCCESS,
     NATJAM_DEADLINE_MISSES,
     NATJAM_JOB_REQUEST_SUCCESS,
 )
-from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
-from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
-from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme, Worth
-from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables
+from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Extreme, Worth
+from rebecsim.clusters.dispatch.policies import BUILTIN_EVICTION_POLICIES
+from rebecsim.clusters.dispatch.source import COUNTERS, NATJAM_COUNTERS, busy_time_variables
 from rebecsim.exploration import Limits
 from rebecsim.exploration.orders import GOALS, ExactOrders, Goal, Quantity, exact_orders
 from rebecsim.generate import build_model

@@ -17,9 +17,9 @@ from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.orders.bounds import Column
 from rebecsim.clusters.dispatch.orders.graph import Found
 from rebecsim.clusters.dispatch.orders.loops import arrive, tick
+from rebecsim.clusters.dispatch.orders.results import Counted, Extreme
+from rebecsim.clusters.dispatch.orders.solving import Receipts, Values
 from rebecsim.clusters.dispatch.orders.states import deadline_of
-from rebecsim.clusters.dispatch.orders.values import Receipts, Values
-from rebecsim.clusters.dispatch.orders.worth import Counted, Extreme
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

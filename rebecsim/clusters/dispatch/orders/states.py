@@ -32,8 +32,13 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw
-from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
-from rebecsim.clusters.dispatch.hardware import Power, cycled, speed_ratio
+from rebecsim.clusters.dispatch.configuration import (
+    ClusterConfiguration,
+    Configuration,
+    Power,
+    cycled,
+    speed_ratio,
+)
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.errors import UserError
 from rebecsim.native.arrays import Integers, Table

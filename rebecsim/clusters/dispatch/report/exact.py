@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
-from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme
+from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.exploration.orders import GOALS, Goal
 from rebecsim.files import write_json, write_text

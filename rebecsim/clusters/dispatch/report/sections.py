@@ -14,20 +14,20 @@ from rebecsim.clusters.dispatch.energy import (
     by_policy_and_size,
     by_workload,
 )
-from rebecsim.clusters.dispatch.eviction_measures import NATJAM_FATES
-from rebecsim.clusters.dispatch.measures import DISPATCH_FATES, FATES_BY_PRIORITY
+from rebecsim.clusters.dispatch.measures import DISPATCH_FATES, FATES_BY_PRIORITY, NATJAM_FATES
 from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
+    UtilisationOverTime,
     app_master_table,
     energy_charts,
     overview,
     size_tables,
     utilisation_charts,
     utilisation_figure,
+    utilisation_over_time,
 )
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
 from rebecsim.metrics import Metric
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
 from rebecsim.report.line_charts import ChartData, chart_figure

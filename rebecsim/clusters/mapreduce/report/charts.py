@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rebecsim.clusters.kit.gantt import Colours, gantt_figure as draw_gantt
-from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
-from rebecsim.clusters.kit.stored import values_of
+from rebecsim.clusters.kit.charts import (
+    Colours,
+    Course,
+    Panel,
+    gantt_figure as draw_gantt,
+    over_time_figure,
+)
+from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns

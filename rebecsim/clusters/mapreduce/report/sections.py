@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import fmean
 
-from rebecsim.clusters.kit.by_group import by_group_section
+from rebecsim.clusters.kit.report import by_group_section
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.report.charts import (
     MOST_BARS,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from rebecsim.clusters.kit.stored import read_table, values_of
+from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns, job_columns
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, MeasuredRun
 from rebecsim.clusters.mapreduce.tables import (

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rebecsim.clusters.kit.hadoop_xml import number_of, read_properties
+from rebecsim.clusters.kit.hadoop import number_of, read_properties
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     PREFIX,
     CapacityQueueSettings,

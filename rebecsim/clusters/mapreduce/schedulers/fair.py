@@ -10,7 +10,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
-from rebecsim.clusters.kit.fair_shares import Claim, fair_shares
+from rebecsim.clusters.kit.hadoop import Claim, fair_shares
 from rebecsim.clusters.mapreduce.job import (
     JobInProgress,
     JobPriority,

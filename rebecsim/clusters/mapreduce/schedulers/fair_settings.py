@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from rebecsim.clusters.kit.hadoop_xml import number_of
+from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.errors import UserError
 from rebecsim.wording import suggestion
 from rebecsim.workloads.safe_xml import Element, XmlError, read_xml

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.registry import Registry
+from rebecsim.clusters.kit.plugins import Registry
 from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler

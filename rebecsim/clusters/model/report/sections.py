@@ -1,40 +1,79 @@
-"""Sections of reports for models."""
+"""Sections of reports for models, and charts along a constant or an argument that was varied."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rebecsim.clusters.model.report.along import along_section
 from rebecsim.clusters.model.report.charts import (
-    curve_band,
-    curves_figure,
-    histogram_figure,
-)
-from rebecsim.clusters.model.report.percentiles import PERCENTS, Percentile, percentile
-from rebecsim.clusters.model.report.reading import (
+    PERCENTS,
     Curve,
+    Percentile,
     Values,
     Waits,
     column_of,
+    curve_band,
     curve_of,
+    curves_figure,
     first_details,
+    histogram_figure,
+    percentile,
     waits_of,
 )
 from rebecsim.clusters.model.run import STAYS
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
-from rebecsim.report.comparison import MOST_LINES
+from rebecsim.report.comparison import MOST_LINES, along_pictures
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
+from rebecsim.studies.cells import Cell
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
-from rebecsim.studies.study import PlannedCell
+from rebecsim.studies.study import Axis, PlannedCell
+from rebecsim.studies.sweeps import Changes, combinations, label_of
+
+
+def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
+    """Draw every figure along the number with the most values; a line for all else that varies."""
+    scenario: ModelScenario = plan.scenario
+    varied = _axis(scenario)
+    if varied is None:
+        return
+    placed = [
+        replace(each, subject=_cell(changes, varied, scenario.model))
+        for each, changes in zip(moments, combinations(scenario.varied), strict=True)
+    ]
+    axis = Axis("at", re.sub(r"\W", "_", varied), varied, varied)
+    yield Section(
+        name="along",
+        title=f"Along {varied}",
+        pictures=along_pictures(placed, plan.metrics, axis, scenario.level),
+    )
+
+
+def _axis(scenario: ModelScenario) -> str | None:
+    """Choose what has the most values, all of them numbers; None where nothing has several."""
+    numbers = {
+        name: len(values)
+        for name, values in scenario.varied.items()
+        if len(values) > 1 and not any(isinstance(value, bool) for value in values)
+    }
+    return max(numbers, key=lambda name: numbers[name]) if numbers else None
+
+
+def _cell(changes: Changes, varied: str, model: str) -> Cell:
+    others = tuple(each for each in changes if each[0] != varied)
+    place = dict(changes)[varied]
+    return Cell.of(label_of(others) or Path(model).stem, at=place)
+
 
 _MOST_TOLD = 5
 """Examples of runs that ended early."""

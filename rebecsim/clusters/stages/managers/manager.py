@@ -1,14 +1,22 @@
-"""The interface of resource managers."""
+"""The interface of resource managers, and corrected estimates for any of them (PSEH).
+
+Prescheduling error handling plans by what users say, corrected by how wrong they were.
+Lim, PhD thesis, Carleton University, section 6.1. When a task ends, its error is its estimate
+less its time, divided by its time (equation 6.1). The mean of all errors so far, of all users and
+jobs, is kept for maps and for reduces; both begin at 0. Before a task is placed, its estimate is
+divided by 1 and that mean (equation 6.2). Deadlines stay.
+
+When tasks are corrected again that have a place already is not said there. Here it is whenever they
+are placed anew: at every decision under managers that plan everything anew, once under others."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from rebecsim.clusters.stages.job import StageJob, TaskKey
-from rebecsim.clusters.stages.resources import StageResource
-from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
+from rebecsim.clusters.stages.resources import Assignment, StageResource
 
 
 class StageManager(ABC):
@@ -83,3 +91,69 @@ class StageManager(ABC):
 
     def ended(self, job: StageJob, assignment: Assignment) -> None:  # noqa: B027
         """Take note that a task has ended, as it ran."""
+
+
+class MeanErrors:
+    """How wrong users were on average, for each kind of tasks."""
+
+    def __init__(self) -> None:
+        self._sums = dict.fromkeys(TaskKind, 0.0)
+        self._counts = dict.fromkeys(TaskKind, 0)
+
+    def add(self, task: StageTask, time: int) -> None:
+        """Take note of a task that has run for so long (ms), more than 0."""
+        self._sums[task.kind] += (task.expected - time) / time
+        self._counts[task.kind] += 1
+
+    def of(self, kind: TaskKind) -> float:
+        """Give the mean error of a kind; 0 where none has ended."""
+        return self._sums[kind] / max(self._counts[kind], 1)
+
+    def corrected(self, task: StageTask) -> int:
+        """Give how long a task is expected to run (whole ms, at least 1; 0 for a dummy)."""
+        if task.is_dummy:
+            return 0
+        return max(round(task.expected / (1 + self.of(task.kind))), 1)
+
+
+class PreschedulingErrorHandling(StageManager):
+    """What a manager inherits from, before its own class, to plan by corrected estimates.
+
+    Attributes:
+        errors: of the tasks that have ended.
+    """
+
+    def __init__(self, resources: Sequence[StageResource], **options: Any) -> None:
+        super().__init__(resources, **options)
+        self.errors = MeanErrors()
+        self._original: dict[int, StageJob] = {}
+        self._told: dict[int, StageJob] = {}
+        self._left: dict[int, int] = {}
+
+    def adjusted(self, job: StageJob) -> StageJob:
+        """Correct what users have said of a job."""
+        number = job.number
+        original = self._original.setdefault(number, job)
+        self._left.setdefault(number, len(original.real_tasks))
+        found = original.expecting([self.errors.corrected(task) for task in original.tasks])
+        self._told[number] = found
+        return found
+
+    def expected(self, job: StageJob, task: int) -> int:
+        """Give how long a task was expected to run when its job was corrected last."""
+        return self._told.get(job.number, job).expected[task]
+
+    def ended(self, job: StageJob, assignment: Assignment) -> None:
+        """Learn how wrong its user was; forget a job that has ended."""
+        number, task = assignment.key
+        self.errors.add(job.tasks[task], assignment.end - assignment.start)
+        super().ended(self._told.get(number, job), assignment)
+        self._left[number] -= 1
+        if self._left[number] == 0:
+            del self._left[number], self._original[number], self._told[number]
+
+
+def handling_errors(manager: type[StageManager]) -> type[StageManager]:
+    """Give a manager that does the same by corrected estimates."""
+    values = {"__doc__": f"{manager.__name__} by corrected estimates."}
+    return type(f"PSEH_{manager.__name__}", (PreschedulingErrorHandling, manager), values)

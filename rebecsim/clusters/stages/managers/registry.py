@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rebecsim.clusters.kit.registry import Registry
-from rebecsim.clusters.stages.decisions import DecisionTimes
-from rebecsim.clusters.stages.managers.constraints.hcp import TurnaroundManager
-from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
-from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
-from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
-from rebecsim.clusters.stages.managers.decision_times import DECISION_TIMES
-from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
-from rebecsim.clusters.stages.managers.error_handling import handling_errors
-from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
-from rebecsim.clusters.stages.managers.manager import StageManager
-from rebecsim.clusters.stages.managers.minimum_slots import MinimumSlots
-from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule
-from rebecsim.clusters.stages.managers.wfbb.manager import WorkflowBudgets
+from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.stages.laxity import BudgetRule
+from rebecsim.clusters.stages.managers.decisions import DECISION_TIMES, DecisionTimes
+from rebecsim.clusters.stages.managers.dispatching import (
+    EarliestDeadlineFirst,
+    FirstInFirstOut,
+    MinimumLaxityFirst,
+    MinimumSlots,
+)
+from rebecsim.clusters.stages.managers.hcp import TurnaroundManager
+from rebecsim.clusters.stages.managers.manager import StageManager, handling_errors
+from rebecsim.clusters.stages.managers.milp import IntegerProgramme
+from rebecsim.clusters.stages.managers.mrcp import ConstraintManager
+from rebecsim.clusters.stages.managers.searching import SearchingManager
+from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,24 @@
-"""Runs of several resource managers in one picture: what ran where, and how late jobs are."""
+"""Stored runs of several resource managers in pictures: what ran where, and how late jobs are.
+
+Errors of estimates are curves: the share of tasks by estimate over duration. Times are seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.gantt import Colours, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.charts import Colours, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.stages.cluster import FinishedStages
+from rebecsim.clusters.stages.estimates import EstimateErrors
 from rebecsim.clusters.stages.job import SECOND
-from rebecsim.clusters.stages.report.stored import Seconds, StoredStages, TaskColumns
+from rebecsim.clusters.stages.measures import JOBS, TABLES, TASKS
 from rebecsim.report.figures import (
     BLUE,
     GREY,
@@ -24,10 +30,110 @@ from rebecsim.report.figures import (
     plain_axes,
     time_axis,
 )
+from rebecsim.studies.cells import REPLICATION
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Seconds = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStages:
+    """What became of jobs under a resource manager; all arrays have a place for each job.
+
+    Attributes:
+        manager: its name.
+        start: when each job may start.
+        deadline: by when it should have ended.
+        end: when it did.
+        alone: what it takes where all resources are free.
+        first: the tasks of the first replication.
+    """
+
+    manager: str
+    start: Seconds
+    deadline: Seconds
+    end: Seconds
+    alone: Seconds
+    first: TaskColumns
+
+    @property
+    def lateness(self) -> Seconds:
+        """By how much each job ended after its deadline; negative: before."""
+        return self.end - self.deadline
+
+    @property
+    def turnarounds(self) -> Seconds:
+        """From the start of each job to its end, a row for each run."""
+        spans: Seconds = self.end - self.start
+        return spans.reshape(-1, len(self.first.ended))
+
+    @property
+    def laxity(self) -> Seconds:
+        """What its deadline leaves each job beside what it takes alone."""
+        return self.deadline - self.start - self.alone
+
+
+@dataclass(frozen=True, eq=False)
+class TaskColumns:
+    """The tasks of a run.
+
+    Attributes:
+        job: its number.
+        name: what the workflow calls the task.
+        resource: where it ran.
+        start: when it started.
+        end: when it ended.
+        deadlines: by when each job should have ended, by its number.
+        ended: when each job ended, by its number.
+    """
+
+    job: NDArray[np.int64]
+    name: NDArray[np.object_]
+    resource: NDArray[np.int64]
+    start: Seconds
+    end: Seconds
+    deadlines: Mapping[int, float]
+    ended: Mapping[int, float]
+
+
+def read_stages(plan: Plan, results: Results) -> list[StoredStages]:
+    """Read the runs of each manager at the last load factor.
+
+    Raises ResultsError for files that are missing or damaged.
+    """
+    cells = {cell.cell.policy: cell for cell in plan.cells}
+    return [_read(results, cell) for cell in cells.values()]
+
+
+def _read(results: Results, cell: PlannedCell) -> StoredStages:
+    results.require(cell, {name: TABLES[name] for name in (JOBS, TASKS)})
+    jobs = read_table(results, cell, JOBS)
+    tasks = read_table(results, cell, TASKS, first=True)
+    start, deadline, end, alone = (
+        _seconds(jobs, name) for name in ("start", "deadline", "end", "alone")
+    )
+    mine = values_of(jobs, REPLICATION) == 0
+    numbers = values_of(jobs, "job")[mine].tolist()
+    first = TaskColumns(
+        values_of(tasks, "job"),
+        values_of(tasks, "name"),
+        values_of(tasks, "resource"),
+        _seconds(tasks, "start"),
+        _seconds(tasks, "end"),
+        dict(zip(numbers, deadline[mine].tolist(), strict=True)),
+        dict(zip(numbers, end[mine].tolist(), strict=True)),
+    )
+    return StoredStages(cell.cell.policy, start, deadline, end, alone, first)
+
+
+def _seconds(table: pa.Table, name: str) -> Seconds:
+    return np.asarray(values_of(table, name) / SECOND, dtype=np.float64)
 
 
 _MOST_DOTS = 4000
@@ -215,3 +321,36 @@ def _window(shown: Sequence[StoredStages]) -> tuple[int, int]:
     end = max(tasks.ended[job], tasks.deadlines[job])
     around = _AROUND * (end - begin)
     return round(SECOND * max(begin - around, 0.0)), round(SECOND * (end + around))
+
+
+_SEED, _JOBS = 2015, 20_000
+
+
+def errors_figure(models: Mapping[str, tuple[EstimateErrors, float]]) -> Figure:
+    """Draw models by their names, each for tasks of some duration (s), as distributions."""
+    figure = new_figure(8, 4.2)
+    axes = figure.subplots()
+    styles = line_styles(tuple(models))
+    parts = 100 * (np.arange(_JOBS) + 1) / _JOBS
+    for name, (model, duration) in models.items():
+        draws = np.random.default_rng(_SEED)
+        one = np.array([duration])
+        factors = np.sort([model.factors(one, draws)[0] for _ in range(_JOBS)])
+        style = styles[name]
+        axes.step(
+            [factors[0], *factors[::20], factors[-1]],
+            [0, *parts[::20], 100],
+            where="post",
+            label=name,
+            color=style.colour,
+            linestyle=style.line,
+            linewidth=0.5 * style.line_width + 0.4,
+        )
+    plain_axes(axes, "", "Estimate (times the duration)", "Tasks with at most this (%)")
+    axes.set_xscale("log")
+    ticks = [0.1, 0.5, 1, 2, 3, 10, 100]
+    axes.set_xticks(ticks, [f"{each:g}" for each in ticks])
+    axes.set_xlim(0.09, 110)
+    axes.set_ylim(0, 102)
+    legend_below(figure, axes)
+    return figure

@@ -7,10 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.measures import most_warm_up, mser_warm_up
-from rebecsim.clusters.stages.report.charts import gantt_figure, lateness_figure, laxity_figure
-from rebecsim.clusters.stages.report.stored import StoredStages, read_stages
+from rebecsim.clusters.stages.report.charts import (
+    StoredStages,
+    gantt_figure,
+    lateness_figure,
+    laxity_figure,
+    read_stages,
+)
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from rebecsim.clusters.kit.hadoop_xml import number_of
+from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 
 Unit = Literal["percent", "weight", "absolute"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties
+from rebecsim.clusters.kit.hadoop import HadoopProperties
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity, Unit
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacityQueue
 from rebecsim.workloads.safe_xml import XmlError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties
+from rebecsim.clusters.kit.hadoop import HadoopProperties
 from rebecsim.clusters.yarn.queue_files.amounts import (
     MOST_WEIGHT,
     Amount,

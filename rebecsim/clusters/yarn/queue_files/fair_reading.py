@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from rebecsim.clusters.kit.fair_shares import UNLIMITED
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties, number_of
+from rebecsim.clusters.kit.hadoop import UNLIMITED, HadoopProperties, number_of
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
 from rebecsim.clusters.yarn.queue_files.fair_settings import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rebecsim.clusters.kit.fair_shares import UNLIMITED
+from rebecsim.clusters.kit.hadoop import UNLIMITED
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources

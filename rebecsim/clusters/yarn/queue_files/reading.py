@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from rebecsim.clusters.kit.hadoop_xml import properties_of, read_properties
+from rebecsim.clusters.kit.hadoop import properties_of, read_properties
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties
+from rebecsim.clusters.kit.hadoop import HadoopProperties
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.workloads.safe_xml import XmlError
 

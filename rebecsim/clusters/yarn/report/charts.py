@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.gantt import Colours, colours_by_work, gantt_figure as draw_gantt
-from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
-from rebecsim.clusters.kit.stored import values_of
+from rebecsim.clusters.kit.charts import (
+    Colours,
+    Course,
+    Panel,
+    colours_by_work,
+    gantt_figure as draw_gantt,
+    over_time_figure,
+)
+from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end

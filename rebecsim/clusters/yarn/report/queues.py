@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from rebecsim.clusters.kit.over_time import Course, Panel, over_time_figure
-from rebecsim.clusters.kit.stored import values_of
+from rebecsim.clusters.kit.charts import Course, Panel, over_time_figure
+from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
 from rebecsim.report.csv import text_of

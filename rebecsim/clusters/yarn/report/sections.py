@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from rebecsim.clusters.kit.by_group import by_group_section
+from rebecsim.clusters.kit.report import by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.report.charts import (
     busiest_window,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rebecsim.clusters.kit.by_group import first_cells
-from rebecsim.clusters.kit.stored import read_table, values_of
+from rebecsim.clusters.kit.report import first_cells, read_table, values_of
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.tables import (
     JOBS,

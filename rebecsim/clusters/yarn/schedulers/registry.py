@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.registry import Registry
+from rebecsim.clusters.kit.plugins import Registry
 from rebecsim.clusters.yarn.schedulers.elastic import Greedy, Peek, RaceInLockstep, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
 from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut, ShortestRemaining

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rebecsim.clusters.kit.hadoop_xml import HadoopProperties, Property
+from rebecsim.clusters.kit.hadoop import HadoopProperties, Property
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import NodeSize

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from rebecsim.clusters.kit.stored import values_of
+from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.yarn.inputs import run_size
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX

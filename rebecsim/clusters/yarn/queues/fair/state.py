@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
-from rebecsim.clusters.kit.fair_shares import UNLIMITED, Claim, fair_shares
+from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single

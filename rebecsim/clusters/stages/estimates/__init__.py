@@ -1,1 +1,0 @@
-"""Users' estimates of how long tasks run, their errors, and how plans handle these."""

@@ -1,0 +1,391 @@
+"""MapReduce jobs with deadlines on Hadoop 1, where TaskTrackers ask for tasks by heartbeats.
+
+    ArrivalSource --submit--> JobTracker
+    TaskTracker: beat
+    TaskTracker --heartbeat--> JobTracker         what has ended
+    JobTracker: decide                            if jobs are new, about all that has not started
+    JobTracker --run_job_task--> TaskTracker      sets up a job that has come, or cleans up
+    JobTracker --run--> TaskTracker               otherwise, for its free slots
+    JobTracker --maps_ended--> TaskTracker        its reduces of a job can go on
+    TaskTracker: finish, finish_job_task
+
+A decision keeps the JobTracker busy; heartbeats wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from rebecsim.actors import Instance, Model, Rebec, known_rebec, message_server
+from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.stages.checking import (
+    BrokenScheduleError,
+    require_slots,
+    require_sound_schedule,
+)
+from rebecsim.clusters.stages.cluster import ArrivalSource, FinishedStages
+from rebecsim.clusters.stages.hadoop_tasks import (
+    HadoopSettings,
+    HeldSlot,
+    JobInProgress,
+    JobQueue,
+    JobTask,
+    JobTaskQueue,
+    PlannedOrder,
+    TaskChoice,
+)
+from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
+from rebecsim.clusters.stages.managers.decisions import DecisionClock, DecisionCost, MadeDecision
+from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
+from rebecsim.clusters.stages.managers.hcp import TurnaroundManager
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.managers.searching import SearchingManager, SolverSettings
+from rebecsim.clusters.stages.resources import (
+    Assignment,
+    Locality,
+    Schedule,
+    StageResource,
+    require_runnable,
+)
+from rebecsim.errors import UserError
+
+_UNBOUNDED = 2**31 - 1
+_ENDS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4
+_KINDS = TaskKind.MAP, TaskKind.REDUCE
+
+
+class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
+    """Runs tasks on a resource. Reduces that have a slot wait there for the maps of their job."""
+
+    tracker: HadoopJobTracker = known_rebec()
+
+    def __init__(self, number: int, settings: HadoopSettings, first: int) -> None:
+        self.number = number
+        self._heartbeat = settings.heartbeat
+        self._ended: list[tuple[Assignment, int]] = []
+        self._job_tasks: list[HeldSlot] = []
+        self._waiting: dict[int, list[tuple[Assignment, int]]] = {}
+        self.tracker.trackers[number] = self
+        self.beat(after=first)
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def beat(self) -> None:
+        """Say what has ended since the last time."""
+        self.tracker.heartbeat(self.number, tuple(self._ended), tuple(self._job_tasks))
+        self._ended.clear()
+        self._job_tasks.clear()
+        self.beat(after=self._heartbeat)
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def run(self, assignment: Assignment, duration: int, waits: bool) -> None:
+        """Begin a task, or let it wait for the maps of its job."""
+        if waits:
+            self._waiting.setdefault(assignment.key.job, []).append((assignment, duration))
+        else:
+            self.finish(assignment, after=duration)
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def maps_ended(self, job: int) -> None:
+        """Let reduces of a job go on."""
+        for assignment, duration in self._waiting.pop(job, ()):
+            self.finish(assignment, after=duration)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def finish(self, assignment: Assignment) -> None:
+        """End a task; the JobTracker hears of it by the next heartbeat."""
+        self._ended.append((assignment, self._now))
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def run_job_task(self, held: HeldSlot) -> None:
+        """Set up a job, or clean up behind it."""
+        self.finish_job_task(held, after=held.end - held.start)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def finish_job_task(self, held: HeldSlot) -> None:
+        """End a task that sets up a job or cleans up behind it."""
+        self._job_tasks.append(held)
+
+
+class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
+    """Gives tasks to TaskTrackers that ask for them.
+
+    Attributes:
+        schedule: what is planned, runs and has ended.
+        completed: when it heard that each job had ended (ms), by number.
+        decisions: that have been made.
+        held: by tasks that set jobs up, and clean up behind them.
+        closed: whether all jobs have ended.
+    """
+
+    def __init__(
+        self,
+        choice: TaskChoice,
+        schedule: Schedule,
+        manager: StageManager | None,
+        costs: tuple[DecisionCost, HadoopSettings, Locality],
+        work: tuple[tuple[StageResource, ...], int],
+    ) -> None:
+        self._choice, self.schedule, self._manager = choice, schedule, manager
+        cost, self._settings, self._locality = costs
+        self._deciding = DecisionClock(cost)
+        resources, self._to_come = work
+        self.trackers: dict[int, HadoopTaskTracker] = {}
+        self.completed: dict[int, int] = {}
+        self.decisions: list[MadeDecision] = []
+        self.held: list[HeldSlot] = []
+        self._job_tasks = JobTaskQueue()
+        self._set_up: dict[int, StageJob] = {}
+        self._free = {
+            (each.number, kind): each.slots_for(kind) for each in resources for kind in _KINDS
+        }
+        self._new: list[StageJob] = []
+        self._busy = False
+        self._waiting: list[int] = []
+        self.closed = self._to_come == 0
+
+    @property
+    def jobs(self) -> dict[int, JobInProgress]:
+        """Those that have arrived and not ended, by number."""
+        return self._choice.jobs
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def submit(self, job: StageJob) -> None:
+        """Take a job, which is to be set up first."""
+        if self._settings.job_task == 0:
+            self._admit(job)
+        else:
+            self._set_up[job.number] = job
+            self._job_tasks.add(JobTask(job.number, sets_up=True))
+
+    def _admit(self, job: StageJob) -> None:
+        self.jobs[job.number] = JobInProgress(job)
+        if self._manager is not None:
+            self._new.append(job)
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def heartbeat(
+        self,
+        number: int,
+        ended: tuple[tuple[Assignment, int], ...],
+        job_tasks: tuple[HeldSlot, ...],
+    ) -> None:
+        """Take note of what has ended; decide if there are new jobs; give tasks."""
+        for assignment, time in ended:
+            self._take_note(assignment, time)
+        for held in job_tasks:
+            self._take_note_of_job(held)
+        self._waiting.append(number)
+        if self._busy:
+            return
+        if self._new:
+            self._busy = True
+            new, self._new = tuple(self._new), []
+            tasks = sum(len(job.real_tasks) for job in new)
+            self.decide(new, self._now, after=self._deciding.before(tasks))
+        else:
+            self._answer()
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def decide(self, new: tuple[StageJob, ...], began: int) -> None:
+        """Plan new jobs, and all that has not started."""
+        assert self._manager is not None
+        times = began, self._now
+        changes, made = self._deciding.decided(self._manager, new, self.schedule, times)
+        for each in changes:
+            self.schedule.plan(each)
+        self.decisions.append(made)
+        self.free(after=made.busy)
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def free(self) -> None:
+        """Answer the heartbeats that have come meanwhile."""
+        self._busy = False
+        self._answer()
+
+    def _answer(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for number in waiting:
+            if self._give_job_task(number):
+                continue
+            for kind in _KINDS:
+                for _ in range(self._choice.most(kind, self._free[number, kind])):
+                    self._give(kind, number)
+
+    def _give_job_task(self, number: int) -> bool:
+        """Give a TaskTracker a task that sets up or cleans up; it gets nothing else then."""
+        found = self._job_tasks.next(lambda kind: self._free[number, kind] > 0)
+        if found is None:
+            return False
+        task, kind = found
+        self._free[number, kind] -= 1
+        now = self._now
+        held = HeldSlot(task, number, kind, now, now + self._settings.job_task)
+        self.trackers[number].run_job_task(held)
+        return True
+
+    def _take_note_of_job(self, held: HeldSlot) -> None:
+        """Take note that a job has been set up, or that one has ended."""
+        self._free[held.resource, held.kind] += 1
+        self.held.append(held._replace(end=self._now))
+        if held.task.sets_up:
+            self._admit(self._set_up.pop(held.task.job))
+        else:
+            self._complete(held.task.job)
+
+    def _give(self, kind: TaskKind, number: int) -> None:
+        """Give a TaskTracker the next task, if there is one."""
+        now = self._now
+        key = self._choice.next(kind, number, now)
+        if key is None:
+            return
+        progress = self.jobs[key.job]
+        task = progress.job.tasks[key.task]
+        longer = self._locality.extra(key, kind, number)
+        expected = task.expected
+        if self._manager is not None:
+            expected = self._manager.expected(progress.job, key.task)
+        assignment = Assignment(key, number, now, now + expected + longer)
+        self.schedule.plan(assignment)
+        self.schedule.begin(assignment)
+        del progress.pending[kind][key.task]
+        self._free[number, kind] -= 1
+        duration = task.duration + longer + self._settings.overhead
+        waits = kind is TaskKind.REDUCE and progress.maps_left > 0
+        self.trackers[number].run(assignment, duration, waits)
+
+    def _take_note(self, assignment: Assignment, time: int) -> None:
+        """Take note that a task has ended, and with the last one its job."""
+        number, task = assignment.key
+        progress = self.jobs[number]
+        ran = self.schedule.end(assignment, time)
+        if self._manager is not None:
+            self._manager.ended(progress.job, ran)
+        kind = progress.job.tasks[task].kind
+        self._free[assignment.resource, kind] += 1
+        progress.left -= 1
+        if kind is TaskKind.MAP:
+            progress.maps_left -= 1
+            if progress.maps_left == 0:
+                for tracker in self.trackers.values():
+                    tracker.maps_ended(number)
+        if progress.left == 0:
+            del self.jobs[number]
+            if self._settings.job_task == 0:
+                self._complete(number)
+            else:
+                self._job_tasks.add(JobTask(number, sets_up=False))
+
+    def _complete(self, number: int) -> None:
+        self.completed[number] = self._now
+        self._to_come -= 1
+        self.closed = self._to_come == 0
+
+
+_ORDERS: Mapping[type[StageManager], Callable[[StageJob], int]] = {
+    EarliestDeadlineFirst: lambda job: job.deadline,
+    FirstInFirstOut: lambda job: job.arrival,
+}
+
+
+def runs_on_hadoop(manager: type[StageManager]) -> bool:
+    """Whether a resource manager can be asked there: by an order, or as it plans all anew."""
+    if issubclass(manager, SearchingManager):
+        return issubclass(manager, TurnaroundManager) or not manager.defers
+    return manager in _ORDERS
+
+
+def run_on_hadoop(
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    manager: type[StageManager],
+    settings: HadoopSettings,
+    cost: DecisionCost | None = None,
+    solver: SolverSettings | None = None,
+    seed: tuple[int, ...] = (0,),
+) -> FinishedStages:
+    """Run MapReduce jobs under a resource manager; `seed` says where data lie.
+
+    The whole run is checked at its end. Raises UserError for jobs or resources that are not of
+    maps and reduces, and BrokenScheduleError for a run that breaks the rules.
+    """
+    _require_map_reduce(jobs, resources)
+    locality = Locality(len(resources), settings.replicas, settings.transfer, seed)
+    schedule = Schedule()
+    choice: TaskChoice
+    planner: StageManager | None = None
+    if issubclass(manager, SearchingManager):
+        maker: Callable[..., SearchingManager] = manager
+        if issubclass(manager, TurnaroundManager):
+            maker = partial(manager, locality=locality)
+        planner = maker(resources, settings=solver)
+        choice = PlannedOrder(schedule.scheduled)
+    else:
+        choice = JobQueue(_ORDERS[manager], settings, locality)
+    costs = cost or DecisionCost(), settings, locality
+    arguments = choice, schedule, planner, costs, (tuple(resources), len(jobs))
+    system = QueuedSystem(_model(jobs, resources, arguments, settings))
+    tracker = system.rebecs[0]
+    assert isinstance(tracker, HadoopJobTracker)
+    with rarely_collecting():
+        served = serve(system, tracker)
+    _require_sound(jobs, resources, schedule.done, tracker.held, (settings, locality))
+    ordered = sorted(jobs, key=lambda job: job.number)
+    return FinishedStages(
+        ordered, resources, tracker.completed, schedule.done, tracker.decisions, served
+    )
+
+
+def _model(
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    arguments: tuple[object, ...],
+    settings: HadoopSettings,
+) -> Model:
+    """Make the model of a cluster: TaskTrackers ask one after the other."""
+    instances = [Instance("job_tracker", HadoopJobTracker, (), arguments)]
+    instances.extend(
+        Instance(
+            each.name,
+            HadoopTaskTracker,
+            ("job_tracker",),
+            (each.number, settings, settings.heartbeat * each.number // len(resources)),
+        )
+        for each in resources
+    )
+    instances.append(Instance("arrivals", ArrivalSource, ("job_tracker",), (tuple(jobs),)))
+    return Model("hadoop", tuple(instances))
+
+
+def _require_map_reduce(jobs: Sequence[StageJob], resources: Sequence[StageResource]) -> None:
+    require_runnable(jobs, resources)
+    if not resources[0].is_typed:
+        raise UserError("Hadoop has slots for maps and for reduces: give map_slots, reduce_slots")
+    for job in jobs:
+        if any(task.kind is TaskKind.GENERIC for task in job.real_tasks):
+            raise UserError(f"{job.name}: Hadoop runs maps and reduces only")
+
+
+def _require_sound(
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    ran: Mapping[TaskKey, Assignment],
+    held: Iterable[HeldSlot],
+    costs: tuple[HadoopSettings, Locality],
+) -> None:
+    """Look at a run: slots as they are held, and the order in which tasks really work."""
+    settings, locality = costs
+    beside = [(each.resource, each.kind, each.start, each.end) for each in held]
+    require_slots(jobs, resources, ran.values(), beside)
+    known = {job.number: job for job in jobs}
+
+    def needed(each: Assignment) -> int:
+        task = known[each.key.job].tasks[each.key.task]
+        longer = locality.extra(each.key, task.kind, each.resource)
+        return task.duration + settings.overhead + longer
+
+    worked = []
+    for each in ran.values():
+        if each.end - each.start < needed(each):
+            raise BrokenScheduleError(f"job_{each.key.job}, task {each.key.task}: ran too short")
+        worked.append(each._replace(start=each.end - needed(each)))
+    require_sound_schedule(jobs, resources, worked, needed=needed)

@@ -1,1 +1,0 @@
-"""Resource managers that plan by constraint programming, and by an integer programme."""

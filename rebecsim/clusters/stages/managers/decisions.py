@@ -1,0 +1,217 @@
+"""Decisions of resource managers: their stored records, and the time that they cost.
+
+The times that stand here were measured by `benchmarks/decision_times.py`, as processor time on one
+core, over synthetic MapReduce, CyberShake and LIGO; MILP over small closed problems. In sum they
+are as long as measured on each of these within a factor of two and a half; managers differ by
+factors of hundreds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil
+from time import perf_counter
+from typing import NamedTuple
+
+from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.resources import Assignment, Schedule
+
+
+class ChargedBy(StrEnum):
+    """What says how long a resource manager is busy with a decision."""
+
+    RECORDED = "recorded"
+    RATE = "rate"
+    CLOCK = "clock"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionWork:
+    """What a decision was about, and how much was searched for it; both are repeatable.
+
+    Attributes:
+        tasks: of the jobs that had arrived, without dummies.
+        waiting: tasks that had a place and had not started.
+        searched: how much solvers worked, in the unit of `StageManager.searched`.
+    """
+
+    tasks: int
+    waiting: int
+    searched: float
+
+    @property
+    def modelled(self) -> int:
+        """How many tasks a solver was told of; 0 where none searched."""
+        return self.tasks + self.waiting if self.searched > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTimes:
+    """How long decisions of a manager take, as was recorded once (see `decision_times`).
+
+    Attributes:
+        constant: of each decision (ms).
+        per_task: for each task of the jobs that have arrived (ms).
+        per_waiting: for each task that has a place and has not started (ms).
+        per_modelled: for each task that a solver is told of (ms).
+        per_search: for as much work of a solver as `StageManager.searched` counts as one (ms).
+    """
+
+    constant: float
+    per_task: float
+    per_waiting: float = 0.0
+    per_modelled: float = 0.0
+    per_search: float = 0.0
+
+    def of(self, work: DecisionWork) -> float:
+        """Give how long a decision takes (ms)."""
+        return (
+            self.constant
+            + self.per_task * work.tasks
+            + self.per_waiting * work.waiting
+            + self.per_modelled * work.modelled
+            + self.per_search * work.searched
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCost:
+    """How long a resource manager is busy with a decision, on the clock of the cluster.
+
+    By rate it decides at the end of that time, about the tasks that have not started then.
+    Otherwise nobody knows before how long it takes: it decides at once, and is busy afterwards.
+    Runs that are charged by the wall clock are not repeatable, all others are.
+
+    Attributes:
+        charged_by: what says how long.
+        constant: of each decision, if charged by rate (ms).
+        per_task: for each task of the jobs that have arrived, if charged by rate (ms).
+        recorded: what was recorded of the manager, if charged by that.
+    """
+
+    charged_by: ChargedBy = ChargedBy.RATE
+    constant: float = 1.0
+    per_task: float = 0.1
+    recorded: DecisionTimes | None = None
+
+    def before(self, tasks: int) -> int:
+        """Give how long a decision about so many tasks takes until it is made (whole ms)."""
+        if self.charged_by is not ChargedBy.RATE:
+            return 0
+        return ceil(self.constant + self.per_task * tasks)
+
+    def after(self, work: DecisionWork, clock: float) -> float:
+        """Give how long the manager is busy after it (ms); it took `clock` seconds."""
+        if self.charged_by is ChargedBy.CLOCK:
+            return 1000 * clock
+        if self.charged_by is ChargedBy.RECORDED:
+            assert self.recorded is not None
+            return self.recorded.of(work)
+        return 0.0
+
+
+class MadeDecision(NamedTuple):
+    """A decision.
+
+    Attributes:
+        began: when the resource manager was asked (ms).
+        made: when it had decided (ms).
+        jobs: that had arrived.
+        tasks: of these, without dummies.
+        placed: tasks that had no place before.
+        moved: tasks that had one, and have another now.
+        charged: for how long the manager was busy (ms).
+        clock: how long it took by the wall clock (s); not repeatable.
+        limited: whether it ran into a limit of time, and used the best that was found.
+        work: what it was about, and how much was searched.
+    """
+
+    began: int
+    made: int
+    jobs: int
+    tasks: int
+    placed: int
+    moved: int
+    charged: int
+    clock: float
+    limited: bool
+    work: DecisionWork
+
+    @property
+    def busy(self) -> int:
+        """How long the manager is busy after it has decided (ms)."""
+        return self.charged - (self.made - self.began)
+
+
+class DecisionClock:
+    """Asks a manager what to do, and says for how long it is busy with that."""
+
+    def __init__(self, cost: DecisionCost) -> None:
+        self._cost = cost
+        self._owed = 0.0  # less than a whole ms, which is charged with later decisions
+
+    def before(self, tasks: int) -> int:
+        """Give how long a decision about so many tasks takes until it is made (whole ms)."""
+        return self._cost.before(tasks)
+
+    def decided(
+        self,
+        manager: StageManager,
+        jobs: Sequence[StageJob],
+        schedule: Schedule,
+        times: tuple[int, int],
+    ) -> tuple[Sequence[Assignment], MadeDecision]:
+        """Ask a manager what to change in a schedule, which is left as it is, for jobs are new.
+
+        `times` are when it was asked and when it decides, which is now (ms).
+        """
+        began, now = times
+        limits, searched = manager.limits_reached, manager.searched
+        waiting, clock = len(schedule.scheduled), perf_counter()
+        arrived = [manager.adjusted(job) for job in jobs]
+        changes = manager.plan(now, arrived, schedule.running, schedule.scheduled)
+        clock = perf_counter() - clock
+        moved = sum(each.key in schedule.scheduled for each in changes)
+        work = DecisionWork(
+            sum(len(job.real_tasks) for job in jobs), waiting, manager.searched - searched
+        )
+        return changes, MadeDecision(
+            *(began, now, len(jobs), work.tasks),
+            *(len(changes) - moved, moved),
+            charged=now - began + self._whole(self._cost.after(work, clock)),
+            clock=clock,
+            limited=manager.limits_reached > limits,
+            work=work,
+        )
+
+    def _whole(self, busy: float) -> int:
+        """Give the whole ms of a time (ms), with what is left of those before."""
+        whole, self._owed = divmod(self._owed + busy, 1.0)
+        return int(whole)
+
+
+DECISION_TIMES: Mapping[str, DecisionTimes] = {
+    "WFBB_PD_SL_TSP1": DecisionTimes(0.0739, 0.00711, 0.000392),
+    "WFBB_PD_SL_TSP2": DecisionTimes(0.165, 0.00832, 0.000242),
+    "WFBB_PD_TL_TSP1": DecisionTimes(0.12, 0.0134, 0.000714),
+    "WFBB_PD_TL_TSP2": DecisionTimes(0.153, 0.0161, 0.000426),
+    "WFBB_ED_SL_TSP1": DecisionTimes(0.121, 0.00445, 0.000668),
+    "WFBB_ED_SL_TSP2": DecisionTimes(0.163, 0.00647, 0.000399),
+    "WFBB_ED_TL_TSP1": DecisionTimes(0.086, 0.0121, 0.000707),
+    "WFBB_ED_TL_TSP2": DecisionTimes(0.175, 0.0127, 0.000273),
+    "EDF": DecisionTimes(0.0062, 0.000996, 0),
+    "MINEDF_WC": DecisionTimes(0.0104, 0.00164, 0),
+    "MLF": DecisionTimes(0.017, 0.00218, 0),
+    "FIFO": DecisionTimes(0.00675, 0.00113, 0),
+    "MRCP_RM": DecisionTimes(0.205, 0.0204, 0.0163, 0.208, 19_900),
+    "MRCP_RM_AHEAD": DecisionTimes(0.291, 0.0181, 0.0142, 0.205, 20_000),
+    "MRCP_RM_MATCHING": DecisionTimes(0.421, 0.0132, 0.0141, 1.26, 5_980),
+    "MRCP_RM_MATCHING_AHEAD": DecisionTimes(0.396, 0.0131, 0.0135, 1.24, 5_270),
+    "MILP": DecisionTimes(524, 0, 0, 0, 40_500),
+    "HCP_RM": DecisionTimes(0, 0, 0.00974, 0.255, 6_470),
+}
+"""By the names of managers."""

@@ -1,1 +1,0 @@
-"""Streams of jobs: what their tasks are, when they arrive and may start, and their deadlines."""
