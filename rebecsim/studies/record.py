@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeGuard
 
 from pydantic import (
     AfterValidator,
@@ -80,7 +80,7 @@ def _require_finite(values: Mapping[str, Any]) -> None:
             raise ValueError("holds a number that is not finite")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return type(value) is float or (type(value) is int and value in _INTEGERS)
 
 
@@ -91,7 +91,7 @@ def _a_number(value: object) -> object:
 
 
 def _a_weight(value: object) -> object:
-    if not _is_number(value) or not abs(value) <= _LARGEST_WEIGHT:  # type: ignore[arg-type]
+    if not _is_number(value) or not abs(value) <= _LARGEST_WEIGHT:
         raise ValueError(f"must be a number between {-_LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}")
     return value
 
