@@ -260,32 +260,34 @@ def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
         to = f"{rivals[0]}{only}" if len(rivals) == 1 else "the others"
         return f" in these runs. No significant difference to {to} was found{places.any_of}"
     by_place = grouped(rivals, lambda rival: where[rival])
+    if len(by_place) == 1:
+        return f". {_one_difference(rivals, only, places, next(iter(by_place)))}"
     everywhere = by_place.pop(tuple(each.condition for each in standings), [])
-    if not by_place:
-        are_one = len(everywhere) == 1
-        what = f"The {_differences(everywhere)}{only} is" if are_one else "Every difference is"
-        return f". {what} significant{places.all_of}"
     nowhere = by_place.pop((), [])
+    groups = [(everywhere, places.all_of)] if everywhere else []
     if len(by_place) > _MOST_RIVALS:
         some = [rival for group in by_place.values() for rival in group]
-        parts = [f"the {_differences(some)} are significant at some of them only"]
+        groups += [(some, " at some of them")]
     else:
-        parts = [
-            f"the {_differences(group)}{only} {_are(group)} significant{places.of(conditions)} only"
-            for conditions, group in by_place.items()
-        ]
+        groups += [(group, places.of(conditions)) for conditions, group in by_place.items()]
+    first, *others = groups
+    texts = [f"The lead over {_listed(first[0])} is significant{first[1]}"]
+    texts += [f"over {_listed(group)}{end}" for group, end in others]
     if nowhere:
-        parts.append(f"the {_differences(nowhere)} {_are(nowhere)} not significant{places.any_of}")
-    text = _listed(parts)
-    return f". {text[0].upper()}{text[1:]}"
+        texts.append(f"over {_listed(nowhere)} {'nowhere' if places.all_of else 'not'}")
+    return f". {', '.join(texts)}"
 
 
-def _differences(policies: Sequence[str]) -> str:
-    return f"difference{'' if len(policies) == 1 else 's'} to {_listed(policies)}"
-
-
-def _are(policies: Sequence[str]) -> str:
-    return "is" if len(policies) == 1 else "are"
+def _one_difference(
+    rivals: Sequence[str], only: str, places: _Places, shown: Sequence[Condition]
+) -> str:
+    """What is shown of all rivals in the same places."""
+    end = f"significant{places.of(shown)}{'' if len(shown) == len(places.conditions) else ' only'}"
+    if len(rivals) == 1:
+        return f"The difference to {rivals[0]}{only} is {end}"
+    if len(shown) == len(places.conditions):
+        return f"Every difference is {end}"
+    return f"The differences to {_listed(rivals)} are {end}"
 
 
 # --- the table -----------------------------------------------------------------------------------
