@@ -54,12 +54,14 @@ SERVED = 25
 """What is served in the transition that goes wrong, see
 `rebecsim.native.loops.successors.TIME_PASSES`."""
 CHOICE = 26
-"""Which of its outcomes that is."""
+"""Which of the outcomes of a message the transition that is followed is."""
 WRONG = 27
 """Whether something goes wrong in a transition of the state that is being expanded."""
 PARTIAL = 28
 """Not all orders of messages are followed."""
-LENGTH = 29
+CHANGED = 29
+"""How many rebecs are noted as changed in the transition that is followed."""
+LENGTH = 30
 """Of the array."""
 
 

@@ -27,6 +27,7 @@ from rebecsim.native.loops.successors import (
     FOUND_SOURCE,
     FOUND_UNITS,
     WORKING_ROWS,
+    Expansion,
     Successors,
     find_successors,
 )
@@ -162,6 +163,7 @@ def expand_states(
     fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
     found_by = np.empty((_AT_ONCE, FOUND_BY_WIDTH), dtype=np.int64)
     successors = Successors(targets, fingerprints, fingerprints if compact else targets, found_by)
+    of = Expansion(control, layout, parts, source, working, successors)
     while control[at.NUMBER] < control[at.STATES]:
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
@@ -175,7 +177,7 @@ def expand_states(
             source[0, word] = queue[row, word] if compact else table[row, word]
         on = control[at.ORDINAL]
         control[at.FOUND] = control[at.STORED] = 0
-        reason = find_successors(control, layout, parts, source, working, successors)
+        reason = find_successors(of)
         stopped = _store(control, states, successors, properties, edges, seen)
         if stopped != Reason.FINISHED:  # what comes behind will be worked out again
             last = control[at.STORED] - 1
@@ -200,6 +202,7 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
     compact = control[at.COMPACT] != 0
     source = np.empty((1, words), dtype=np.int64)
     working = np.empty((WORKING_ROWS, control[at.REBECS]), dtype=np.int64)
+    of = Expansion(control, layout, parts, source, working, successors)
     while control[at.NUMBER] < control[at.END]:
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
@@ -207,7 +210,7 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
         row = number % queue.shape[0] if compact else np.int64(order[number])
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
-        reason = find_successors(control, layout, parts, source, working, successors)
+        reason = find_successors(of)
         if reason != Reason.FINISHED:
             return reason
         control[at.NUMBER] = number + 1

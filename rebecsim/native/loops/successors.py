@@ -72,20 +72,60 @@ class Successors(NamedTuple):
     found_by: Table
 
 
+class Expansion(NamedTuple):
+    """A state that is expanded, what its successors are looked up in, and where they are put.
+
+    Attributes:
+        control: see `rebecsim.native.search_layout`; its ORDINAL is the transition to go on with.
+        layout: word, shift and mask of each part of a state; shape (parts, 3).
+        parts: the tables of what follows from parts of states.
+        source: the words of the state; shape (1, words).
+        working: shape (WORKING_ROWS, rebecs).
+        successors: those that were found before; further ones are put behind them.
+    """
+
+    control: Integers
+    layout: Table
+    parts: Parts
+    source: Table
+    working: Table
+    successors: Successors
+
+
 @compiled(borrows=True, inline=True)
-def ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) -> int:
-    """Note where to go on, and what is asked for; gives the reason."""
-    control[at.ORDINAL] = ordinal
+def ask(control: Integers, reason: int, asked: int, other: int) -> int:
+    """Note what is asked for; gives the reason."""
     control[at.ASKED] = asked
     control[at.ASKED + 1] = other
     return reason
 
 
 @compiled(borrows=True, inline=True)
-def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int) -> int:
-    """Ask for an answer; gives the reason."""
-    control[at.ASKED + 2] = value
-    return ask(control, Reason.ANSWER, ordinal, kind, row)
+def _answer(of: Expansion, kind: int, row: int, value: int) -> int:
+    """Look up an answer; where there is none, ABSENT is given and the answer is asked for."""
+    found = look_up(of.parts.keys, of.parts.values, key_of(kind, row, value))
+    if found == ABSENT:
+        of.control[at.ASKED + 2] = value
+        ask(of.control, Reason.ANSWER, kind, row)
+    return found
+
+
+@compiled(borrows=True, inline=True)
+def _part(of: Expansion, part: int) -> int:
+    """Unpack a part of the state that is expanded."""
+    layout = of.layout
+    return (of.source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
+
+
+@compiled(borrows=True, inline=True)
+def _replace_part(of: Expansion, part: int, before: int, after: int) -> bool:
+    """Change a part of the successor that is packed; false if it has too few bits."""
+    layout = of.layout
+    if after > layout[part, 2]:
+        return False
+    found = of.control[at.FOUND]
+    of.successors.targets[found, layout[part, 0]] ^= (before ^ after) << layout[part, 1]
+    return True
 
 
 @compiled(borrows=True, inline=True)
@@ -97,31 +137,30 @@ def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.
 
 
 @compiled(borrows=True, inline=True)
-def _represent(control: Integers, parts: Parts, working: Table, ordinal: int) -> int:
+def _represent(of: Expansion) -> int:
     """Replace the state that was reached by the smallest of its images.
 
     Images are compared by the numbers of their parts, rebec by rebec. Those never change, so of
     states that are images of each other all are replaced by the same one. Most images need not be
     known whole. Gives FINISHED, or the reason to stop.
     """
-    inners, bags, keys, values = parts.inners, parts.bags, parts.keys, parts.values
-    origins = parts.origins
-    rebecs = control[at.REBECS]
+    inners, bags, working, origins = of.parts.inners, of.parts.bags, of.working, of.parts.origins
+    rebecs = of.control[at.REBECS]
     for rebec in range(rebecs):
         working[IMAGE, rebec] = working[AFTER, rebec]
         working[BAG_IMAGE, rebec] = working[BAG_AFTER, rebec]
         working[CHANGES, rebec] = rebec
+    of.control[at.CHANGED] = rebecs
     for symmetry in range(1, origins.shape[0]):
         is_smaller = False
         for rebec in range(rebecs):
-            inner = working[AFTER, origins[symmetry, rebec]]
-            image = look_up(keys, values, key_of(AnswerKind.INNER_IMAGE, inner, symmetry))
+            origin = origins[symmetry, rebec]
+            image = _answer(of, AnswerKind.INNER_IMAGE, working[AFTER, origin], symmetry)
             if image == ABSENT:
-                return _ask_answer(control, ordinal, AnswerKind.INNER_IMAGE, inner, symmetry)
-            bag = working[BAG_AFTER, origins[symmetry, rebec]]
-            bag_image = look_up(keys, values, key_of(AnswerKind.BAG_IMAGE, bag, symmetry))
+                return Reason.ANSWER
+            bag_image = _answer(of, AnswerKind.BAG_IMAGE, working[BAG_AFTER, origin], symmetry)
             if bag_image == ABSENT:
-                return _ask_answer(control, ordinal, AnswerKind.BAG_IMAGE, bag, symmetry)
+                return Reason.ANSWER
             if not is_smaller:
                 differs = (
                     inners[image, at.INNER_NUMBER] - inners[working[IMAGE, rebec], at.INNER_NUMBER]
@@ -143,86 +182,84 @@ def _represent(control: Integers, parts: Parts, working: Table, ordinal: int) ->
 
 
 @compiled(borrows=True, inline=True)
-def _arrive(
-    control: Integers,
-    layout: Table,
-    parts: Parts,
-    source: Table,
-    working: Table,
-    successors: Successors,
-    ordinal: int,
-    served: int,
-    choice: int,
-    changed: int,
-    units: int,
-    time: int,
-) -> int:
-    """Let time pass, and pack the state that was reached behind those found before.
+def _pass_time(of: Expansion, units: int) -> int:
+    """Let time pass for all rebecs. Gives FINISHED, or the reason to stop."""
+    inners, bags, working = of.parts.inners, of.parts.bags, of.working
+    rebecs = of.control[at.REBECS]
+    for rebec in range(rebecs):
+        inner = working[AFTER, rebec]
+        waits = inners[inner, at.INNER_CLOCK] != 0 or inners[inner, at.INNER_RESUME] != ABSENT
+        if waits or inners[inner, at.INNER_TICKS] != 0:
+            later = _answer(of, AnswerKind.INNER_LATER, inner, units)
+            if later == ABSENT:
+                return Reason.ANSWER
+            working[AFTER, rebec] = later
+        bag = working[BAG_AFTER, rebec]
+        if bags[bag, at.BAG_SIZE] != 0:
+            later = _answer(of, AnswerKind.BAG_LATER, bag, units)
+            if later == ABSENT:
+                return Reason.ANSWER
+            working[BAG_AFTER, rebec] = later
+        working[CHANGES, rebec] = rebec
+    of.control[at.CHANGED] = rebecs
+    return Reason.FINISHED
 
-    With symmetries, that which stands for it; then all rebecs are noted as changed. Gives FINISHED,
-    or the reason to stop.
+
+@compiled(borrows=True, inline=True)
+def _pack(of: Expansion, time: int, now: int) -> int:
+    """Pack the state that was reached at a time; gives FINISHED, or the reason to stop."""
+    control, working, targets = of.control, of.working, of.successors.targets
+    inners, bags = of.parts.inners, of.parts.bags
+    for word in range(control[at.WORDS]):
+        targets[control[at.FOUND], word] = of.source[0, word]
+    for change in range(control[at.CHANGED]):
+        rebec = working[CHANGES, change]
+        before, after = working[BEFORE, rebec], working[AFTER, rebec]
+        if after != before and not _replace_part(
+            of, 2 * rebec, inners[before, at.INNER_NUMBER], inners[after, at.INNER_NUMBER]
+        ):
+            return ask(control, Reason.WIDTH, 2 * rebec, 0)
+        before, after = working[BAG_BEFORE, rebec], working[BAG_AFTER, rebec]
+        if after != before and not _replace_part(
+            of, 2 * rebec + 1, bags[before, at.BAG_NUMBER], bags[after, at.BAG_NUMBER]
+        ):
+            return ask(control, Reason.WIDTH, 2 * rebec + 1, 0)
+    if control[at.ABSOLUTE] != 0:
+        part = 2 * control[at.REBECS]
+        if not _replace_part(of, part, time, now):
+            return ask(control, Reason.WIDTH, part, now)
+    return Reason.FINISHED
+
+
+@compiled(borrows=True, inline=True)
+def _arrive(of: Expansion, served: int, choice: int, units: int, time: int) -> int:
+    """Let time pass, and put the state that was reached behind those found before.
+
+    With symmetries, that is the state which stands for it. Gives FINISHED, or the reason to stop.
     """
-    inners, bags, keys, values = parts.inners, parts.bags, parts.keys, parts.values
-    targets, found_by = successors.targets, successors.found_by
-    rebecs = control[at.REBECS]
-    words = control[at.WORDS]
-    found = control[at.FOUND]
+    control, working, found_by = of.control, of.working, of.successors.found_by
+    inners, bags = of.parts.inners, of.parts.bags
     if units != 0:
-        for rebec in range(rebecs):
-            inner = working[AFTER, rebec]
-            waits = inners[inner, at.INNER_CLOCK] != 0 or inners[inner, at.INNER_RESUME] != ABSENT
-            if waits or inners[inner, at.INNER_TICKS] != 0:
-                got = look_up(keys, values, key_of(AnswerKind.INNER_LATER, inner, units))
-                if got == ABSENT:
-                    return _ask_answer(control, ordinal, AnswerKind.INNER_LATER, inner, units)
-                working[AFTER, rebec] = got
-            bag = working[BAG_AFTER, rebec]
-            if bags[bag, at.BAG_SIZE] != 0:
-                got = look_up(keys, values, key_of(AnswerKind.BAG_LATER, bag, units))
-                if got == ABSENT:
-                    return _ask_answer(control, ordinal, AnswerKind.BAG_LATER, bag, units)
-                working[BAG_AFTER, rebec] = got
-            working[CHANGES, rebec] = rebec
-        changed = rebecs
-    if parts.origins.shape[0] > 1:
-        reason = _represent(control, parts, working, ordinal)
+        reason = _pass_time(of, units)
         if reason != Reason.FINISHED:
             return reason
-        changed = rebecs
-    for word in range(words):
-        targets[found, word] = source[0, word]
-    for change in range(changed):
-        rebec = working[CHANGES, change]
-        part = 2 * rebec
-        inner = working[AFTER, rebec]
-        if inner != working[BEFORE, rebec]:
-            number = inners[inner, at.INNER_NUMBER]
-            if number > layout[part, 2]:
-                return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ inners[working[BEFORE, rebec], at.INNER_NUMBER]
-            targets[found, layout[part, 0]] ^= moved << layout[part, 1]
-        part += 1
-        bag = working[BAG_AFTER, rebec]
-        if bag != working[BAG_BEFORE, rebec]:
-            number = bags[bag, at.BAG_NUMBER]
-            if number > layout[part, 2]:
-                return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ bags[working[BAG_BEFORE, rebec], at.BAG_NUMBER]
-            targets[found, layout[part, 0]] ^= moved << layout[part, 1]
+    if of.parts.origins.shape[0] > 1:
+        reason = _represent(of)
+        if reason != Reason.FINISHED:
+            return reason
     now = time + units if control[at.ABSOLUTE] != 0 else 0
-    if control[at.ABSOLUTE] != 0:
-        part = 2 * rebecs
-        if now > layout[part, 2]:
-            return ask(control, Reason.WIDTH, ordinal, part, now)
-        targets[found, layout[part, 0]] ^= (time ^ now) << layout[part, 1]
+    reason = _pack(of, time, now)
+    if reason != Reason.FINISHED:
+        return reason
+    found = control[at.FOUND]
     if control[at.COMPACT] != 0:
         mixed = mix_in(0, np.int64(now))
-        for rebec in range(rebecs):
+        for rebec in range(control[at.REBECS]):
             mixed = mix_in(mixed, inners[working[AFTER, rebec], at.INNER_NUMBER])
             mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], at.BAG_NUMBER])
-        successors.fingerprints[found, 0] = fingerprint(mixed)
+        of.successors.fingerprints[found, 0] = fingerprint(mixed)
     found_by[found, FOUND_SOURCE] = control[at.NUMBER]
-    found_by[found, FOUND_ORDINAL] = ordinal
+    found_by[found, FOUND_ORDINAL] = control[at.ORDINAL]
     found_by[found, FOUND_SERVED] = served
     found_by[found, FOUND_CHOICE] = choice
     found_by[found, FOUND_UNITS] = units
@@ -248,36 +285,22 @@ def _put_ample_first(bags: Table, working: Table, able: int) -> bool:
     return False
 
 
-@compiled(borrows=True, inline=True)
-def find_successors(
-    control: Integers,
-    layout: Table,
-    parts: Parts,
-    source: Table,
-    working: Table,
-    successors: Successors,
-) -> int:
-    """Work out what follows from one state, beginning with the transition `control` says.
+class Turn(NamedTuple):
+    """How long it takes until a rebec may act, and how many may then, if that is now."""
 
-    `source` is the state, shape (1, words). Gives a reason to stop. `control` counts the successors
-    there are; further ones are put behind them. `working` is room for work, shape (WORKING_ROWS,
-    rebecs).
-    """
-    capacities, inners, bags, batches = parts.capacities, parts.inners, parts.bags, parts.batches
-    effects, sendings, keys, values = parts.effects, parts.sendings, parts.keys, parts.values
-    most = successors.targets.shape[0]
-    rebecs = control[at.REBECS]
-    followed = control[at.ORDINAL]
-    # --- which rebecs may act
+    due: int
+    able: int
+
+
+@compiled(borrows=True, inline=True)
+def _unpack(of: Expansion) -> Turn:
+    """Unpack the inner states and bags of a state, and list the rebecs that may act in it."""
+    inners, bags, working = of.parts.inners, of.parts.bags, of.working
     first = urgency = NEVER
     able = 0
-    for rebec in range(rebecs):
-        part = 2 * rebec
-        number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
-        inner = np.int64(parts.inner_at[rebec, number])
-        part += 1
-        number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
-        bag = np.int64(parts.bag_at[rebec, number])
+    for rebec in range(of.control[at.REBECS]):
+        inner = np.int64(of.parts.inner_at[rebec, _part(of, 2 * rebec)])
+        bag = np.int64(of.parts.bag_at[rebec, _part(of, 2 * rebec + 1)])
         working[BEFORE, rebec] = working[AFTER, rebec] = inner
         working[BAG_BEFORE, rebec] = working[BAG_AFTER, rebec] = bag
         due = _next_time(inners, bags, inner, bag)
@@ -292,155 +315,177 @@ def find_successors(
             if own == urgency:
                 working[ABLE, able] = rebec
                 able += 1
+    return Turn(first, able)
+
+
+@compiled(borrows=True, inline=True)
+def _let_time_pass(of: Expansion, first: int, time: int) -> int:
+    """Follow the transition of a state in which no rebec may act before some time."""
+    control = of.control
+    if control[at.ORDINAL] != 0:
+        return Reason.FINISHED
+    if first == NEVER or control[at.TIMED] == 0:
+        control[at.ORDINAL] = 1  # so that it is not found again
+        return Reason.ENDS
+    if control[at.FOUND] == of.successors.targets.shape[0]:
+        return Reason.MORE
+    control[at.CHANGED] = 0
+    return _arrive(of, TIME_PASSES, 0, first, time)
+
+
+@compiled(borrows=True, inline=True)
+def _batch_of(of: Expansion, rebec: int, message: int, rest: int, time: int) -> int:
+    """Give the batch of what comes of serving a message while `rest` is the bag without it.
+
+    ABSENT: it is not known, and is asked for.
+    """
+    control, bags = of.control, of.parts.bags
+    inner = of.working[BEFORE, rebec]
+    if control[at.BY_TIME] != 0:
+        inner = _answer(of, AnswerKind.AT_TIME, inner, time)
+        if inner == ABSENT:
+            return ABSENT
+    batch = _answer(of, AnswerKind.EFFECTS, inner, message)
+    if batch == ABSENT:
+        return ABSENT
+    room = of.parts.capacities[rebec] - bags[rest, at.BAG_SIZE]
+    if bags[rest, at.BAG_SIZE] != 0 and of.parts.batches[batch, at.BATCH_PLACES] > room:
+        tight = _answer(of, AnswerKind.TIGHT, message, room)
+        if tight == ABSENT:
+            return ABSENT
+        batch = _answer(of, AnswerKind.EFFECTS, inner, tight)
+    return batch
+
+
+@compiled(borrows=True, inline=True)
+def _deliver(of: Expansion, effect: int) -> int:
+    """Put the messages of an effect into the bags of other rebecs.
+
+    Gives FINISHED, OVERFLOW where a bag is full, or another reason to stop.
+    """
+    control, working, sendings = of.control, of.working, of.parts.sendings
+    sent = of.parts.effects[effect, at.EFFECT_FIRST]
+    for sending in range(sent, sent + of.parts.effects[effect, at.EFFECT_COUNT]):
+        receiver = sendings[sending, at.SENDING_RECEIVER]
+        message = sendings[sending, at.SENDING_MESSAGE]
+        before = working[BAG_AFTER, receiver]
+        taken = of.parts.bags[before, at.BAG_SIZE]
+        if of.parts.inners[working[AFTER, receiver], at.INNER_RESUME] != ABSENT:
+            taken += 1
+        if taken >= of.parts.capacities[receiver]:
+            return ask(control, Reason.OVERFLOW, receiver, message)
+        after = _answer(of, AnswerKind.RECEIVED, before, message)
+        if after == ABSENT:
+            return Reason.ANSWER
+        if before == working[BAG_BEFORE, receiver]:
+            working[CHANGES, control[at.CHANGED]] = receiver
+            control[at.CHANGED] += 1
+        working[BAG_AFTER, receiver] = after
+    return Reason.FINISHED
+
+
+@compiled(borrows=True, inline=True)
+def _until_next_event(of: Expansion) -> int:
+    """Give when a rebec can act next; if none ever can, when the first of them is free."""
+    inners, working = of.parts.inners, of.working
+    rebecs = of.control[at.REBECS]
+    units = NEVER
+    for rebec in range(rebecs):
+        inner, bag = working[AFTER, rebec], working[BAG_AFTER, rebec]
+        units = min(units, _next_time(inners, of.parts.bags, inner, bag))
+        if units == 0:
+            return 0
+    if units == NEVER:
+        for rebec in range(rebecs):
+            units = min(units, inners[working[AFTER, rebec], at.INNER_CLOCK])
+    return units
+
+
+@compiled(borrows=True, inline=True)
+def _follow(of: Expansion, rebec: int, served: int, rest: int, effect: int, time: int) -> int:
+    """Follow one transition: a rebec serves a message with an effect. Gives FINISHED, or why not.
+
+    `rest` is its bag without the message. Which outcome of the message it is, `control` says.
+    """
+    control, working, effects = of.control, of.working, of.parts.effects
+    if control[at.FOUND] == of.successors.targets.shape[0]:
+        return Reason.MORE
+    for change in range(control[at.CHANGED]):
+        other = working[CHANGES, change]
+        working[AFTER, other] = working[BEFORE, other]
+        working[BAG_AFTER, other] = working[BAG_BEFORE, other]
+    own = effects[effect, at.EFFECT_OWN]
+    after = rest if own == ABSENT else own
+    if own != ABSENT and of.parts.bags[rest, at.BAG_SIZE] != 0:
+        after = _answer(of, AnswerKind.JOINED, rest, own)
+        if after == ABSENT:
+            return Reason.ANSWER
+    working[AFTER, rebec] = effects[effect, at.EFFECT_INNER]
+    working[BAG_AFTER, rebec] = after
+    working[CHANGES, 0] = rebec
+    control[at.CHANGED] = 1
+    reason = _deliver(of, effect)
+    if reason == Reason.FINISHED and effects[effect, at.EFFECT_FAILS] != 0:
+        reason = ask(control, Reason.BREACH, effect, 0)
+    if reason == Reason.BREACH or reason == Reason.OVERFLOW:
+        control[at.SERVED] = served
+        control[at.WRONG] = 1
+        control[at.ORDINAL] += 1
+    if reason != Reason.FINISHED:
+        return reason
+    units = _until_next_event(of) if control[at.FLOATING] != 0 else 0
+    return _arrive(of, served, control[at.CHOICE], units, time)
+
+
+@compiled(borrows=True, inline=True)
+def find_successors(of: Expansion) -> int:
+    """Work out what follows from a state, and give the reason to stop."""
+    control, working = of.control, of.working
+    inners, bags = of.parts.inners, of.parts.bags
+    turns = _unpack(of)
     time = 0
     if control[at.ABSOLUTE] != 0:
-        part = 2 * rebecs
-        time = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
+        part = 2 * control[at.REBECS]
+        time = _part(of, part)
         if time > control[at.HORIZON]:
             control[at.BEYOND] = 1
             return Reason.FINISHED
         if control[at.BY_TIME] != 0 and time > LATEST:  # an answer could not be asked for
-            return ask(control, Reason.WIDTH, followed, part, time)
-    if first != 0:
-        if followed != 0:
-            return Reason.FINISHED
-        if first == NEVER or control[at.TIMED] == 0:
-            control[at.ORDINAL] = 1  # so that it is not found again
-            return Reason.ENDS
-        if control[at.FOUND] == most:
-            return ask(control, Reason.MORE, 0, 0, 0)
-        return _arrive(
-            control,
-            layout,
-            parts,
-            source,
-            working,
-            successors,
-            0,
-            TIME_PASSES,
-            0,
-            0,
-            first,
-            time,
-        )
-    # --- each transition of each of them
-    ordinal = changed = 0
-    leads = able > 1 and control[at.PARTIAL] != 0 and _put_ample_first(bags, working, able)
-    for turn in range(able):
+            return ask(control, Reason.WIDTH, part, time)
+    if turns.due != 0:
+        return _let_time_pass(of, turns.due, time)
+    control[at.CHANGED] = 0
+    followed = control[at.ORDINAL]
+    before = 0  # transitions of the messages that were looked at
+    leads = (
+        turns.able > 1 and control[at.PARTIAL] != 0 and _put_ample_first(bags, working, turns.able)
+    )
+    for turn in range(turns.able):
         if leads and turn == 1 and control[at.WRONG] == 0:
             return Reason.FINISHED
         rebec = working[ABLE, turn]
-        inner = working[BEFORE, rebec]
         bag = working[BAG_BEFORE, rebec]
-        suspended = inners[inner, at.INNER_RESUME] != ABSENT
+        suspended = inners[working[BEFORE, rebec], at.INNER_RESUME] != ABSENT
         if not suspended and bags[bag, at.BAG_FIRST] == ABSENT:
-            return ask(control, Reason.ALTERNATIVES, ordinal, bag, 0)
+            return ask(control, Reason.ALTERNATIVES, bag, 0)
         for alternative in range(1 if suspended else bags[bag, at.BAG_COUNT]):
-            message = inners[inner, at.INNER_MESSAGE]
+            message = inners[working[BEFORE, rebec], at.INNER_MESSAGE]
             rest = bag
             if not suspended:
                 row = bags[bag, at.BAG_FIRST] + alternative
-                message = parts.alternatives[row, at.ALTERNATIVE_MESSAGE]
-                rest = parts.alternatives[row, at.ALTERNATIVE_REST]
-            asked = inner
-            if control[at.BY_TIME] != 0:
-                asked = look_up(keys, values, key_of(AnswerKind.AT_TIME, inner, time))
-                if asked == ABSENT:
-                    return _ask_answer(control, ordinal, AnswerKind.AT_TIME, inner, time)
-            batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, message))
+                message = of.parts.alternatives[row, at.ALTERNATIVE_MESSAGE]
+                rest = of.parts.alternatives[row, at.ALTERNATIVE_REST]
+            batch = _batch_of(of, rebec, message, rest, time)
             if batch == ABSENT:
-                return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, message)
-            room = capacities[rebec] - bags[rest, at.BAG_SIZE]
-            if bags[rest, at.BAG_SIZE] != 0 and batches[batch, at.BATCH_PLACES] > room:
-                tight = look_up(keys, values, key_of(AnswerKind.TIGHT, message, room))
-                if tight == ABSENT:
-                    return _ask_answer(control, ordinal, AnswerKind.TIGHT, message, room)
-                batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, tight))
-                if batch == ABSENT:
-                    return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, tight)
-            begin = batches[batch, at.BATCH_FIRST]
-            end = begin + batches[batch, at.BATCH_COUNT]
-            if ordinal + end - begin <= followed:
-                ordinal += end - begin
-                continue
-            for effect in range(begin, end):
-                if ordinal < followed:
-                    ordinal += 1
-                    continue
-                if control[at.FOUND] == most:
-                    return ask(control, Reason.MORE, ordinal, 0, 0)
-                for change in range(changed):
-                    other = working[CHANGES, change]
-                    working[AFTER, other] = working[BEFORE, other]
-                    working[BAG_AFTER, other] = working[BAG_BEFORE, other]
-                fails = effects[effect, at.EFFECT_FAILS] != 0
-                own = effects[effect, at.EFFECT_OWN]
-                after = rest
-                if own != ABSENT and not fails:
-                    after = own
-                    if bags[rest, at.BAG_SIZE] != 0:
-                        after = look_up(keys, values, key_of(AnswerKind.JOINED, rest, own))
-                        if after == ABSENT:
-                            return _ask_answer(control, ordinal, AnswerKind.JOINED, rest, own)
-                working[AFTER, rebec] = effects[effect, at.EFFECT_INNER]
-                working[BAG_AFTER, rebec] = after
-                working[CHANGES, 0] = rebec
-                changed = 1
-                sent = effects[effect, at.EFFECT_FIRST]
-                for sending in range(sent, sent + effects[effect, at.EFFECT_COUNT]):
-                    receiver = sendings[sending, at.SENDING_RECEIVER]
-                    received = sendings[sending, at.SENDING_MESSAGE]
-                    before = working[BAG_AFTER, receiver]
-                    taken = bags[before, at.BAG_SIZE]
-                    if inners[working[AFTER, receiver], at.INNER_RESUME] != ABSENT:
-                        taken += 1
-                    if taken >= capacities[receiver]:
-                        control[at.SERVED] = 2 * message + suspended
-                        control[at.CHOICE] = effect - begin
-                        control[at.WRONG] = 1
-                        return ask(control, Reason.OVERFLOW, ordinal + 1, receiver, received)
-                    got = look_up(keys, values, key_of(AnswerKind.RECEIVED, before, received))
-                    if got == ABSENT:
-                        return _ask_answer(control, ordinal, AnswerKind.RECEIVED, before, received)
-                    if before == working[BAG_BEFORE, receiver]:
-                        working[CHANGES, changed] = receiver
-                        changed += 1
-                    working[BAG_AFTER, receiver] = got
-                if fails:
-                    control[at.SERVED] = 2 * message + suspended
-                    control[at.CHOICE] = effect - begin
-                    control[at.WRONG] = 1
-                    return ask(control, Reason.BREACH, ordinal + 1, effect, 0)
-                units = 0
-                if control[at.FLOATING] != 0:
-                    units = NEVER
-                    for other in range(rebecs):
-                        due = _next_time(
-                            inners, bags, working[AFTER, other], working[BAG_AFTER, other]
-                        )
-                        units = min(units, due)
-                        if units == 0:
-                            break
-                    if units == NEVER:
-                        for other in range(rebecs):
-                            units = min(units, inners[working[AFTER, other], at.INNER_CLOCK])
-                reason = _arrive(
-                    control,
-                    layout,
-                    parts,
-                    source,
-                    working,
-                    successors,
-                    ordinal,
-                    2 * message + suspended,
-                    effect - begin,
-                    changed,
-                    units,
-                    time,
-                )
-                if units != 0 or parts.origins.shape[0] > 1:
-                    changed = rebecs
+                return Reason.ANSWER
+            begin = of.parts.batches[batch, at.BATCH_FIRST]
+            count = of.parts.batches[batch, at.BATCH_COUNT]
+            for choice in range(max(followed - before, 0), count):
+                control[at.CHOICE] = choice
+                served = 2 * message + suspended
+                reason = _follow(of, rebec, served, rest, begin + choice, time)
                 if reason != Reason.FINISHED:
                     return reason
-                ordinal += 1
+                control[at.ORDINAL] += 1
+            before += count
     return Reason.FINISHED
