@@ -116,7 +116,7 @@ class ServedModel(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """Room for work: for the arguments of a step, a message and an inner state to look for."""
+    """Room for the arguments of a step, and for a message and an inner state to look for."""
 
     message: Integers
     sends: Table
@@ -126,6 +126,16 @@ class _Work(NamedTuple):
     choices: Integers
     sought: Table
     wanted: Table
+
+
+class _Service(NamedTuple):
+    """A search that serves messages by itself."""
+
+    control: Integers
+    parts: Parts
+    known: Known
+    model: ServedModel
+    work: _Work
 
 
 @compiled(borrows=True, inner=True)
@@ -160,136 +170,165 @@ def _turn(choices: Integers, drawn: int) -> bool:
     return False
 
 
+@compiled(borrows=True, inline=True)
+def _run_step(step: Step, of: _Service, row: int, number: int) -> None:
+    """Serve a message in an inner state, with the choices that come next."""
+    contents, model, work = of.known.contents, of.model, of.work
+    message, queues, ctx = work.message, work.queues, work.ctx
+    rebec = contents[row, CELLS_OWNER]
+    base = model.rebecs[rebec, BASE]
+    for cell in range(model.own[rebec, OWN_CELLS]):
+        model.cells[base + cell] = contents[row, CELLS_FIRST + cell]
+    for column in range(message.shape[0]):
+        message[column] = of.known.messages[number, column]
+    for other in range(queues.shape[0]):
+        queues[other, slot.ROOM] = SENDS_TO_EACH
+    queues[rebec, slot.ROOM] = min(SENDS_TO_EACH, model.own[rebec, OWN_ROOM])
+    for place in range(slot.SLOTS):
+        ctx[place] = 0
+    ctx[slot.SELF] = rebec
+    ctx[slot.LAW] = slot.SCRIPT
+    step(
+        model.servers[model.rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
+        base,
+        model.cells,
+        message,
+        work.sends,
+        queues,
+        ctx,
+        work.streams,
+        work.choices,
+        model.params,
+    )
+
+
+@compiled(borrows=True, inline=True)
+def _note_sent(of: _Service, effect: int, sent: int) -> int:
+    """Note what a step has sent, from the row `sent` of the sendings on.
+
+    Gives FINISHED, or what to ask of Python.
+    """
+    control, parts, sends = of.control, of.parts, of.work.sends
+    effects, sendings = parts.effects, parts.sendings
+    rebec = of.work.ctx[slot.SELF]
+    empty = of.model.own[rebec, OWN_EMPTY_BAG]
+    bag = empty
+    passed = 0
+    for place in range(of.work.ctx[slot.SENDS]):
+        found = _number_of_sent(of.known, of.model, of.work, place)
+        if found == ABSENT:
+            return Reason.ANSWER
+        receiver = sends[place, slot.RECEIVER]
+        if receiver == rebec:
+            got = look_up(parts.keys, parts.values, key_of(AnswerKind.RECEIVED, bag, found))
+            if got == ABSENT:
+                control[at.ASKED] = AnswerKind.RECEIVED
+                control[at.ASKED + 1] = bag
+                control[at.ASKED + 2] = found
+                return Reason.ANSWER
+            bag = got
+        else:
+            sendings[sent + passed, at.SENDING_RECEIVER] = receiver
+            sendings[sent + passed, at.SENDING_MESSAGE] = found
+            passed += 1
+    effects[effect, at.EFFECT_OWN] = ABSENT if bag == empty else bag
+    effects[effect, at.EFFECT_FIRST] = sent
+    effects[effect, at.EFFECT_COUNT] = passed
+    return Reason.FINISHED
+
+
+@compiled(borrows=True, inline=True)
+def _inner_after(of: _Service) -> int:
+    """Give the row of the inner state that a step has left; ABSENT if there is no room for it."""
+    known, inners, wanted, ctx = of.known, of.parts.inners, of.work.wanted, of.work.ctx
+    rebec = ctx[slot.SELF]
+    base = of.model.rebecs[rebec, BASE]
+    for column in range(wanted.shape[1]):
+        wanted[0, column] = 0
+    wanted[0, CELLS_OWNER] = rebec
+    wanted[0, CELLS_CLOCK] = ctx[slot.NOW] if of.control[at.FLOATING] != 0 else 0
+    for cell in range(of.model.own[rebec, OWN_CELLS]):
+        wanted[0, CELLS_FIRST + cell] = of.model.cells[base + cell]
+    after = find_row(known.content_table, known.contents, wanted)
+    if after != ABSENT:
+        return after
+    after = known.counts[at.INNERS]
+    numbered = known.inner_counts[rebec] + 1
+    if (
+        after == inners.shape[0]
+        or after == known.contents.shape[0]
+        or numbered == of.parts.inner_at.shape[1]
+        or 2 * (after + 1) > known.content_table.shape[0]
+    ):
+        return ABSENT
+    for column in range(wanted.shape[1]):
+        known.contents[after, column] = wanted[0, column]
+    inners[after, at.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
+    inners[after, at.INNER_RESUME] = ABSENT
+    inners[after, at.INNER_URGENCY] = ABSENT
+    inners[after, at.INNER_MESSAGE] = ABSENT
+    inners[after, at.INNER_TICKS] = 0
+    inners[after, at.INNER_NUMBER] = numbered
+    of.parts.inner_at[rebec, numbered] = after
+    known.inner_counts[rebec] = numbered
+    known.counts[at.INNERS] = after + 1
+    enter_row(known.content_table, known.contents, after)
+    return after
+
+
 @compiled(borrows=True, inner=True)
-def _serve(
-    step: Step, control: Integers, parts: Parts, known: Known, model: ServedModel, work: _Work
-) -> int:
+def _serve(step: Step, of: _Service) -> int:
     """Answer what comes of serving a message, with all choices.
 
     Gives FINISHED when the answer has been entered, otherwise what to ask of Python.
     """
-    inners, batches, effects, sendings = parts.inners, parts.batches, parts.effects, parts.sendings
-    keys, values, counts, contents = parts.keys, parts.values, known.counts, known.contents
-    own, rebecs, cells, wanted = model.own, model.rebecs, model.cells, work.wanted
-    message, sends, queues = work.message, work.sends, work.queues
-    ctx, choices = work.ctx, work.choices
+    control, parts, known, ctx = of.control, of.parts, of.known, of.work.ctx
+    batches, effects, sendings, counts = parts.batches, parts.effects, parts.sendings, known.counts
+    choices = of.work.choices
     row = control[at.ASKED + 1]
     number = control[at.ASKED + 2]
-    rebec = contents[row, CELLS_OWNER]
     if known.messages[number, slot.RECEIVER] == ABSENT or known.messages[number, slot.DEADLINE] < 0:
         return Reason.ANSWER
     if counts[at.BATCHES] == batches.shape[0]:
         return _ask_for_room(control, at.BATCHES)
-    if 2 * (counts[at.ANSWERS] + 1) > keys.shape[0]:
+    if 2 * (counts[at.ANSWERS] + 1) > parts.keys.shape[0]:
         return _ask_for_room(control, at.ANSWERS)
-    size = own[rebec, OWN_CELLS]
-    base = rebecs[rebec, BASE]
-    first = counts[at.EFFECT_ROWS]
-    made = 0
-    first_sent = counts[at.SENDINGS]
-    passed = 0
+    effect = counts[at.EFFECT_ROWS]
+    sent = counts[at.SENDINGS]
     places = 1
     for place in range(choices.shape[0] // 2):
         choices[place] = 0
     more = True
     while more:
-        for cell in range(size):
-            cells[base + cell] = contents[row, CELLS_FIRST + cell]
-        for column in range(message.shape[0]):
-            message[column] = known.messages[number, column]
-        for other in range(queues.shape[0]):
-            queues[other, slot.ROOM] = SENDS_TO_EACH
-        queues[rebec, slot.ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
-        for place in range(slot.SLOTS):
-            ctx[place] = 0
-        ctx[slot.SELF] = rebec
-        ctx[slot.LAW] = slot.SCRIPT
-        step(
-            model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
-            base,
-            cells,
-            message,
-            sends,
-            queues,
-            ctx,
-            work.streams,
-            choices,
-            model.params,
-        )
+        _run_step(step, of, row, number)
         if ctx[slot.FAILED] != 0 or ctx[slot.NOW] > LATEST:
             return Reason.ANSWER
-        if first + made == effects.shape[0]:
+        if effect == effects.shape[0]:
             return _ask_for_room(control, at.EFFECT_ROWS)
-        if first_sent + passed + ctx[slot.SENDS] > sendings.shape[0]:
+        if sent + ctx[slot.SENDS] > sendings.shape[0]:
             return _ask_for_room(control, at.SENDINGS)
-        begin = passed
-        bag = own[rebec, OWN_EMPTY_BAG]
-        tried = 0
-        for sent in range(ctx[slot.SENDS]):
-            found = _number_of_sent(known, model, work, sent)
-            if found == ABSENT:
-                return Reason.ANSWER
-            if sends[sent, slot.RECEIVER] == rebec:
-                tried += 1
-                got = look_up(keys, values, key_of(AnswerKind.RECEIVED, bag, found))
-                if got == ABSENT:
-                    control[at.ASKED] = AnswerKind.RECEIVED
-                    control[at.ASKED + 1] = bag
-                    control[at.ASKED + 2] = found
-                    return Reason.ANSWER
-                bag = got
-            else:
-                sendings[first_sent + passed, at.SENDING_RECEIVER] = sends[sent, slot.RECEIVER]
-                sendings[first_sent + passed, at.SENDING_MESSAGE] = found
-                passed += 1
-        # --- the inner state afterwards
-        for column in range(wanted.shape[1]):
-            wanted[0, column] = 0
-        wanted[0, CELLS_OWNER] = rebec
-        wanted[0, CELLS_CLOCK] = ctx[slot.NOW] if control[at.FLOATING] != 0 else 0
-        for cell in range(size):
-            wanted[0, CELLS_FIRST + cell] = cells[base + cell]
-        after = find_row(known.content_table, contents, wanted)
+        reason = _note_sent(of, effect, sent)
+        if reason != Reason.FINISHED:
+            return reason
+        after = _inner_after(of)
         if after == ABSENT:
-            after = counts[at.INNERS]
-            numbered = known.inner_counts[rebec] + 1
-            if (
-                after == inners.shape[0]
-                or after == contents.shape[0]
-                or numbered == parts.inner_at.shape[1]
-                or 2 * (after + 1) > known.content_table.shape[0]
-            ):
-                return _ask_for_room(control, at.INNERS)
-            for column in range(wanted.shape[1]):
-                contents[after, column] = wanted[0, column]
-            inners[after, at.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
-            inners[after, at.INNER_RESUME] = ABSENT
-            inners[after, at.INNER_URGENCY] = ABSENT
-            inners[after, at.INNER_MESSAGE] = ABSENT
-            inners[after, at.INNER_TICKS] = 0
-            inners[after, at.INNER_NUMBER] = numbered
-            parts.inner_at[rebec, numbered] = after
-            known.inner_counts[rebec] = numbered
-            counts[at.INNERS] = after + 1
-            enter_row(known.content_table, contents, after)
-        effect = first + made
+            return _ask_for_room(control, at.INNERS)
         effects[effect, at.EFFECT_INNER] = after
-        effects[effect, at.EFFECT_OWN] = ABSENT if tried == 0 else bag
         effects[effect, at.EFFECT_FAILS] = 0
-        effects[effect, at.EFFECT_FIRST] = first_sent + begin
-        effects[effect, at.EFFECT_COUNT] = passed - begin
-        made += 1
-        places = max(places, 1 + tried)
+        passed = effects[effect, at.EFFECT_COUNT]
+        places = max(places, 1 + ctx[slot.SENDS] - passed)
+        sent += passed
+        effect += 1
         more = _turn(choices, ctx[slot.CHOICES])
     batch = counts[at.BATCHES]
-    batches[batch, at.BATCH_FIRST] = first
-    batches[batch, at.BATCH_COUNT] = made
+    batches[batch, at.BATCH_FIRST] = counts[at.EFFECT_ROWS]
+    batches[batch, at.BATCH_COUNT] = effect - counts[at.EFFECT_ROWS]
     batches[batch, at.BATCH_PLACES] = places
     counts[at.BATCHES] = batch + 1
-    counts[at.EFFECT_ROWS] = first + made
-    counts[at.SENDINGS] = first_sent + passed
+    counts[at.EFFECT_ROWS] = effect
+    counts[at.SENDINGS] = sent
     counts[at.ANSWERS] += 1
-    enter_answer(keys, values, AnswerKind.EFFECTS, row, number, batch)
+    enter_answer(parts.keys, parts.values, AnswerKind.EFFECTS, row, number, batch)
     return Reason.FINISHED
 
 
@@ -327,10 +366,11 @@ def expand_and_serve(
         sought=np.zeros((1, width), dtype=np.int64),
         wanted=np.zeros((1, known.contents.shape[1]), dtype=np.int64),
     )
+    service = _Service(control, parts, known, model, work)
     while True:
         reason = expand_states(control, states, parts, properties, edges)
         if reason != Reason.ANSWER or control[at.ASKED] != AnswerKind.EFFECTS:
             return reason
-        reason = _serve(step, control, parts, known, model, work)
+        reason = _serve(step, service)
         if reason != Reason.FINISHED:
             return reason

@@ -90,9 +90,8 @@ def take(bags: Bags, rebec: int, place: int) -> int:
     """
     rebecs, _, places, states = bags
     row = places[place]
-    count = states[rebec, WAITING] - 1
-    states[rebec, WAITING] = count
-    end = rebecs[rebec, BAG] + count
+    states[rebec, WAITING] -= 1
+    end = rebecs[rebec, BAG] + states[rebec, WAITING]
     last = rebecs[rebec, BAG] + rebecs[rebec, CAPACITY] - 1
     for later in range(place, end):
         places[later] = places[later + 1]
@@ -171,8 +170,7 @@ def _most_urgent(
 ) -> int:
     """Keep those of the first `number` rebecs in `found` that come first by priority."""
     rebecs = bags.rebecs
-    first = 0
-    kept = 0
+    first = kept = 0
     for place in range(number):
         rebec = found[place]
         urgency = rebecs[rebec, OWN_PRIORITY]
@@ -248,8 +246,7 @@ def _ranked(
     candidates = 0
     for each in range(number):
         rebec = found[each]
-        end = _end(core, bags, rebec)
-        if _of_rank(ranks, bags, rebec, end, first) > 0:
+        if _of_rank(ranks, bags, rebec, _end(core, bags, rebec), first) > 0:
             found[candidates] = rebec
             candidates += 1
     if candidates == 0:  # then all messages are of the other rank
@@ -279,24 +276,14 @@ def _of_rank(ranks: Table, bags: Bags, rebec: int, end: int, rank: int) -> int:
 
 
 FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(5, 13)
-"""What is asked for, the `settings` behind those of `rebecsim.native.loops.simulation`: the first
-replication and how many; last time, most steps (-1: any number); 1 for the law rmc; messages sent
-by constructors; most messages at one time."""
+"""The other `settings`: the first replication and how many; last time, most steps (-1: any number);
+1 for the law rmc; messages sent by constructors; most messages at one time."""
 
 OUTCOME, STEPS, TIME = range(3)
 """What is told of each replication."""
 
-(
-    EVENT_TIME,
-    EVENT_FINISHED,
-    EVENT_REBEC,
-    EVENT_SERVER,
-    EVENT_SENDER,
-    EVENT_ARRIVAL,
-    EVENT_DEADLINE,
-    EVENT_CHOICES,
-    EVENT_ARGUMENTS,
-) = range(9)
+EVENT_TIME, EVENT_FINISHED, EVENT_REBEC, EVENT_SERVER, EVENT_SENDER = range(5)
+EVENT_ARRIVAL, EVENT_DEADLINE, EVENT_CHOICES, EVENT_ARGUMENTS = range(5, 9)
 """Columns of an event: those of the message, the number of choices drawn up to its end in the whole
 run, its arguments, and then the variables of the rebec when it was served."""
 
@@ -380,41 +367,90 @@ def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
 
 
 @compiled(borrows=True, inline=True)
-def _run(
-    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: ReplicationResults
-) -> int:
-    """Run one replication from the state in the arrays on; gives its outcome.
+def _serve(step: Step, model: SimulatedModel, work: Work, message: Integers, start: int) -> None:
+    """Serve a message that was taken out of its bag; what it sends is left in `work`."""
+    rebecs, ctx = work.bags.rebecs, work.ctx
+    rebec = message[slot.RECEIVER]
+    ctx[slot.NOW] = start
+    ctx[slot.SELF] = rebec
+    ctx[slot.SENDS] = ctx[slot.ROUNDS] = 0
+    ctx[slot.STREAMS] = rebecs[rebec, FIRST_STREAM]
+    step(
+        model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
+        rebecs[rebec, BASE],
+        work.cells,
+        message,
+        work.sends,
+        work.bags.states,
+        ctx,
+        work.streams,
+        work.choices,
+        model.params,
+    )
+    work.bags.states[rebec, CLOCK] = ctx[slot.NOW]
+    settle(work.bags, rebec)
 
-    The last row of `ends` becomes its number of steps and its last time.
+
+@compiled(borrows=True, inline=True)
+def _deliver(servers: Cube, work: Work, sequence: int) -> int:
+    """Put what was sent into the bags, numbered; gives the number of the last message sent."""
+    rebecs, sends = work.bags.rebecs, work.sends
+    for sent in range(work.ctx[slot.SENDS]):
+        sequence += 1
+        sends[sent, slot.SEQUENCE] = sequence
+        own = rebecs[sends[sent, slot.RECEIVER], OWN_CLASS]
+        sends[sent, slot.PRIORITY] = servers[own, sends[sent, slot.SERVER], SERVER_PRIORITY]
+        put(work.bags, sends, sent)
+    return sequence
+
+
+@compiled(borrows=True, inline=True)
+def _outcome(failed: int) -> int:
+    """Give how a replication ends with a failure of a step; STEP_LIMIT if there is none."""
+    if failed == Failure.OVERFLOW:
+        return Ended.QUEUE_OVERFLOW
+    if failed == Failure.ENDLESS:
+        return Ended.NOT_ENDING
+    return Ended.STEP_LIMIT if failed == 0 else Ended.ASSERTION_FAILED
+
+
+@compiled(borrows=True, inline=True)
+def _run(
+    step: Step,
+    settings: Integers,
+    model: SimulatedModel,
+    work: Work,
+    results: ReplicationResults,
+    number: int,
+) -> int:
+    """Run the replication in this row of `ends` from the state in the arrays on.
+
+    Notes its number of steps and its last time, and gives its outcome.
     """
-    bags, cells, sends, ctx, streams, choices, found = work
-    rebecs, messages, places, states = bags
-    servers, ends, events = model.servers, results.ends, results.events
-    last = ends.shape[0] - 1
+    bags, ctx, found, states = work.bags, work.ctx, work.found, work.bags.states
+    events = results.events
     sequence = settings[SENT]
-    steps = 0
-    time = 0
+    steps = time = 0
     began = 0  # the messages that had been served when the time advanced last
     outcome = Ended.STEP_LIMIT
     traced = events.shape[1] > 0
-    while steps != settings[MAX_STEPS]:
-        number = ready_rebecs(settings, servers, bags, found)
-        if number == 0:
+    while outcome == Ended.STEP_LIMIT and steps != settings[MAX_STEPS]:
+        ready = ready_rebecs(settings, model.servers, bags, found)
+        if ready == 0:
             outcome = Ended.ENDED
             break
         start = states[found[0], DUE]
         if start > settings[UNTIL]:
             outcome = Ended.TIME_LIMIT
             break
-        place = choose_message(settings, model.ranks, bags, streams, found, number)
+        place = choose_message(settings, model.ranks, bags, work.streams, found, ready)
         if start > time:
             began = steps
         elif steps - began >= settings[AT_ONE_TIME] and settings[CORE] == 0:
             outcome = Ended.TIME_STANDS_STILL
             break
         time = start
-        row = places[place]
-        message = messages[row]
+        message = bags.messages[bags.places[place]]
         rebec = message[slot.RECEIVER]
         ctx[slot.STARTED] = start
         if message[slot.DEADLINE] < start:
@@ -422,47 +458,19 @@ def _run(
             ctx[slot.NOW] = states[rebec, CLOCK]
         else:
             take(bags, rebec, place)
-            ctx[slot.NOW] = start
-            ctx[slot.SELF] = rebec
-            ctx[slot.SENDS] = ctx[slot.ROUNDS] = 0
-            ctx[slot.STREAMS] = rebecs[rebec, FIRST_STREAM]
-            step(
-                servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
-                rebecs[rebec, BASE],
-                cells,
-                message,
-                sends,
-                states,
-                ctx,
-                streams,
-                choices,
-                model.params,
-            )
-            states[rebec, CLOCK] = ctx[slot.NOW]
-            settle(bags, rebec)
-            for sent in range(ctx[slot.SENDS]):
-                sequence += 1
-                sends[sent, slot.SEQUENCE] = sequence
-                own = rebecs[sends[sent, slot.RECEIVER], OWN_CLASS]
-                sends[sent, slot.PRIORITY] = servers[own, sends[sent, slot.SERVER], SERVER_PRIORITY]
-                put(bags, sends, sent)
+            _serve(step, model, work, message, start)
+            sequence = _deliver(model.servers, work, sequence)
             states[rebec, slot.ROOM] += 1  # the message that was served kept its place until now
-            if ctx[slot.FAILED] != 0:
-                outcome = Ended.ASSERTION_FAILED
-                if ctx[slot.FAILED] == Failure.OVERFLOW:
-                    outcome = Ended.QUEUE_OVERFLOW
-                elif ctx[slot.FAILED] == Failure.ENDLESS:
-                    outcome = Ended.NOT_ENDING
+            outcome = _outcome(ctx[slot.FAILED])
         if traced and not _note(work, message, events, steps):
             return Ended.NO_ROOM
         steps += 1
         if outcome != Ended.STEP_LIMIT:
             for column in range(message.shape[0]):
                 results.last_message[column] = message[column]
-            break
-    ends[last, STEPS] = steps
-    ends[last, TIME] = time
-    if traced and ctx[slot.CHOICES] > choices.shape[0]:
+    results.ends[number, STEPS] = steps
+    results.ends[number, TIME] = time
+    if traced and ctx[slot.CHOICES] > work.choices.shape[0]:
         return Ended.NO_ROOM
     return outcome
 
@@ -484,9 +492,7 @@ def run_replications(
             ctx[place] = 0
         ctx[slot.LAW] = settings[CHOICE_LAW]
         restart_bags(work.bags, model.messages, model.counts)
-        ends[number, OUTCOME] = _run(step, settings, model, work, results)
-        ends[number, STEPS] = ends[settings[COUNT], STEPS]
-        ends[number, TIME] = ends[settings[COUNT], TIME]
+        ends[number, OUTCOME] = _run(step, settings, model, work, results, number)
         for column in range(columns_and_values.shape[1]):
             columns_and_values[number + 1, column] = cells[columns_and_values[0, column]]
         if ends[number, OUTCOME] == Ended.NOT_ENDING:
