@@ -288,7 +288,7 @@ def pose(
         file = names.checked(wanted.properties, wanted.only)
         properties += names.assertions(file)
         formulas = tuple(names.formulas(file))
-    terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
+    terminal = tuple(names.expression(text, "<terminal>", True) for text in wanted.terminal)
     named, written = wanted.names(), left_out.written
     order = None
     if reduce in ("order", "both"):

@@ -215,9 +215,13 @@ def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None
     violation does not come; UserError or RebecaError if the question does not fit the model.
     """
     problem = recorded.question.problem(model, checked)
-    breach = _follow(recorded, problem)
+    states, breach = _follow(recorded, problem)
     if breach is None and _is_of_formula(recorded, problem):
-        _require_loop(recorded, problem)
+        if recorded.loop is not None and states[recorded.loop] != states[-1]:
+            raise ReplayError(
+                f"after step {len(recorded.steps)}, the last one: the model is not as it was "
+                f"before step {recorded.loop + 1}, where the record goes on; has it been changed?"
+            )
         breach = _rejudged(recorded, model, checked)
     path = path_along(problem.system, recorded.ordinals, breach, recorded.loop)
     if path.breach != recorded.breach:
@@ -268,55 +272,45 @@ def _is_alike(recorded: dict[str, Any], found: dict[str, Any]) -> bool:
     return all(recorded.get(name) == found[name] for name in _ALIKE)
 
 
-def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
-    """Take every recorded step, and say what is wrong with the last state."""
-    system = problem.system
-    state, time = system.initial, system.start_time
+def _follow(recorded: Recorded, problem: Problem) -> tuple[list[State], Breach | None]:
+    """Take every recorded step; give the states, and what is wrong in the last step or state."""
+    system, steps = problem.system, len(recorded.steps)
+    states, time = [system.initial], system.start_time
     for place, (ordinal, step) in enumerate(zip(recorded.ordinals, recorded.steps, strict=True), 1):
-        found = system.expand(state)
+        found = system.expand(states[-1])
         if ordinal >= len(found):
             raise ReplayError(
-                f"step {place} of {len(recorded.steps)}: the record takes transition "
+                f"step {place} of {steps}: the record takes transition "
                 f"{ordinal + 1}, the model has {len(found)}; is it a run of this model?"
             )
         cause, target = found[ordinal]
-        if isinstance(target, Breach) and place < len(recorded.steps):
+        if isinstance(target, Breach) and place < steps:
             raise ReplayError(
-                f"step {place} of {len(recorded.steps)}: the model ends here with "
-                f"{_shown(target)}; has it been changed?"
+                f"step {place} of {steps}: the model ends here with {_shown(target)}; "
+                "has it been changed?"
             )
-        _require_same(
-            step, step_to_json(step_of(system, state, cause, time)), place, len(recorded.steps)
-        )
+        here = step_to_json(step_of(system, states[-1], cause, time))
+        for name, value in here.items():
+            if name not in step or step[name] != value:
+                raise ReplayError(
+                    f"step {place} of {steps}: the record has {name} {step.get(name)!r} in "
+                    f"{_named(step)}, the model {value!r} in {_named(here)}; "
+                    "is it a run of this model?"
+                )
         if isinstance(target, Breach):
-            return target
-        time += system.elapsed(state, cause, target)
-        state = target
-    wrong = problem.wrong_with(state)
+            return states, target
+        time += system.elapsed(states[-1], cause, target)
+        states.append(target)
+    wrong = problem.wrong_with(states[-1])
     if recorded.breach in wrong:
-        return recorded.breach
-    return wrong[0] if wrong else None
+        return states, recorded.breach
+    return states, wrong[0] if wrong else None
 
 
 def _is_of_formula(recorded: Recorded, problem: Problem) -> bool:
     """Whether it is a formula that does not hold on the recorded run."""
     of_formula = any(each.name == recorded.breach.text for each in problem.formulas)
     return recorded.breach.verdict == "property violated" and of_formula
-
-
-def _require_loop(recorded: Recorded, problem: Problem) -> None:
-    """Check that a run ends where its loop begins. Raises ReplayError if it does not."""
-    system, loop = problem.system, recorded.loop
-    states = [system.initial]
-    for ordinal in recorded.ordinals:
-        target = system.expand(states[-1])[ordinal][1]
-        assert not isinstance(target, Breach), "it has been followed to its end"
-        states.append(target)
-    if loop is not None and states[loop] != states[-1]:
-        raise ReplayError(
-            f"after step {len(recorded.steps)}, the last one: the model is not as it was before "
-            f"step {loop + 1}, where the record goes on; has it been changed?"
-        )
 
 
 def _rejudged(recorded: Recorded, model: Model, checked: CheckedModel | None) -> Breach | None:
@@ -332,16 +326,6 @@ def _rejudged(recorded: Recorded, model: Model, checked: CheckedModel | None) ->
         abstract=question.abstract,
     )
     return recorded.breach if result.properties[-1].verdict == "violated" else None
-
-
-def _require_same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:
-    for name, value in found.items():
-        if name not in recorded or recorded[name] != value:
-            raise ReplayError(
-                f"step {place} of {steps}: the record has {name} {recorded.get(name)!r} in "
-                f"{_named(recorded)}, the model {value!r} in {_named(found)}; "
-                "is it a run of this model?"
-            )
 
 
 def _named(step: dict[str, Any]) -> str:

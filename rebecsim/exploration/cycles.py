@@ -157,7 +157,7 @@ def _every_run_ends(search: Search) -> bool | None:
         return True  # a tree, since each state but the initial one is reached by one transition
     if search.transitions > _MOST_LOOKED_AT:
         return None
-    edges = search.edges(still=False)
+    edges = search.edges(False)
     return None if edges is None else not edges_on_cycles(edges)
 
 
@@ -177,7 +177,7 @@ def find_zeno_cycle(search: Search) -> ZenoVerdict:
     system = search.system
     if system.mode == "core" or not _has_cycle(search.sent_at_once()):
         return ZenoVerdict(None, is_decided=True)
-    edges = search.edges(still=True)
+    edges = search.edges(True)
     if edges is None:
         return ZenoVerdict(None, is_decided=False)
     graph = edges_on_cycles(edges)

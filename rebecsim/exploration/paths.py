@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
 from rebecsim.actors.values import call_text, drawn_text, duration, value_text
-from rebecsim.exploration.states.effects import Breach, Effect, Outcome
+from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.rebec_states import (
     NO_DEADLINE,
     Local,
@@ -172,7 +172,11 @@ def path_along(
     ends_in: Breach | None = None
     state, time = system.initial, system.start_time
     origins = Origins(system)
-    for cause, target in _transitions(system, ordinals):
+    for place, ordinal in enumerate(ordinals):
+        found = system.expand(state)
+        if not 0 <= ordinal < len(found):
+            raise ValueError(f"step {place}: there is no transition {ordinal}")
+        cause, target = found[ordinal]
         causes.append((cause, time))
         step = step_of(system, state, cause, time)
         if isinstance(cause, Outcome):
@@ -204,18 +208,6 @@ def path_along(
     )
 
 
-def _transitions(
-    system: TransitionSystem, ordinals: Sequence[int]
-) -> Iterator[tuple[Cause, State | Breach]]:
-    state: State | Breach = system.initial
-    for place, ordinal in enumerate(ordinals):
-        found = [] if isinstance(state, Breach) else system.expand(state)
-        if not 0 <= ordinal < len(found):
-            raise ValueError(f"step {place}: there is no transition {ordinal}")
-        yield found[ordinal]
-        state = found[ordinal][1]
-
-
 def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> PathStep:
     """Describe a transition of a state at that absolute time."""
     if not isinstance(cause, Outcome):
@@ -225,13 +217,14 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
     rebec = system.runner.rebecs[owner]
     server = system.runner.server_of(owner, message)
     before: Local = state[owner]
+    taken = effect.clock if effect.suspension is None else effect.suspension.resume
     return PathStep(
         kind="resume" if effect.resumed else "message",
         time=time,
-        finished=_finished(system, cause, time),
+        finished=None if cause.local is None else time + taken,
         rebec=str(rebec),
         server=server.name,
-        sender=system.runner.sender_of(message),
+        sender=system.runner.name_of(message.sender),
         arguments=tuple(map(shown_value, message.arguments)),
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
@@ -244,23 +237,11 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
                 system,
                 rebec,
                 durations_at(0, before.variables),
-                durations_at(_local_time_after(effect), effect.variables),
+                durations_at(taken, effect.variables),
                 system.locals.left_out(owner),
             )
         ),
     )
-
-
-def _local_time_after(effect: Effect) -> int:
-    """Give the local time of a rebec at the end of a step, counted from its begin."""
-    return effect.clock if effect.suspension is None else effect.suspension.resume
-
-
-def _finished(system: TransitionSystem, cause: Outcome, time: int) -> int | None:
-    after = cause.local
-    if after is None:
-        return None
-    return time + (after.clock if after.suspension is None else after.suspension.resume)
 
 
 def _changed(

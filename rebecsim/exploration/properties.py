@@ -55,12 +55,8 @@ from rebecsim.lang import (
     PropertyFile,
     check_property,
 )
-from rebecsim.lang.properties import (
-    AssertionProperty,
-    TemporalProperty,
-    check_condition,
-    check_number,
-)
+from rebecsim.lang.properties import TemporalProperty, check_condition, check_number
+from rebecsim.lang.syntax import Expression
 from rebecsim.wording import suggestion
 
 Predicate = Callable[[State], bool]
@@ -168,18 +164,10 @@ class Properties:
         self._checked = checked
         self._left_out = left_out
 
-    def condition(self, text: str, what: str) -> Predicate:
-        """Compile one condition; `what` says in errors where it was given.
+    def expression(self, text: str, what: str, is_condition: bool) -> Function:
+        """Compile a condition, or a number; `what` says in errors where it was given.
 
         Raises RebecaError, with the position, for a text that is wrong or does not fit the model.
-        """
-        checked, expression = check_condition(text, what, self._checked)
-        return self._compiler(checked).compile(expression)
-
-    def expression(self, text: str, what: str, is_condition: bool) -> Function:
-        """Compile a condition, or a number.
-
-        Raises as `condition` does, also for what is no number.
         """
         check = check_condition if is_condition else check_number
         checked, expression = check(text, what, self._checked)
@@ -188,9 +176,7 @@ class Properties:
     def invariant(self, text: str) -> Property:
         """Make a property of an expression that must be true in every state."""
         checked, expression = check_condition(text, "<invariant>", self._checked)
-        compiler = self._compiler(checked)
-        holds = compiler.compile(expression)
-        return Property(holds, Breach("property violated", text), frozenset(compiler.reads))
+        return self._property(checked, expression, Breach("property violated", text))
 
     def checked(
         self, properties: PropertyFile | CheckedProperties, only: Sequence[str]
@@ -208,17 +194,20 @@ class Properties:
 
     def assertions(self, checked: CheckedProperties) -> list[Property]:
         """Make properties of the `Assertion` sections of a property file."""
-        return [self._assertion(each, checked) for each in checked.tree.assertions]
+        return [
+            self._property(checked, each.expression, Breach("assertion failed", each.name))
+            for each in checked.tree.assertions
+        ]
 
     def formulas(self, checked: CheckedProperties) -> list[PosedFormula]:
         """Compile the `LTL` and `TCTL` sections of a property file."""
         return list(posed_formulas(checked, self._system, self._left_out.attributes))
 
-    def _assertion(self, assertion: AssertionProperty, checked: CheckedProperties) -> Property:
+    def _property(
+        self, checked: CheckedProperties, expression: Expression, breach: Breach
+    ) -> Property:
         compiler = self._compiler(checked)
-        holds = compiler.compile(assertion.expression)
-        breach = Breach("assertion failed", assertion.name)
-        return Property(holds, breach, frozenset(compiler.reads))
+        return Property(compiler.compile(expression), breach, frozenset(compiler.reads))
 
     def _compiler(self, checked: CheckedProperties) -> PredicateCompiler:
         return PredicateCompiler(checked, self._system, self._left_out.attributes)

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Problem
@@ -149,12 +149,11 @@ Edges = tuple["Integers", "Integers", "Integers"]
 """Transitions: from which states to which, and by which ordinals."""
 
 
-class RecomputedEdges(Protocol):
-    """Recomputes transitions when a search is over."""
+RecomputedEdges = Callable[[bool], Edges | None]
+"""Recomputes the transitions of a search that is over, or those that take no time if that is true.
 
-    def __call__(self, *, still: bool) -> Edges | None:
-        """Give all transitions, or those that take no time; None if a limit is reached before."""
-
+It gives None if a limit is reached before.
+"""
 
 _CHECK_EVERY = 256  # expanded states, or messages served, between two checks of clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
@@ -213,31 +212,25 @@ class Search:
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self.problem = problem
-        self.system = system = problem.system
+        self.system = problem.system
         self.limits = limits or Limits()
         self.meter = meter or Meter(self.limits)
         self.stopped_in = ""
         """The message server that ran when a limit was reached, if it had to be stopped."""
-        self._states: list[State] = [system.initial]
-        self._parents = array("L", [0])
-        self._ordinals = array("L", [0])
-        self.states: Sequence[State] = self._states
-        self.parents: Sequence[int] | NDArray[np.uint32] = self._parents
-        self.ordinals: Sequence[int] | NDArray[np.uint32] = self._ordinals
-        self.transitions = 1  # as the reference counts: storing the initial state is one
-        self.expanded = 0
-        self.done: int | None = None
+        self.states: Sequence[State]
+        self.parents: Sequence[int] | NDArray[np.uint32]
+        self.ordinals: Sequence[int] | NDArray[np.uint32]
+        self.done: int | None
         """How many states have been followed to the end, where that is done in their order."""
+        self.ends: int
+        """How many states were found in which a run has ended; a walk that ends counts again."""
+        self.first_end: int | None
+        self.findings: dict[Breach, Finding] = {}
+        self.bounds: list[Bound] = []
         self.engine: EngineUsed = "python"
         self.recording: Recording | None = None
         """Where transitions are written down, if they are."""
         self._followed = 0
-        self.findings: dict[Breach, Finding] = {}
-        self.ends = 0
-        """How many states were found in which a run has ended; a walk that ends counts again."""
-        self.first_end: int | None = None
-        self.bounds: list[Bound] = []
-        self._numbers: dict[State, int] = {system.initial: 0}
         self.edges: RecomputedEdges = self._edges
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
@@ -246,6 +239,7 @@ class Search:
         self._progress = progress
         self._reported = 0.0
         self._most = self.limits.states
+        self.restart()
 
     def sent_at_once(self) -> set[SentAtOnce]:
         """Give which message servers send which messages that may be served at the same time."""
@@ -256,7 +250,7 @@ class Search:
         places = {place: system.orbit(*place) for pair in found for place in pair}
         return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
-    def _edges(self, *, still: bool) -> Edges | None:
+    def _edges(self, still: bool) -> Edges | None:
         """Recompute transitions between states, see `RecomputedEdges`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
@@ -377,12 +371,13 @@ class Search:
         return system.full, system.unfolded(ordinals, states)
 
     def restart(self) -> None:
-        """Forget all that was found, before a search with other representatives of states."""
+        """Begin, or begin again with other representatives of states."""
         initial = self.system.initial
         self._states, self._numbers = [initial], {initial: 0}
         self._parents, self._ordinals = array("L", [0]), array("L", [0])
         self.states, self.parents, self.ordinals = self._states, self._parents, self._ordinals
-        self.transitions, self.expanded, self.done = 1, 0, None
+        self.transitions = 1  # as the reference counts: storing the initial state is one
+        self.expanded, self.done = 0, None
         self.ends, self.first_end = 0, None
         self.findings.clear()
         self.bounds.clear()

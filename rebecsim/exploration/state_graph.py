@@ -295,7 +295,7 @@ class StateSpace:
 def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
     server = runner.server_of(owner, message)
     return QueuedMessage(
-        runner.sender_of(message),
+        runner.name_of(message.sender),
         server.name,
         tuple(map(shown_value, message.arguments)),
         message.arrival,
@@ -342,7 +342,7 @@ def transition_of(
     return Transition(
         source,
         target,
-        runner.sender_of(message),
+        runner.name_of(message.sender),
         str(runner.rebecs[effect.owner]),
         server.name,
         tuple(map(shown_value, message.arguments)),

@@ -5,6 +5,7 @@ The engine is Python, or compiled code for large searches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -48,16 +49,9 @@ class BreadthFirst:
 
     def run(self, search: Search) -> None:
         """Expand every state."""
-        self.run_from(search, 0)
+        self.run_to(search)
 
-    def run_from(self, search: Search, number: int) -> None:
-        """Expand every state from the one with that number on."""
-        search.done = number
-        while number < len(search.states):
-            search.expand(number)
-            search.done = number = number + 1
-
-    def run_to(self, search: Search, states: int, number: int = 0) -> int:
+    def run_to(self, search: Search, states: float = math.inf, number: int = 0) -> int:
         """Expand states from that one on until so many are found; gives the number of the next."""
         search.done = number
         while number < len(search.states) < states:
@@ -218,8 +212,7 @@ def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
     if number == len(search.states):
         return number
     if search.meter.would_exceed(engines.BYTES_TO_COMPILE):
-        breadth_first.run_from(search, number)
-        return len(search.states)
+        return breadth_first.run_to(search, number=number)
     with search.meter.leaving_out():  # the compiler's memory says nothing about states
         compiled = _is_compiled()
     if not compiled:
@@ -228,8 +221,7 @@ def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
             search.meter.would_exceed(engines.BYTES_TO_COMPILE)
             or search.meter.seconds_left < engines.SECONDS_TO_COMPILE
         ):
-            breadth_first.run_from(search, number)
-            return len(search.states)
+            return breadth_first.run_to(search, number=number)
     return number
 
 

@@ -341,7 +341,7 @@ class Stepper:
         self._breakpoints.pop(breakpoint, None)
 
     def _condition(self, text: str) -> Callable[[State], bool]:
-        return self._names.condition(text, "<condition>")
+        return self._names.expression(text, "<condition>", True)
 
     def _hit(self, before: State, enabled: set[str]) -> Breakpoint | None:
         """Give a breakpoint that the last step has come to."""

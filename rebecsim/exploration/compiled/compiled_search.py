@@ -118,7 +118,7 @@ class CompiledSearch:
         self._collapsed = collapsed = Collapsed(system)
         search.growth = lambda coming: collapsed.growth_ahead(coming)
         search.sent_by_compiled_code = collapsed.sent_at_once
-        search.edges = lambda *, still: None if compact else recomputed_edges(self, still)
+        search.edges = lambda still: None if compact else recomputed_edges(self, still)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {

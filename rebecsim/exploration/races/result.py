@@ -170,7 +170,7 @@ def _differences(system: TransitionSystem, one: State, two: State) -> Iterator[D
 def _message(system: TransitionSystem, owner: int, message: Waiting) -> str:
     arguments = ", ".join(map(_text, map(shown_value, message.arguments)))
     server = system.runner.server_of(owner, message).name
-    text = f"{server}({arguments}) from {system.runner.sender_of(message)}"
+    text = f"{server}({arguments}) from {system.runner.name_of(message.sender)}"
     if message.arrival > 0:
         text += f" in {message.arrival}"
     if message.deadline != NO_DEADLINE:

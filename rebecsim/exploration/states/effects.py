@@ -61,8 +61,6 @@ class Effect:
 
     owner: int
     message: Waiting
-    choices: tuple[tuple[int, int], ...]
-    values: tuple[Any, ...]
     drawn_before: int
     resumed: bool
     variables: tuple[Any, ...]
@@ -71,8 +69,10 @@ class Effect:
     own: tuple[Waiting, ...]
     places: int
     sendings: tuple[Sending, ...]
-    breach: Breach | None
-    refused: str
+    choices: tuple[tuple[int, int], ...] = ()
+    values: tuple[Any, ...] = ()
+    breach: Breach | None = None
+    refused: str = ""
 
     @property
     def drawn(self) -> tuple[tuple[int, int], ...]:

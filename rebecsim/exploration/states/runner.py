@@ -106,17 +106,6 @@ class Situation(NamedTuple):
     room: int
 
 
-class _End(NamedTuple):
-    """The rebec and its messages at the end of a message server, or at a delay."""
-
-    variables: tuple[Any, ...]
-    clock: int
-    suspension: Suspension | None
-    own: tuple[Waiting, ...]
-    places: int
-    sendings: tuple[Sending, ...]
-
-
 class Rules(NamedTuple):
     """How message servers are run.
 
@@ -184,7 +173,7 @@ class Runner:
         self._values: list[Any] = []
         self._prefix: Choices = ()
         self._delays = 0
-        self._stopped: _End | None = None
+        self._stopped: Effect | None = None
         for rebec, outbox in zip(self.rebecs, self._outboxes, strict=True):
             rebec._bag = outbox
             if rules.splits:
@@ -200,9 +189,7 @@ class Runner:
         """
         owner, _, message, suspended, time, _ = self._start = start
         rebec = self.rebecs[owner]
-        taken: list[tuple[int, int]] = []
-        values: list[Any] = []
-        self._taken, self._values = taken, values
+        self._taken, self._values = [], []
         self._prefix, self._delays, self._stopped = prefix, 0, None
         self._restore(start)
         began = time if suspended is None else suspended.began
@@ -217,29 +204,14 @@ class Runner:
             breach, refused = Breach(violation.verdict, text), violation.message.server.name
         except Violation as violation:
             breach = Breach(violation.verdict, str(violation))
-        end: _End | None = self._stopped
-        if end is not None:  # also if a `finally` of the model raised something after it
-            breach = None
-        else:
-            end = self._captured(rebec._now, None)
+        effect: Effect | None = self._stopped
+        if effect is None:  # otherwise a `finally` of the model may have raised something after it
+            effect = self._captured(rebec._now, None)
+            effect.breach, effect.refused = breach, refused
+        effect.choices, effect.values = tuple(self._taken), tuple(self._values)
         rebec.__class__ = self._hidden[owner]
         self._sent.clear()
-        return Effect(
-            owner,
-            message,
-            tuple(taken),
-            tuple(values),
-            0 if suspended is None else len(suspended.recipe.choices),
-            suspended is not None,
-            end.variables,
-            end.clock,
-            end.suspension,
-            end.own,
-            end.places,
-            end.sendings,
-            breach,
-            refused,
-        )
+        return effect
 
     def tables(self) -> Iterator[Sized]:
         """Give the dictionaries that grow with what message servers do."""
@@ -346,16 +318,20 @@ class Runner:
             attributes[name] = value if type(value) in PLAIN else decode(value)
         self.values.time = time
 
-    def _captured(self, now: int, suspension: Suspension | None) -> _End:
+    def _captured(self, now: int, suspension: Suspension | None) -> Effect:
         """Read off the variables and messages of the rebec."""
-        owner, _, _, _, time, _ = self._start
+        owner, _, message, suspended, time, _ = self._start
         own: tuple[Waiting, ...] = ()
         sendings: tuple[Sending, ...] = ()
         if self._sent:
-            sent = [(receiver, self.encode(message, time)) for receiver, message in self._sent]
-            own = tuple([message for receiver, message in sent if receiver == owner])
+            sent = [(receiver, self.encode(each, time)) for receiver, each in self._sent]
+            own = tuple([each for receiver, each in sent if receiver == owner])
             sendings = tuple([self._sending(each) for each in sent if each[0] != owner])
-        return _End(
+        return Effect(
+            owner,
+            message,
+            0 if suspended is None else len(suspended.recipe.choices),
+            suspended is not None,
             self._variables(owner),
             now - time if self._floating else 0,
             suspension,
@@ -427,10 +403,6 @@ class Runner:
     def server_at(self, owner: int, number: int) -> MessageServer:
         """Give a message server of that rebec by its number."""
         return self._servers[owner][number]
-
-    def sender_of(self, message: Waiting) -> str:
-        """Name the sender of a message."""
-        return self.name_of(message.sender)
 
     def name_of(self, position: int) -> str:
         """Name a rebec by its position, or the sender of initial messages."""

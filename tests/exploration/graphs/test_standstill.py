@@ -225,9 +225,7 @@ def test_components_of_large_graphs_are_the_same(monkeypatch: pytest.MonkeyPatch
 
 
 def test_not_decided_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        Search, "_edges", lambda search, *, still: None
-    )  # as when a limit is reached
+    monkeypatch.setattr(Search, "_edges", lambda *_: None)  # as when a limit is reached
     checked, model = _built(PLAYERS, PLAY=FOR_EVER)
     checks = Checks(overflows=False)
     found = explore(model, checked=checked, checks=checks, engine="python")
