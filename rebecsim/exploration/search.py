@@ -217,6 +217,8 @@ class Search:
         self.meter = meter or Meter(self.limits)
         self.stopped_in = ""
         """The message server that ran when a limit was reached, if it had to be stopped."""
+        self._states: list[State]
+        self._numbers: dict[State, int]
         self.states: Sequence[State]
         self.parents: Sequence[int] | NDArray[np.uint32]
         self.ordinals: Sequence[int] | NDArray[np.uint32]

@@ -432,7 +432,7 @@ def _run(
     sequence = settings[SENT]
     steps = time = 0
     began = 0  # the messages that had been served when the time advanced last
-    outcome = Ended.STEP_LIMIT
+    outcome: int = Ended.STEP_LIMIT
     traced = events.shape[1] > 0
     while outcome == Ended.STEP_LIMIT and steps != settings[MAX_STEPS]:
         ready = ready_rebecs(settings, model.servers, bags, found)
