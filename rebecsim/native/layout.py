@@ -21,6 +21,7 @@ from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
 from rebecsim.native import codes as slot
+from rebecsim.native.arrays import Integers
 from rebecsim.native.codes import NO_TIME, Failure
 from rebecsim.native.operations import KEY, MOST_ROUNDS, NUMBER, STREAM_WIDTH
 
@@ -85,8 +86,6 @@ def load_step(text: str) -> dict[str, Any]:
     exec(compile(text, "<step>", "exec"), namespace)  # noqa: S102 - written from a checked tree
     return namespace
 
-
-Integers = NDArray[np.int64]
 
 BASE, OWN_CLASS, CAPACITY, OWN_PRIORITY, FIRST_STREAM, BAG, REBEC_WIDTH = range(7)
 """Columns of the table of rebecs: first cell, class, queue size, priority, row of the random stream

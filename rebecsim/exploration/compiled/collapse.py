@@ -68,6 +68,12 @@ class Collapsed:
         self.batches = IntegerRows(search_layout.BATCH_WIDTH, sizes, search_layout.BATCHES)
         self.effects = IntegerRows(search_layout.EFFECT_WIDTH, sizes, search_layout.EFFECT_ROWS)
         self.sendings = IntegerRows(search_layout.SENDING_WIDTH, sizes, search_layout.SENDINGS)
+        self._served = {
+            search_layout.BATCHES: self.batches,
+            search_layout.EFFECT_ROWS: self.effects,
+            search_layout.SENDINGS: self.sendings,
+        }
+        """The tables that compiled code fills when it serves messages, by number."""
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
         self._symmetries = SymmetryArrays(system) if isinstance(system, SymmetricSystem) else None
@@ -284,18 +290,12 @@ class Collapsed:
 
     def growth(self, table: int) -> int:
         """Give the bytes that making room in a table takes."""
-        match table:
-            case search_layout.ANSWERS:
-                return 2 * (self.keys.nbytes + self.values.nbytes)
-            case search_layout.BATCHES:
-                return 2 * self.batches.array.nbytes
-            case search_layout.EFFECT_ROWS:
-                return 2 * self.effects.array.nbytes
-            case search_layout.SENDINGS:
-                return 2 * self.sendings.array.nbytes
-            case _:
-                assert self.serving is not None
-                return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
+        if table == search_layout.ANSWERS:
+            return 2 * (self.keys.nbytes + self.values.nbytes)
+        if table in self._served:
+            return 2 * self._served[table].array.nbytes
+        assert self.serving is not None
+        return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
 
     def growth_ahead(self, coming: int) -> int:
         """Give the bytes that tables need if each may get so many more rows."""
@@ -319,20 +319,15 @@ class Collapsed:
 
     def grow(self, table: int) -> None:
         """Make room in a table that is full."""
-        match table:
-            case search_layout.ANSWERS:
-                keys, values = self.keys, self.values
-                self.keys = np.full(2 * len(keys), ABSENT, np.int64)
-                self.values = np.empty(2 * len(keys), np.int64)
-                insert_entries(self.keys, self.values, keys, values)
-            case search_layout.BATCHES:
-                self.batches.grow()
-            case search_layout.EFFECT_ROWS:
-                self.effects.grow()
-            case search_layout.SENDINGS:
-                self.sendings.grow()
-            case _:
-                self._grow_inners()
+        if table == search_layout.ANSWERS:
+            keys, values = self.keys, self.values
+            self.keys = np.full(2 * len(keys), ABSENT, np.int64)
+            self.values = np.empty(2 * len(keys), np.int64)
+            insert_entries(self.keys, self.values, keys, values)
+        elif table in self._served:
+            self._served[table].grow()
+        else:
+            self._grow_inners()
 
     def _grow_inners(self) -> None:
         inners, serving = self.inners, self.serving

@@ -322,29 +322,19 @@ class _Rows:
         target = np.where(old == _BREACH, count, number[old])
         first_action = np.full(count + 1, actions, np.int64)
         first_action[:kept] = everything[:kept]
+        source = np.repeat(np.arange(count), np.diff(first_outcome[first_action]))
+        depth = depths_of(count, source[target < count], target[target < count])
+        if depth is None:
+            raise StandsStillError
         process = DecisionProcess(
             first_action,
             first_outcome,
             np.array(self._weight[:actions], np.float64),
             np.array(self._probability[:outcomes], np.float64),
             target,
-            _depths(count, first_action, first_outcome, target),
+            depth,
         )
         return process, [states[each] for each in (*order.tolist(), *ends.tolist())]
-
-
-def _depths(
-    count: int,
-    first_action: NDArray[np.int64],
-    first_outcome: NDArray[np.int64],
-    target: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    source = np.repeat(np.arange(count), np.diff(first_outcome[first_action]))
-    goes_on = target < count
-    depth = depths_of(count, source[goes_on], target[goes_on])
-    if depth is None:
-        raise StandsStillError
-    return depth
 
 
 def weights_of(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:

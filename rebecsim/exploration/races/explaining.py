@@ -49,7 +49,7 @@ class FutureComparison:
             for key, future in enumerate(self._futures.of_key):
                 inevitable = self._is_inevitable(mine, theirs, future)
                 if inevitable or (
-                    self._is_possible(mine, future)
+                    self._leads(any, mine, future, future.possible)
                     and not self._leads(any, theirs, future, future.maybe_possible)
                 ):
                     group.keys[side].add(key)
@@ -59,7 +59,7 @@ class FutureComparison:
                 keys = {
                     key
                     for key, future in enumerate(self._futures.of_key)
-                    if self._is_possible(mine, future)
+                    if self._leads(any, mine, future, future.possible)
                 }
                 group.keys[side].update(keys)
                 distance = min(self.distance(way, key) for way in mine for key in keys)
@@ -70,9 +70,6 @@ class FutureComparison:
         return self._leads(all, mine, future, future.inevitable) and not self._leads(
             all, theirs, future, future.maybe_inevitable
         )
-
-    def _is_possible(self, ways: list[Row], future: Future) -> bool:
-        return self._leads(any, ways, future, future.possible)
 
     def _leads(
         self,
@@ -89,12 +86,12 @@ class FutureComparison:
         arrays = self._arrays
         return [int(arrays.target[edge]) for edge in way.edges]
 
+    def _meets(self, way: Row, future: Future) -> bool:
+        return any(future.meets[target] for target in self._targets(way))
+
     def meets(self, way: Row, key: int) -> bool:
         """Say whether a breach is met on a way itself."""
         return self._meets(way, self._futures.of_key[key])
-
-    def _meets(self, way: Row, future: Future) -> bool:
-        return any(future.meets[target] for target in self._targets(way))
 
     def distance(self, way: Row, key: int) -> int:
         """Give how many steps a breach lies behind the state of the race."""

@@ -299,14 +299,22 @@ def _least(system: Stretches, base: Integers, allowed: Flags) -> Integers:
     return found
 
 
-def _longest_to(system: Stretches, base: Flags, allowed: Flags) -> Integers:
-    """Give the longest time to the base over allowed nodes; NEVER if some run stays away."""
-    missing = np.bincount(system.source, minlength=len(base))
+def _longest_to(
+    system: Stretches, base: Flags, allowed: Flags, kind: Flags | None = None
+) -> Integers:
+    """Give the longest time to the base over allowed nodes; NEVER if some run stays away.
+
+    Runs go over all hops, or over those of a kind.
+    """
+    counted = system.source if kind is None else system.source[kind]
+    missing = np.bincount(counted, minlength=len(base))
     found = np.zeros(len(base), np.int64)
     done = base.copy()
     frontier = np.flatnonzero(base)
     while len(frontier):
         hops = system.into(frontier)
+        if kind is not None:
+            hops = hops[kind[hops]]
         sources = system.source[hops]
         np.subtract.at(missing, sources, 1)
         np.maximum.at(found, sources, system.units[hops] + found[system.target[hops]])
@@ -386,16 +394,5 @@ def _peeled(system: Stretches, nodes: Flags, base: Flags, kind: Flags) -> Flags:
 
     Those without such a hop do as well.
     """
-    missing = np.bincount(system.source[kind], minlength=len(nodes))
-    done = base.copy()
-    begins = nodes & (missing == 0)
-    done |= begins
-    frontier = np.flatnonzero(done)
-    while len(frontier):
-        hops = system.into(frontier)
-        sources = system.source[hops[kind[hops]]]
-        np.subtract.at(missing, sources, 1)
-        touched = np.unique(sources)
-        frontier = touched[(missing[touched] == 0) & nodes[touched] & ~done[touched]]
-        done[frontier] = True
-    return nodes & done
+    ends = nodes & (np.bincount(system.source[kind], minlength=len(nodes)) == 0)
+    return nodes & (_longest_to(system, base | ends, nodes, kind) < NEVER)
