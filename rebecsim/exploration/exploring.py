@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
@@ -154,24 +154,15 @@ def explore(
         assert bound is not None
         found = Breach("undecided", f"{_stopped_by(bound, bounds)}, in {dog.stopped_in}")
         return replace(_without_states(model, mode, meter, abstract, found), bounds=(bound,))
+    build = partial(
+        _graph, checked=checked, limits=bounds, meter=meter, engine=engine, progress=progress
+    )
+    make = partial(Search, limits=bounds, meter=meter, stop_at=stop_at, progress=progress)
     chosen = strategy or BreadthFirst()
-
-    def build(asked: Problem) -> StateGraph:
-        from rebecsim.exploration.state_graph import build_graph
-
-        return build_graph(
-            asked, checked=checked, limits=bounds, meter=meter, engine=engine, progress=progress
-        )
-
     judges = bool(problem.formulas) and _can_judge(problem, chosen)
     graph = build(problem) if judges and problem.formulas_here() else None
     if graph is None or graph.keys:
-        search = run_search(
-            lambda: Search(problem, limits=bounds, meter=meter, stop_at=stop_at, progress=progress),
-            chosen,
-            engine,
-            checked,
-        )
+        search = run_search(lambda: make(problem), chosen, engine, checked)
     else:
         search = graph.search
     problem.system.runner.finish()
@@ -184,6 +175,13 @@ def explore(
     else:
         result = replace(result, not_evaluated=tuple(map(_named, problem.formulas)))
     return replace(result, seconds=meter.seconds)
+
+
+def _graph(problem: Problem, **how: Any) -> StateGraph:
+    """Build the graph of all states; what that takes is loaded only here."""
+    from rebecsim.exploration.state_graph import build_graph
+
+    return build_graph(problem, **how)
 
 
 def _can_judge(problem: Problem, strategy: Strategy) -> bool:
