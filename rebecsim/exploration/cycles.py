@@ -231,21 +231,15 @@ def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int
         for to, by in graph.get(at, ()):
             looks += 1
             if to == start:
-                return list(_way_back(came, start, (at, by))), looks
+                steps = [(at, by)]
+                while steps[-1][0] != start:
+                    steps.append(came[steps[-1][0]])
+                return steps[::-1], looks
             if to not in depth:
                 depth[to] = depth[at] + 1
                 came[to] = at, by
                 pending.append(to)
     return [], looks
-
-
-def _way_back(
-    came: dict[int, tuple[int, int]], start: int, last: tuple[int, int]
-) -> Iterator[tuple[int, int]]:
-    steps = [last]
-    while steps[-1][0] != start:
-        steps.append(came[steps[-1][0]])
-    yield from reversed(steps)
 
 
 _MOST_STATES = 1_000

@@ -344,16 +344,13 @@ def reduced(
         raise UserError("symmetry reduction does not work with variables left out of the state")
     if checked is None:
         raise UserError("symmetry reduction needs a model in Rebeca, not in Python")
-    initial = {(local.owner, each.number) for local in _locals(full) for each in local.bag}
+    rebecs = full.initial[: len(full.runner.rebecs)]
+    initial = {(local.owner, each.number) for local in rebecs for each in local.bag}
     ways = relabellings_of(checked, initial, frozenset(named))
     group = symmetries(full, _named_in(checked, named), ways)
     if order is not None:
         group = tuple(each for each in group if order.is_kept(each.images, each.place))
     return SymmetricSystem(full, group, order)
-
-
-def _locals(system: TransitionSystem) -> Sequence[Local]:
-    return system.initial[: len(system.runner.rebecs)]
 
 
 def _named_in(checked: CheckedModel, named: Set[str]) -> frozenset[int]:

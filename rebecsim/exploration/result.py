@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rebecsim.actors.values import plain
 from rebecsim.exploration.limits import Bound
 from rebecsim.exploration.paths import Path
 from rebecsim.exploration.properties import Deciding
@@ -43,14 +44,7 @@ class PropertyVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """Give the verdict as plain values, without the run."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "verdict": self.verdict,
-            "mode": self.mode,
-            "standing": self.standing,
-            "note": self.note,
-        }
+        return {name: value for name, value in vars(self).items() if name != "run"}
 
 
 @dataclass(frozen=True)
@@ -80,6 +74,13 @@ class Ends:
         """Say how runs end."""
         ended = f"{counted(self.states, 'state has', 'states have')} no message left"
         return f"{'every run ends' if self.every_run else 'a run may end'}: {ended}"
+
+
+_WRITTEN = (
+    *("model", "mode", "strategy", "engine", "omission", "verdict", "message", "looked_for"),
+    *("given_properties", "depth", "time", "states", "transitions", "frontier", "seconds"),
+    *("peak_memory", "memory_per_state", "bounds", "abstraction"),
+)
 
 
 @dataclass(frozen=True)
@@ -155,26 +156,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Give the verdict and the figures as plain values."""
-        return {
-            "model": self.model,
-            "mode": self.mode,
-            "strategy": self.strategy,
-            "engine": self.engine,
-            "omission": self.omission,
-            "verdict": self.verdict,
-            "message": self.message,
-            "looked_for": list(self.looked_for),
-            "given_properties": self.given_properties,
-            "depth": self.depth,
-            "time": self.time,
-            "states": self.states,
-            "transitions": self.transitions,
-            "frontier": self.frontier,
-            "seconds": self.seconds,
-            "peak_memory": self.peak_memory,
-            "memory_per_state": self.memory_per_state,
-            "bounds": list(self.bounds),
-            "abstraction": list(self.abstraction),
+        return {name: plain(getattr(self, name)) for name in _WRITTEN} | {
             "deciding": list(map(vars, self.deciding)),
             "hidden_in_delays": list(self.hidden_in_delays),
             "not_evaluated": list(self.not_evaluated),

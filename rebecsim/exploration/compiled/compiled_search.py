@@ -353,8 +353,6 @@ class CompiledSearch:
             self._collapsed.let_serve(serving)
             self._served_model = serving.model()
             self._expand_and_serve = entry_of(expand_and_serve)
-        if self._plan.over:
-            self._plan = None
 
     # --- properties ----------------------------------------------------------------------------
 

@@ -59,23 +59,20 @@ class ServingPlan:
         self._native: NativeModel | None = None
         self.next = engines.SERVING_LOADS
         """How many messages Python has to serve before it is asked again."""
-        self.over = False
-        """Whether it is decided."""
 
     def due(self, served: int) -> Serving | None:
-        """Say whether the time has come, after so many messages have been served in Python."""
-        if self.over or served < self.next:
+        """Give what serves messages from now on, if Python has served enough of them."""
+        if served < self.next:
             return None
+        self.next = NEVER  # unless it is only too soon to compile
         try:
             self._native = self._native or native_model(self._system.model, self._checked)
         except NotNativeError:
-            self.over = True
             return None
         functions = self._native.step, expand_and_serve
         if served < engines.SERVING_COMPILES and not all(is_ready(each) for each in functions):
             self.next = engines.SERVING_COMPILES
             return None
-        self.over = True
         try:
             prepare(*functions)
         except Exception as error:  # whatever a compiler raises: Python can go on as before

@@ -291,9 +291,6 @@ class LocalStore:
         """Give the positions of the variables of a rebec that are left out of identity."""
         return self._abstracted[owner] if self._abstracted is not None else frozenset()
 
-    def __len__(self) -> int:
-        return sum(map(len, self._known))
-
     def tables(self) -> Iterator[Sized]:
         """Give the dictionaries that grow with the number of states of rebecs."""
         yield from self._known

@@ -367,7 +367,7 @@ class TemporalJudge:
         run = None
         if shown is not None:
             breach = None if holds else Breach("property violated", formula.name)
-            run = self._path(shown.edges, shown.before, breach)
+            run = self._path(*shown, breach)
         return PropertyVerdict(formula.name, "tctl", verdict, mode, run)
 
 

@@ -16,7 +16,7 @@ with the time that passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -154,29 +154,24 @@ class Labelling:
         return labels
 
     def _alike(self, reads: frozenset[int]) -> Groups:
-        known = self._groups.get(reads)
-        if known is None:
-            known = self._groups[reads] = self._grouped(reads)
-        return known
+        if reads not in self._groups:
+            self._groups[reads] = self._grouped(reads)
+        return self._groups[reads]
 
     def _grouped(self, reads: frozenset[int]) -> Groups:
         if isinstance(self._states, PackedStates):
             first, of_state = self._states.alike(reads)
             return Groups(first.tolist(), of_state)
-        numbers: dict[tuple[object, ...], int] = {}
+        rebecs = sorted(reads)
         first_of: list[int] = []
-        of_state = np.fromiter(self._numbered(sorted(reads), numbers, first_of), np.int64)
-        return Groups(first_of, of_state)
-
-    def _numbered(
-        self, reads: list[int], numbers: dict[tuple[object, ...], int], first: list[int]
-    ) -> Iterator[int]:
+        numbers: dict[tuple[object, ...], int] = {}
+        of_state = np.empty(len(self._states), np.int64)
         for place, state in enumerate(self._states):
-            key = tuple([state[rebec] for rebec in reads])
-            number = numbers.setdefault(key, len(numbers))
-            if number == len(first):
-                first.append(place)
-            yield number
+            number = numbers.setdefault(tuple([state[each] for each in rebecs]), len(numbers))
+            if number == len(first_of):
+                first_of.append(place)
+            of_state[place] = number
+        return Groups(first_of, of_state)
 
 
 @dataclass(frozen=True)

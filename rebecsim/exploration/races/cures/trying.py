@@ -7,7 +7,7 @@ served; nothing else waits for ever on all fair runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -108,15 +108,12 @@ def violations(races: Races) -> tuple[BreachKey, ...]:
     return tuple(sorted(found))
 
 
-def judge(before: Races, race: RaceGroup, after: Races, merged: Collection[str]) -> Judgement:
-    """Compare the model with the one in which a race was to be cured.
+class _Comparison:
+    """Compares a model with the one in which a race was to be cured.
 
     Services of the message servers `merged` count as one.
     """
-    return _Judge(before, race, after, frozenset(merged)).judgement()
 
-
-class _Judge:
     def __init__(
         self, before: Races, race: RaceGroup, after: Races, merged: frozenset[str]
     ) -> None:
@@ -354,7 +351,7 @@ class _Trial:
             after = self._races(source)
         except DoesNotApplyError as reason:
             return replace(made, found=(str(reason),))
-        judgement = judge(self._before, race, after, change.merged)
+        judgement = _Comparison(self._before, race, after, change.merged).judgement()
         if judgement.outcome in ("removes", "lessens"):
             judgement = self._without_waiting(judgement, source, change)
         return replace(
