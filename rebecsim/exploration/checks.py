@@ -188,7 +188,7 @@ class Problem:
 
     In a state without transitions a run has ended: no message is left, and no message server is
     under way. Rebecs never wait inside a message server, so nothing in the language tells a task
-    that is done from one that is stuck; whoever asks says so. `deadlock` tells whether an end is a
+    that is done from one that is stuck; the user says so. `deadlock` tells whether an end is a
     breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left
     out of the state, `deciding` those of them that decide something nevertheless. `formulas` are
     about runs; `fair` ones, see `Checks`. `looked_for` names what counts as a violation beside the
@@ -212,7 +212,7 @@ class Problem:
 
     @property
     def hidden_in_delays(self) -> tuple[str, ...]:
-        """What must hold in states, where rebecs that it is about may wait in a `delay`.
+        """The properties of states that read rebecs which may wait in a `delay`.
 
         Floating time has no states within a message server, where it may be otherwise.
         """

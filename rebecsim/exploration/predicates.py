@@ -50,7 +50,7 @@ from rebecsim.lang.types import (
 )
 
 Function = Callable[[Any], Any]
-"""What an expression is in a state."""
+"""A compiled expression: gives its value in a state."""
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -301,7 +301,7 @@ Comparison = Literal["<=", "<", ">=", ">", "=="]
 
 
 class TimeBound(NamedTuple):
-    """What the time until something has to be."""
+    """A bound on the time until something happens."""
 
     comparison: Comparison
     limit: int

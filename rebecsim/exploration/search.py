@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Integers = array[int] | NDArray[np.int64]
 
 NO_SERVICE = -1
-"""In the place of the number of a service: only time passes."""
+"""Stands for the number of a service where only time passes."""
 
 _WIDTH = 5
 

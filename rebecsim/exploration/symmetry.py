@@ -37,7 +37,7 @@ from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import RebecType
 
 MOST_RELABELLINGS = 120
-"""Of models with more ways to exchange names, none is used."""
+"""A model with more ways to exchange names is explored without exchanging any."""
 
 
 class NameImages(NamedTuple):
@@ -210,7 +210,7 @@ Permutation = tuple[int, ...]
 """The image of each rebec, by positions."""
 
 MOST_SYMMETRIES = 5040
-"""Of larger groups a part is used: each new state is compared under every symmetry."""
+"""Only a part of a larger group is used, as each new state is compared under every symmetry."""
 
 
 class Symmetry:

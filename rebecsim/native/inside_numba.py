@@ -13,7 +13,7 @@ version of Numba that is newer than the tests know and has other parts: `is_used
 * `linked_only`: functions that only compiled ones call are not made machine code of by themselves.
   Without it compiling takes about twice as long.
 * `plain_indices`, and `_nrt` for functions that make no arrays: indices are used as they are, and
-  nobody counts who refers to an array. Without them loops are slower.
+  references to arrays are not counted. Without them loops are slower.
 
 What changes Numba itself holds while a block runs, under Numba's lock.
 """

@@ -97,7 +97,7 @@ NUMBER_IN_STEP, SERVER_PRIORITY, GLOBAL_PRIORITY, SERVER_WIDTH = range(4)
 
 @dataclass(frozen=True, eq=False)
 class NativeModel:
-    """A model whose constructors have run, as arrays; nobody writes into them.
+    """A model whose constructors have run, as arrays that are never written to.
 
     Attributes:
         model: the model, to name things.

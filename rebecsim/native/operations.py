@@ -1,4 +1,4 @@
-"""What generated message servers call, compiled: operations of Rebeca, and random streams.
+"""The operations of Rebeca and the random streams that compiled message servers call.
 
 Operations that can fail note the first failure in `ctx` and give some value; whatever would change
 something afterwards does nothing, and the message server returns at the end of the statement. So

@@ -17,7 +17,7 @@ EXPANDED = 2
 NUMBER = 3
 """The state being expanded, in the order of being found."""
 ORDINAL = 4
-"""How many of its transitions have been followed; -1 before it was looked at."""
+"""The number of its transitions that have been followed; -1 before the first look at it."""
 ASKED = 5
 """Three places: what the reason to return is about."""
 REBECS = 8
@@ -93,10 +93,10 @@ those of its rebec, from 1 on."""
     BAG_WIDTH,
 ) = range(9)
 """Of a bag: when its first message arrives, NEVER without one, and how urgent that is; how many
-messages there are; first alternative, ABSENT as long as nobody asked, and how many; where not all
-orders are followed, to whom it may lead to sending what makes a difference, and to whom nobody else
-may, if its rebec is to go first, see `rebecsim.exploration.reduction`; its number among those
-of its rebec, from 1 on."""
+messages there are; the first alternative, ABSENT before it was asked for, and how many there are.
+Under partial-order reduction: the receivers of messages that make a difference, and the rebecs to
+which no other may send such messages if this rebec is to go first, as sets; see
+`rebecsim.exploration.reduction`. Last its number among those of its rebec, from 1 on."""
 
 ALTERNATIVE_MESSAGE, ALTERNATIVE_REST, ALTERNATIVE_WIDTH = range(3)
 """Of a message that may be served: which one, and the bag without it."""

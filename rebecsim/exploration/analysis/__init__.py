@@ -1,1 +1,1 @@
-"""What the code of a model can see and keep: read from its functions, without running them."""
+"""Analyses of the code of a model: what it reads, writes, sends and decides."""

@@ -25,10 +25,10 @@ from rebecsim.lang.checked import CheckedClass, CheckedServer
 from rebecsim.lang.types import RebecType
 
 MOST_STEPS = 20_000
-"""Of longer comparisons nothing is known."""
+"""The steps after which a comparison of code is given up."""
 
 _MOST_PARAMETERS = 4
-"""Those of servers with more keep their order."""
+"""The parameters of a message server with more than these keep their order."""
 
 _COMMUTATIVE = frozenset({"+", "*", "&", "|", "^", "==", "!="})
 _SHORT_CIRCUIT = frozenset({"&&", "||"})
@@ -51,7 +51,7 @@ class Named(NamedTuple):
 
 
 class Names:
-    """What names become, as far as that is known; never changed."""
+    """The images of names, as far as they are known. It is never changed."""
 
     __slots__ = ("images", "origins")
 

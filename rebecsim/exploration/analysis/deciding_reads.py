@@ -24,7 +24,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Owner:
-    """What is known where a function stands.
+    """What is known about the class that a function belongs to.
 
     `state` has the state variables of its class by name, with the lengths of arrays; `left_out` are
     those that are left out of the state. `servers` are the names of message servers of all
@@ -39,7 +39,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class DecidingPlace:
-    """What is decided, as a phrase, and the line."""
+    """What a variable decides, as a phrase, and the line where it does."""
 
     what: str
     line: int
@@ -117,7 +117,7 @@ class _Body:
 
     @property
     def size(self) -> int:
-        """How much is followed."""
+        """The number of variables that are followed."""
         return len(self._followed) + len(self._locals)
 
     # --- statements ------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _DIVIDING = frozenset({"/", "%", "/=", "%="})
 
 SELF = "self"
 ANY_RECEIVER = ""
-"""In the place of receivers that are no known rebecs."""
+"""Stands for receivers that are not known rebecs."""
 
 
 class Footprint(NamedTuple):

@@ -58,7 +58,7 @@ class ServingPlan:
         self._checked = checked
         self._native: NativeModel | None = None
         self.next = engines.SERVING_LOADS
-        """How many messages Python has to serve before it is asked again."""
+        """The messages that Python serves before this is decided, or looked at again."""
 
     def due(self, served: int) -> Serving | None:
         """Give what serves messages from now on, if Python has served enough of them."""

@@ -58,7 +58,7 @@ class DecisionProcess:
 
 @dataclass(frozen=True)
 class Rewards:
-    """What runs of a process get.
+    """The rewards of runs of a process.
 
     Attributes:
         gain: for each outcome.
@@ -144,7 +144,7 @@ _LOOK_EVERY = 512
 """States expanded between two checks of the limits."""
 
 _BREACH = -1
-"""In the place of the number of a state: something goes wrong."""
+"""The target of an outcome in which something goes wrong, in place of a state's number."""
 
 
 class StandsStillError(Exception):

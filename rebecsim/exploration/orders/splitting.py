@@ -41,12 +41,12 @@ _MOST_AT_ONE_TIME = 100_000
 """Steps at one time after which time is taken to stand still."""
 
 _WRONG: State = ()
-"""In the place of a state: the run has ended by a violation."""
+"""Stands for a state after a violation, which ends the run."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """How near runs are to an event.
+    """A measure of how near a run is to an event, and its levels.
 
     Attributes:
         expression: a number, of the variables of rebecs.
@@ -64,7 +64,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class _Followers:
-    """What may follow a state: the states, and how likely it is that it is at most each of them."""
+    """The states that may follow a state, and the sums of their probabilities up to each."""
 
     states: tuple[State, ...]
     up_to: tuple[float, ...]

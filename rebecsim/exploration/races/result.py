@@ -187,7 +187,7 @@ RACE_KINDS: tuple[RaceKind, ...] = get_args(RaceKind)
 """What can come of a race, the worst first; see `rebecsim.exploration.races`."""
 
 RaceBound = Bound | Literal["pairs"]
-"""What kept from looking at everything; "pairs" is the limit of pairs of states to follow."""
+"""The limits that may end a search for races; "pairs" is that of pairs of states to follow."""
 
 _HARMFUL: frozenset[RaceKind] = frozenset({"inevitable", "avoidable"})
 

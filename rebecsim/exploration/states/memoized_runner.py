@@ -29,14 +29,14 @@ _FIRST = 64
 """Message servers that are run again at the beginning, where mistakes show."""
 
 _EVERY = 61
-"""One of so many is run again later; a prime, so that no pattern of the search escapes."""
+"""Later, every 61st is run again: a prime, so that no pattern of the search escapes."""
 
 _KEPT = 512
-"""How many of them are run once more at the end."""
+"""The most message servers that are run once more at the end."""
 
 
 _FEWEST = 128
-"""The fewest runs at the end: a random draw may give one value twice."""
+"""The fewest runs at the end, as a random draw may give one value twice."""
 
 
 class DeterminismCheck:
@@ -141,7 +141,7 @@ Place = tuple[int, int]
 SentAtOnce = tuple[Place, Place]
 """A message that arrives at once, sent while one was served that had arrived at once: both.
 
-A message server that waits without time passing, in a `delay(0)`, has sent itself, so to speak.
+A message server that waits without time passing, in a `delay(0)`, counts as one that sends itself.
 """
 
 
@@ -170,7 +170,7 @@ class MemoizedRunner(Runner):
         super().__init__(model, rules)
         self._memoizes = memoizes
         self.sent_at_once: set[SentAtOnce] = set()
-        """Which message servers have sent which messages that may be served at the same time."""
+        """The message servers that have sent messages which may be served at the same time."""
         self.runs = 0
         """How many times a message server has been run."""
         self._most_ways = CHOICES.most

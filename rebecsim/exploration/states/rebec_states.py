@@ -160,7 +160,7 @@ NEVER = 1 << 62
 NO_DEADLINE = math.inf
 
 NO_SENDER = -1
-"""In the place of a rebec's position, the sender of an `initial` message."""
+"""Stands for the position of the sender of an `initial` message, which is no rebec."""
 
 
 class Waiting(NamedTuple):

@@ -33,7 +33,7 @@ _OBSERVERS = frozenset(
 """Functions that can read local variables by other means than their names."""
 
 ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
-"""What the names of instructions begin with that the next one does not come after."""
+"""Prefixes of the names of instructions after which the next one is not executed."""
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 
 Names = frozenset[str]
@@ -179,7 +179,7 @@ class Suspension:
 
     @property
     def began(self) -> int:
-        """From when the times of the message count when it is run again from its start."""
+        """The time from which the times of the message count when it is run again."""
         start = self.recipe.times[0]
         return start + self.recipe.elapsed if self.timed else start
 

@@ -172,7 +172,7 @@ class Automaton:
 
 
 class _Cover(NamedTuple):
-    """One way to meet obligations now: what must be true and false, what is left, what put off."""
+    """One way to meet obligations now: what must be true and false, what is left and put off."""
 
     true: int
     false: int

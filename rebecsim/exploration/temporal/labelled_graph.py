@@ -33,7 +33,7 @@ from rebecsim.exploration.temporal.product_loops import ACTOR, TIME
 from rebecsim.native.arrays import Integers, ranges
 
 STAYS = -1
-"""In the place of the number of an edge: the state repeats itself."""
+"""Stands for the number of an edge where a state repeats itself."""
 
 _MOST_BITS = 62
 

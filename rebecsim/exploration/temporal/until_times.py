@@ -35,7 +35,10 @@ class TooManyTimesError(Exception):
 
 
 class UntilTimes(Protocol):
-    """With which bounds an until holds in the first moments of nodes; `limit` is that asked for."""
+    """The bounds with which an until holds in the first moment of a node.
+
+    `limit` is the bound that was asked for.
+    """
 
     limit: int
 

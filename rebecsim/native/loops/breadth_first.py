@@ -35,7 +35,7 @@ from rebecsim.native.loops.tables import States, hash_at, look_up_property
 from rebecsim.native.search_layout import Parts
 
 EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = range(6)
-"""Of a transition that is written down: the states, and the rest as of `find_successors`."""
+"""Columns of a transition that is written down: its states, then those of FOUND_SERVED on."""
 
 
 class PropertyTables(NamedTuple):

@@ -34,7 +34,7 @@ WAITING, CLOCK, DUE, STATE_WIDTH = range(2, 6)
 rebec's own time, and when it can serve its first message."""
 
 IDLE = 2**63 - 1
-"""When a rebec with an empty bag can serve."""
+"""Stands for the time at which a rebec with an empty bag can serve."""
 
 
 class Bags(NamedTuple):
@@ -128,7 +128,7 @@ def put(bags: Bags, sends: Table, sent: int) -> None:
 
 
 ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
-"""What is asked for, the first of the `settings`: an order; which rank goes first; whether
+"""The first of the `settings` of a run: an order; the rank that goes first; whether
 priorities of rebecs count, and whether global ones replace them; whether a bag is a queue."""
 
 
@@ -280,7 +280,7 @@ FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(
 1 for the law rmc; messages sent by constructors; most messages at one time."""
 
 OUTCOME, STEPS, TIME = range(3)
-"""What is told of each replication."""
+"""Columns of the results of replications."""
 
 EVENT_TIME, EVENT_FINISHED, EVENT_REBEC, EVENT_SERVER, EVENT_SENDER = range(5)
 EVENT_ARRIVAL, EVENT_DEADLINE, EVENT_CHOICES, EVENT_ARGUMENTS = range(5, 9)
@@ -321,7 +321,7 @@ class Work(NamedTuple):
 
 
 class ReplicationResults(NamedTuple):
-    """What replications come to.
+    """The results of replications.
 
     Attributes:
         ends: OUTCOME, STEPS and TIME of each replication; shape (replications + 1, 3).

@@ -130,7 +130,7 @@ def _replace_part(of: Expansion, part: int, before: int, after: int) -> bool:
 
 @compiled(borrows=True, inline=True)
 def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.int64) -> int:
-    """Give when a rebec can act."""
+    """Give the time until a rebec can act."""
     if inners[inner, at.INNER_RESUME] != ABSENT:
         return inners[inner, at.INNER_RESUME]
     return max(bags[bag, at.BAG_NEXT], inners[inner, at.INNER_CLOCK])

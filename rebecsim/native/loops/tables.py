@@ -17,7 +17,7 @@ from rebecsim.native.engines import FINGERPRINT_BITS
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps
 
 ABSENT = -1
-"""What a table says that it does not know; also the outcome of a message that fails."""
+"""The answer of a table that has none; also the outcome of a message that fails."""
 
 _MULTIPLIER = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
 
@@ -265,7 +265,7 @@ class ExactStore:
 
     @property
     def capacity(self) -> int:
-        """How many states fit in."""
+        """The number of states that there is room for."""
         return len(self.order)
 
     def words_at(self, number: int) -> Table:
@@ -316,7 +316,7 @@ class CompactStore:
 
     @property
     def capacity(self) -> int:
-        """How many states fit in."""
+        """The number of states that there is room for."""
         return len(self.parents)
 
     def words_at(self, number: int) -> Table:

@@ -74,7 +74,7 @@ class Tried:
 OF_A_MESSAGE = frozenset(
     {"currentMessageArrival", "currentMessageDeadline", "currentMessageWaitingTime"}
 )
-"""What a message server reads off the message that it serves, beside the sender."""
+"""The words by which a message server reads the times of the message that it serves."""
 
 _Edit = Callable[[syntax.MessageServer], syntax.MessageServer]
 
