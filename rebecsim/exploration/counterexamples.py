@@ -99,13 +99,7 @@ class Recorded:
         return {
             "format": FORMAT,
             "model": self.model,
-            "question": vars(self.question)
-            | {
-                "terminal": list(self.question.terminal),
-                "invariants": list(self.question.invariants),
-                "abstract": list(self.question.abstract),
-                "only": list(self.question.only),
-            },
+            "question": {name: plain(value) for name, value in vars(self.question).items()},
             "verdict": self.breach.verdict,
             "message": self.breach.text,
             "ordinals": list(self.ordinals),

@@ -304,11 +304,12 @@ def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Int
         for place, message in enumerate(rebec._bag):
             server = checked.classes[instance.class_name].servers[message.server.number]
             kinds = [symbol.type for symbol in server.parameters]
-            _fill_row(rows[int(rebecs[rebec._index, BAG]) + place], rebec, message, kinds)
+            fill_row(rows[int(rebecs[rebec._index, BAG]) + place], rebec, message, kinds)
     return rows
 
 
-def _fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: list[Type]) -> None:
+def fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: Sequence[Type]) -> None:
+    """Write a message to a rebec into a row of a table; `kinds` are the types of its arguments."""
     row[slot.ARRIVAL] = message.arrival
     row[slot.PRIORITY] = message.priority
     row[slot.SEQUENCE] = message.sequence

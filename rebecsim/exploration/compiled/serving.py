@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.states.rebec_states import NEVER, NO_DEADLINE, Reference, Waiting
+from rebecsim.exploration.states.rebec_states import NEVER, Reference, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.exploration.symmetry import NameImages, Symmetry
@@ -29,6 +29,7 @@ from rebecsim.native.layout import (
     BASE,
     OWN_CLASS,
     NativeModel,
+    fill_row,
     flat_cells,
     native_model,
     shown_value,
@@ -99,10 +100,6 @@ class Serving:
         cells = [native.source.cells[each.class_name] for each in instances]
         self._sizes = [each.size for each in cells]
         self._places = [_places(runner, owner, each.places) for owner, each in enumerate(cells)]
-        self._kinds = [
-            [tuple(symbol.type for symbol in server.parameters) for server in own.servers]
-            for own in (native.checked.classes[each.class_name] for each in instances)
-        ]
         width = CELLS_FIRST + max(self._sizes)
         self.contents: Integers = np.zeros((64, width), np.int64)
         self.content_table: Integers = np.full(256, ABSENT, np.int64)
@@ -113,8 +110,8 @@ class Serving:
         self.own[:, OWN_CELLS] = self._sizes
         self.own[:, OWN_ROOM] = [min(each, NEVER) - 1 for each in runner.capacities]
         self.arities: Integers = np.zeros(native.servers.shape[:2], np.int64)
-        for own_class, kinds in zip(native.rebecs[:, OWN_CLASS], self._kinds, strict=True):
-            self.arities[own_class, : len(kinds)] = [len(each) for each in kinds]
+        for own_class, view in zip(native.rebecs[:, OWN_CLASS], native.views, strict=True):
+            self.arities[own_class, : len(view.servers)] = [len(kinds) for _, kinds in view.servers]
 
     def model(self) -> ServedModel:
         """Give the model for compiled code."""
@@ -197,17 +194,9 @@ class Serving:
         row[codes.RECEIVER] = ABSENT
         if waiting is None:
             return
-        row[codes.ARRIVAL] = waiting.arrival
-        row[codes.PRIORITY] = waiting.priority
-        row[codes.RECEIVER] = receiver
-        row[codes.SERVER] = waiting.number
-        row[codes.SENDER] = waiting.sender
-        no_deadline = waiting.deadline == NO_DEADLINE
-        row[codes.DEADLINE] = codes.NEVER if no_deadline else waiting.deadline
-        kinds = self._kinds[receiver][waiting.number]
-        for place, (value, kind) in enumerate(zip(waiting.arguments, kinds, strict=True)):
-            argument = flat_cells(self._runner.values.decode(value), kind)
-            row[codes.ARGUMENTS + place] = argument[0]
+        message = self._runner.decode(receiver, waiting, 0)
+        kinds = self.native.views[receiver].servers[waiting.number][1]
+        fill_row(row, self._runner.rebecs[receiver], message, kinds)
         if 2 * (number + 1) > len(self.message_table):
             held = self.message_table[self.message_table != ABSENT]
             self.message_table = _table_of(self.messages, np.sort(held), 4 * len(self.messages))

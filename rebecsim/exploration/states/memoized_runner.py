@@ -301,7 +301,7 @@ class MemoizedRunner(Runner):
 
     def _too_many_ways(self, start: Situation) -> LimitError:
         """Make the error for a message that can be served in too many ways."""
-        served = self._decode(start.owner, start.message, 0, start.time)
+        served = self.decode(start.owner, start.message, start.time)
         where = f"{self.rebecs[start.owner]}.{served.server.name}"
         return CHOICES.exceeded(where, f"more than {self._most_ways:,}")
 

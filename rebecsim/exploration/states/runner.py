@@ -193,7 +193,7 @@ class Runner:
         self._prefix, self._delays, self._stopped = prefix, 0, None
         self._restore(start)
         began = time if suspended is None else suspended.began
-        served = self._decode(owner, message, 0, began)
+        served = self.decode(owner, message, began)
         breach, refused = None, ""
         try:
             serve(self.system, rebec, served, self._rules.deadlines)
@@ -222,7 +222,7 @@ class Runner:
     def overflow(self, receiver: int, message: Waiting, time: int) -> Breach:
         """Give the breach of a message that finds the receiver's bag full."""
         capacity = self.capacities[receiver]
-        error = QueueOverflowError(self._decode(receiver, message, 0, time), capacity)
+        error = QueueOverflowError(self.decode(receiver, message, time), capacity)
         return Breach("queue overflow", str(error))
 
     # --- choices and delays ----------------------------------------------------------------------
@@ -408,12 +408,13 @@ class Runner:
         """Name a rebec by its position, or the sender of initial messages."""
         return NOBODY if position == NO_SENDER else str(self.rebecs[position])
 
-    def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
+    def decode(self, owner: int, message: Waiting, time: int) -> Message:
+        """Give a message that is part of a state at that time."""
         deadline = message.deadline
         return Message(
             message.arrival + time,
             message.priority,
-            sequence,
+            0,
             self._servers[owner][message.number],
             None if message.sender == NO_SENDER else self.rebecs[message.sender],
             tuple(map(self.values.decode, message.arguments)),

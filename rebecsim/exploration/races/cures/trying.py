@@ -62,17 +62,7 @@ class RaceQuery:
 
     def races(self, checked: CheckedModel, name: str) -> Races:
         """Find the races of a model."""
-        return find_races(
-            build_model(checked, name),
-            mode=self.mode,
-            checks=self.checks,
-            checked=checked,
-            limits=self.limits,
-            abstract=self.abstract,
-            observe=self.observe,
-            most_followed=self.most_followed,
-            progress=self.progress,
-        )
+        return find_races(build_model(checked, name), checked=checked, **vars(self))
 
     def graph(self, checked: CheckedModel, name: str) -> tuple[Problem, StateGraph]:
         """Build the state graph of a model."""
