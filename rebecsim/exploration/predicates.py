@@ -242,8 +242,7 @@ class PredicateCompiler(ExpressionCompiler):
     ) -> None:
         super().__init__(properties)
         self._references = system.runner.values.references
-        self._rebecs = system.runner.rebecs
-        self._names = system.runner.names
+        self._runner = system.runner
         self._abstracted = abstracted
         self.reads: set[int] = set()
         """The rebecs whose part of a state the compiled expressions look at."""
@@ -254,17 +253,12 @@ class PredicateCompiler(ExpressionCompiler):
 
     def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
         owner = next(each.index for each in self._references if each.name == rebec)
-        attribute = next(
-            variable.name
-            for variable in type(self._rebecs[owner]).__state_variables__
-            if variable.rebeca_name == symbol.name
-        )
-        if attribute in self._abstracted[owner]:
+        position = self._runner.place_of(owner, symbol.name)
+        if self._runner.names[owner][position] in self._abstracted[owner]:
             raise AbstractedVariableError(
                 f"{node.span.file}:{node.span.line}:{node.span.column}: {rebec}.{symbol.name} is "
                 "left out of the state, so no property can depend on it"
             )
-        position = self._names[owner].index(attribute)
         self.reads.add(owner)
         if symbol.type in REAL:
             return lambda state: _plain(state[owner].variables[position])

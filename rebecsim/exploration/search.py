@@ -117,12 +117,8 @@ def _narrowed(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.signedinteger
 
     least = min(int(each.min(initial=0)) for each in parts)
     most = max(int(each.max(initial=0)) for each in parts)
-    fits = (
-        each
-        for each in (np.int8, np.int16, np.int32, np.int64)
-        if np.iinfo(each).min <= least and most <= np.iinfo(each).max
-    )
-    return np.concatenate(parts, dtype=next(fits), casting="unsafe")
+    signed = np.min_scalar_type(min(least, -1 - most))
+    return np.concatenate(parts, dtype=signed, casting="unsafe")
 
 
 _ALLOCATIONS = 50_000

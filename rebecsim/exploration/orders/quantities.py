@@ -214,13 +214,7 @@ class Counting:
         self._most = 0
         self._places: dict[int, dict[int, str]] = {}
         for owner, variable in counted.counters:
-            instance = system.model.instances[owner]
-            attribute = next(
-                each.name
-                for each in instance.reactive_class.__state_variables__
-                if each.rebeca_name == variable
-            )
-            place = system.runner.names[owner].index(attribute)
+            place = system.runner.place_of(owner, variable)
             self._places.setdefault(owner, {})[place] = variable
         self._known: dict[Local, _Split] = {}
         self.nothing = (0.0,) * len(self._sums)

@@ -404,6 +404,12 @@ class Runner:
         """Give a message server of that rebec by its number."""
         return self._servers[owner][number]
 
+    def place_of(self, owner: int, variable: str) -> int:
+        """Give the position of a state variable of a rebec by its name in Rebeca."""
+        declared = type(self.rebecs[owner]).__state_variables__
+        (name,) = (each.name for each in declared if each.rebeca_name == variable)
+        return self.names[owner].index(name)
+
     def name_of(self, position: int) -> str:
         """Name a rebec by its position, or the sender of initial messages."""
         return NOBODY if position == NO_SENDER else str(self.rebecs[position])

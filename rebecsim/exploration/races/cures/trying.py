@@ -14,7 +14,6 @@ from functools import cached_property
 from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.cycles import components
 from rebecsim.exploration.limits import Limits
-from rebecsim.exploration.paths import written_name
 from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.change import (
     OUTCOMES,
@@ -254,12 +253,9 @@ class BottomComponents:
         return str(self._runner.rebecs[owner]), self._runner.server_at(owner, number).name
 
     def _is_set(self, state: int, guarded: Guarded) -> bool:
-        rebecs = list(map(str, self._runner.rebecs))
-        owner = rebecs.index(guarded.rebec)
-        names = [
-            written_name(self._runner.rebecs[owner], each) for each in self._runner.names[owner]
-        ]
-        return bool(self._states[state][owner].variables[names.index(guarded.flag)])
+        owner = list(map(str, self._runner.rebecs)).index(guarded.rebec)
+        place = self._runner.place_of(owner, guarded.flag)
+        return bool(self._states[state][owner].variables[place])
 
 
 def _bottoms(arrays: Arrays) -> Iterator[list[int]]:
