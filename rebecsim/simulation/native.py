@@ -34,11 +34,11 @@ from rebecsim.cache import KEPT_MODELS, kept_file, read_kept, write_kept
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax, walk
 from rebecsim.lang.checked import CheckedModel
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS, Ended, First
 from rebecsim.native.layout import (
     BASE,
-    Integers,
     NativeModel,
     endless_text,
     failure_text,
