@@ -50,9 +50,11 @@ class Resting:
 
     def rouse(self) -> None:
         """Let all of them send their next heartbeats, as something has changed."""
+        now, before = self._grants.clock, self._until
         self._roused += 1
-        self._until = self._grants.clock + self._period
-        self._go_on(self._grants.clock)
+        self._until = now + self._period
+        if self._next is None or not now < self._next < before:  # those come first in any case
+            self._go_on(now)
 
     def calm(self) -> None:
         """Spare the heartbeats that have not been sent, as nothing would come of them."""

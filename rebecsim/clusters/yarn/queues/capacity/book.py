@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
@@ -48,12 +50,9 @@ class Book:
         self.period = period
         self.totals: dict[str, Resources] = {"": NONE}
         for node in nodes:
-            label, size = label_of(node), node.size
-            found = self.totals.get(label, NONE)
-            self.totals[label] = found.plus(Resources(size.memory, size.cores))
-        largest = Resources(
-            max(node.size.memory for node in nodes), max(node.size.cores for node in nodes)
-        )
+            label = label_of(node)
+            self.totals[label] = self.totals.get(label, NONE).plus(node.total)
+        largest = reduce(Resources.most, (node.total for node in nodes))
         self.most = settings.allocations.maximum or largest
         limits = {
             label: effective(settings.root, label, total, legacy=settings.legacy)
@@ -88,8 +87,8 @@ class Book:
             self.step,
             limits.minimum,
             limits.maximum,
-            single(leaf.settings.user_percent),
-            single(leaf.settings.user_factor),
+            float32(leaf.settings.user_percent),
+            float32(leaf.settings.user_factor),
         )
 
     def see(self, leaf: LeafState, limit: Resources) -> None:
@@ -118,7 +117,7 @@ class Book:
         if wants != each.wants:
             each.wants = wants
             more = 1 if wants else -1
-            for queue in leaf:
+            for queue in leaf.path:
                 queue.asking[each.label] = queue.asking.get(each.label, 0) + more
             if wants:
                 self.asking[each] = None

@@ -11,7 +11,6 @@ import math
 from rebecsim.clusters.yarn.containers import ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.capacity.amounts import amount
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.inside import within_queues
@@ -21,7 +20,6 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
     Taking,
     newest_first,
-    size_of,
 )
 
 BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
@@ -113,13 +111,13 @@ class CapacityMonitor:
         pending = NONE
         for child in children:
             pending = pending.plus(child.pending)
-        used = amount(queue.used, label)
+        used = queue.used[label]
         if isinstance(queue, LeafState):
             pending = self._pending(queue, label)
         for container in self._dying:
             state = self._book.states[container.application]
-            if label_of(container.node) == label and queue in tuple(state.leaf):
-                used = used.minus(Resources(container.memory, container.task.cores))
+            if label_of(container.node) == label and queue in state.leaf.path:
+                used = used.minus(container.size)
         return IdealQueue(
             settings.path,
             self._counted(limits.minimum),
@@ -138,13 +136,13 @@ class CapacityMonitor:
         wanted: dict[str, Resources] = {}
         for each in leaf.ordered():
             if each.label == label:
-                reserved = amount(each.reserved, label)
+                reserved = each.reserved[label]
                 asked = each.pending.minus(reserved).not_negative()
                 wanted[each.user.name] = wanted.get(each.user.name, NONE).plus(asked)
         for name, asked in wanted.items():
             user = leaf.users.by_name[name]
             limit = leaf.users.limit_of(user, label)
-            room = limit.minus(amount(user.used, label)).not_negative()
+            room = limit.minus(user.used[label]).not_negative()
             found = found.plus(room.least(asked))
         return found
 
@@ -175,14 +173,14 @@ class CapacityMonitor:
                     continue
                 if container.task.is_master:
                     masters.append(container)
-                    skipped = skipped.plus(size_of(container))
+                    skipped = skipped.plus(container.size)
                 else:
                     taking.take(container, reason)
         for container in masters:
             if not self._calculator.less(total, kept, skipped):
                 break
             if taking.take(container, reason):
-                skipped = skipped.minus(size_of(container))
+                skipped = skipped.minus(container.size)
 
     def _on_lent(self, leaf: LeafState, label: str) -> list[Container]:
         """Give the containers of a leaf on nodes of a label that are lent to it, newest first."""
@@ -213,18 +211,18 @@ class CapacityMonitor:
                 found.append((size / max(keeper.kept[node].size.memory, 1), chosen))
         found.sort(key=lambda item: item[0])
         for _, chosen in found:
-            if not taker.has_room(total_of(map(size_of, chosen))):
+            if not taker.has_room(total_of(each.size for each in chosen)):
                 continue
             for container in chosen:
                 leaf = leaves[self._book.states[container.application].leaf.settings.path]
-                leaf.to_take = leaf.to_take.minus(size_of(container)).not_negative()
+                leaf.to_take = leaf.to_take.minus(container.size).not_negative()
                 taker.pick(container, RESERVED)
 
     def _making_room(
         self, node: ClusterNode, keeper: ApplicationState, leaves: dict[str, IdealQueue]
     ) -> list[Container] | None:
         """Give the newest containers of a node, of queues with too much, that make room."""
-        free, chosen = Resources(node.memory, node.cores), []
+        free, chosen = node.free, []
         wanted = keeper.kept[node].size
         left = {path: each.to_take for path, each in leaves.items() if each.preemptable}
         for container in sorted(node.running, key=lambda each: each.launched or 0, reverse=True):
@@ -235,7 +233,7 @@ class CapacityMonitor:
             if container.task.is_master or container in self._dying or state is keeper:
                 continue
             if path in left and self._calculator.less(self._book.total(""), NONE, left[path]):
-                left[path] = left[path].minus(size_of(container))
-                free = free.plus(size_of(container))
+                left[path] = left[path].minus(container.size)
+                free = free.plus(container.size)
                 chosen.append(container)
         return chosen if chosen and self._calculator.fits(wanted, free) else None

@@ -9,7 +9,7 @@ from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.capacity.activation import (
     Activation,
@@ -17,11 +17,9 @@ from rebecsim.clusters.yarn.queues.capacity.activation import (
     most_of_user,
     put_out,
 )
-from rebecsim.clusters.yarn.queues.capacity.amounts import minus
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
-from rebecsim.clusters.yarn.queues.capacity.placing import free_of
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
     CapacityAsk,
@@ -143,7 +141,7 @@ class CapacityScheduler(ContainerScheduler):
             own = self.settings.parallel_of.get(name, self.settings.user_parallel)
             if own is not None and self._parallel[name] >= own:
                 continue
-            if any(_is_full(queue.parallel, queue.settings.most_parallel) for queue in each.leaf):
+            if any(_is_full(queue) for queue in each.leaf.path):
                 continue
             del self._held[each]
             self._count_running(each, 1)
@@ -153,7 +151,7 @@ class CapacityScheduler(ContainerScheduler):
     def _count_running(self, each: ApplicationState, more: int) -> None:
         each.runs = more > 0
         self._parallel[each.user.name] += more
-        for queue in each.leaf:
+        for queue in each.leaf.path:
             queue.parallel += more
 
     def _queue_up(self, each: ApplicationState, now: int) -> None:
@@ -162,7 +160,7 @@ class CapacityScheduler(ContainerScheduler):
         each.user = leaf.users.named(each.user.name)
         leaf.waiting.append(each)
         leaf.waiting.sort(key=lambda other: other.order)
-        each.user.waiting += 1
+        leaf.users.move(each.user, waiting=1)
 
     def _let_in(self, leaf: LeafState, now: int) -> None:
         self.book.catch_up(leaf, now)
@@ -177,8 +175,7 @@ class CapacityScheduler(ContainerScheduler):
     def released(self, container: Container) -> None:
         """Count a container no more."""
         each, now = self.book.states[container.application], container.node.beat
-        size = Resources(container.memory, container.task.cores)
-        each.charge(label_of(container.node), minus(size), now)
+        each.charge(label_of(container.node), NONE.minus(container.size), now)
         each.leaf.has_changed(each)
         if self._monitor is not None:
             self._monitor.released(container)
@@ -237,7 +234,7 @@ class CapacityScheduler(ContainerScheduler):
         has_changed = self._assigning.serve(node, now)
         if has_changed:
             self._changed()
-        has_room = self.book.calculator.fits(self.book.step, free_of(node))
+        has_room = self.book.calculator.fits(self.book.step, node.free)
         if not has_room and node.reservation is None:
             return False  # until a container on it ends
         matters = has_changed or (self._assigning.placing.has_counted and self.grants.hopes())
@@ -271,5 +268,6 @@ def _share_of(queue: QueueState) -> QueueShare:
     )
 
 
-def _is_full(count: int, most: int | None) -> bool:
-    return most is not None and count >= most
+def _is_full(queue: QueueState) -> bool:
+    most = queue.settings.most_parallel
+    return most is not None and queue.parallel >= most

@@ -37,7 +37,7 @@ class FairBook:
         self, settings: FairSettings, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         self.settings = settings
-        self.total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self.total = total_of(node.total for node in nodes)
         self.root = FairQueueState(settings.root, None, self.total)
         self.root.share = self.root.steady = self.total
         self.root.update_steady()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.fair.line import FairAsk, Requests, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared, in_order
@@ -215,7 +216,7 @@ class FairApplicationState(FairShared):
         if self.demand == before:
             return
         self.leaf.add_demand(self.demand.minus(before))
-        weight = single(log1p(self.demand.memory) / log(2)) if by_size else 1.0
+        weight = float32(log1p(self.demand.memory) / log(2)) if by_size else 1.0
         if weight != self.weight:
             self.weight = weight
             self.leaf.members_changed()
