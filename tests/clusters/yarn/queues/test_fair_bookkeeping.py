@@ -76,9 +76,9 @@ def test_demands_shares_and_order_are_as_if_found_anew(data: st.DataObject) -> N
     update, looks = FairBook.update, [0]
 
     def checked(book: FairBook, now: int) -> None:
-        fresh = book._updated
+        fresh = book.next_update
         update(book, now)
-        if book._updated != fresh:
+        if book.next_update != fresh:
             looks[0] += 1
             check(book)
 

@@ -65,7 +65,7 @@ class FairReasons:
 
     def serve(self, each: FairApplicationState, reason: str) -> None:
         """Take note that an application is about to get a container, or the node reserved."""
-        before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf}
+        before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf.path}
         self._had.setdefault(each, {**before, each: each.used})
         self._diary.note(each.application, self._now, reason, self._node)
 
@@ -107,7 +107,7 @@ class FairReasons:
 
     def _branches(self, each: FairApplicationState, first: FairApplicationState) -> _Branches:
         """Give the two members of a queue below which both are: queues, or applications."""
-        paths = zip(reversed(list(each.leaf)), reversed(list(first.leaf)), strict=False)
+        paths = zip(reversed(each.leaf.path), reversed(first.leaf.path), strict=False)
         return next((pair for pair in paths if pair[0] is not pair[1]), (each, first))
 
 

@@ -116,14 +116,14 @@ class HadoopFairScheduler(ContainerScheduler):
             most = self._settings.most_by_user.get(each.user, self._settings.most_of_user)
             if most is not None and self._running[each.user] >= most:
                 continue
-            if any(_is_full(queue) for queue in each.leaf):
+            if any(_is_full(queue) for queue in each.leaf.path):
                 continue
             del self._held[each]
             each.runs = True
             each.leaf.applications[each] = None
             each.leaf.members_changed()
             self._running[each.user] += 1
-            for queue in each.leaf:
+            for queue in each.leaf.path:
                 queue.running += 1
             self.book.refresh(each)
         self._look_on()
@@ -170,7 +170,7 @@ class HadoopFairScheduler(ContainerScheduler):
         del each.leaf.applications[each]
         each.leaf.members_changed()
         self._running[each.user] -= 1
-        for queue in each.leaf:
+        for queue in each.leaf.path:
             queue.running -= 1
         self._let_run()
 

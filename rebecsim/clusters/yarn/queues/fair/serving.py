@@ -78,7 +78,7 @@ class FairServing:
             served = self._serve_reserved(node)
             if served is not None:
                 return served or count > 0
-        half = Resources(node.memory // 2, node.cores // 2)
+        half = node.free.times(0.5)
         given = NONE
         while node.reservation is None:
             got = self._queue(self._book.root, node)
@@ -101,7 +101,7 @@ class FairServing:
         if not (each.wants and ask.count and self._may_run(each.leaf, ask.request, node)):
             self._book.unreserve(node)
             return None
-        fits = ask.size.within(_free(node))
+        fits = ask.size.within(node.free)
         near = self._near(each, ask, node) if fits else None
         if near is None:
             if self.reasons is not None:
@@ -114,8 +114,7 @@ class FairServing:
 
     def _may_run(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
         """Whether a node is large enough for a request, and its queues have room."""
-        whole = Resources(node.size.memory, node.size.cores)
-        return request.size.within(whole) and self._has_room(leaf, request)
+        return request.size.within(node.total) and self._has_room(leaf, request)
 
     def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
         """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
@@ -157,8 +156,9 @@ class FairServing:
         """Give a container to the first in the line of a leaf who can have one; give its size."""
         gives: set[Requests] = set()
         keeps: set[Requests] = set()
+        free = node.free
         for requests in leaf.line.requests:
-            found = "give" if self.reasons is not None else self._hope(leaf, requests, node)
+            found = "give" if self.reasons is not None else self._hope(leaf, requests, node, free)
             if found is not None:
                 (gives if found == "give" else keeps).add(requests)
         if not gives:
@@ -179,7 +179,10 @@ class FairServing:
         Only who has less than the share may, so others need not be looked at.
         """
         line = leaf.line
-        for each, requests in line.starved() if keeps else ():
+        if not keeps:
+            line.refuse_all()
+            return None
+        for each, requests in line.starved():
             if requests not in keeps or (got := self._offered(each, node)) is None:
                 continue
             for other, its in line.with_requests():
@@ -200,23 +203,22 @@ class FairServing:
             self._book.blocked.add(each)
 
     def _hope(
-        self, leaf: FairQueueState, requests: Requests, node: ClusterNode
+        self, leaf: FairQueueState, requests: Requests, node: ClusterNode, free: Resources
     ) -> Literal["give", "keep"] | None:
         """Say what those of a leaf that ask for the same can hope for on a node, if anything.
 
         Who waits for nearer nodes, or for whom containers are killed, has to be asked.
         """
         asks_all = self._waits or self._starving is not None
-        free = _free(node)
         for place, each in enumerate(requests):
             fits = each.size.within(free)
             is_possible = fits or self._waits or self._is_large(leaf, each.size)
             if is_possible and self._may_run(leaf, each, node):
                 if asks_all:
                     return "give"
-                before = (other for other in requests[:place] if not other.size.within(free))
-                if any(self._may_run(leaf, other, node) for other in before):
-                    return None  # which comes first, and gets nothing
+                for other in requests[:place]:
+                    if not other.size.within(free) and self._may_run(leaf, other, node):
+                        return None  # which comes first, and gets nothing
                 return "give" if fits else "keep"
         return None
 
@@ -245,7 +247,7 @@ class FairServing:
                 if reasons is not None:
                     reasons.refuse(each, records.LOCALITY)
                 continue
-            if ask.size.within(_free(node)):
+            if ask.size.within(node.free):
                 decisions.total += 1
                 self._give(each, ask, node, near)
                 return ask.size
@@ -307,8 +309,11 @@ class FairServing:
 
     def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether a container is so large that nodes are kept for it."""
-        calculator = calculator_of(leaf.settings.policy)
-        return not calculator.less(self._book.total, size, self._large)
+        found = leaf.large.get(size)
+        if found is None:
+            calculator = calculator_of(leaf.settings.policy)
+            found = leaf.large[size] = not calculator.less(self._book.total, size, self._large)
+        return found
 
     def _reserve(self, each: FairApplicationState, ask: FairAsk, node: ClusterNode) -> None:
         if self.reasons is not None:
@@ -337,7 +342,3 @@ class FairServing:
         if self._starving is not None:
             self._starving.given(each, node, ask.size)
         self._book.refresh(each)
-
-
-def _free(node: ClusterNode) -> Resources:
-    return Resources(node.memory, node.cores)
