@@ -217,10 +217,13 @@ class Assigning:
         diary, text = self._book.diary, self._book.text
         if diary is not None:
             used = queue.used[label_of(node)]
-            detail = f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
+            detail = ""
             for leaf in leaves:
                 for each in leaf.ordered():
-                    if each not in spared:
+                    if each not in spared and diary.is_new(each.application, QUEUE):
+                        detail = detail or (
+                            f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
+                        )
                         diary.note(each.application, self.placing.now, QUEUE, node, detail)
 
     def _note_order(
@@ -242,7 +245,8 @@ class Assigning:
         gives_back = self._looks_on and not label
         if gives_back and not self._calculator.less(total, limit, used.minus(kept)):
             return used.minus(limit)
-        if self._book.diary is not None:
+        diary = self._book.diary
+        if diary is not None and diary.is_new(each.application, USER):
             text = self._book.text
             detail = f"{user.name} has {text(used)}, and may have {text(limit)}"
             self.placing.note(each, visit.node, USER, detail)

@@ -122,7 +122,8 @@ class Placing:
             if self._looks_on and not label:
                 room = room.plus(each.reserved[label])
             if not calculator.fits(ask.size, room):
-                if self._book.diary is not None:
+                diary = self._book.diary
+                if diary is not None and diary.is_new(each.application, records.HEADROOM):
                     text = self._book.text
                     detail = f"it asks for {text(ask.size)} of {text(room)}"
                     self.note(each, visit.node, records.HEADROOM, detail)
