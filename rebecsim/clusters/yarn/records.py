@@ -50,8 +50,8 @@ class Wait(NamedTuple):
     detail: str
 
 
-class Diary:
-    """Notes why applications wait.
+class WaitLog:
+    """The log of waits: why applications wait, and for how long.
 
     Attributes:
         waits: of each application, in order.

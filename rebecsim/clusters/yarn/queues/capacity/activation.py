@@ -7,7 +7,7 @@ from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts
-from rebecsim.clusters.yarn.queues.capacity.book import Book
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.users import UserState
 
@@ -33,11 +33,11 @@ def most_of_user(queue: CapacityQueue, most: int) -> int:
 class Activation:
     """Lets applications of leaves in as long as their AppMasters leave room for tasks."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
-        self._calculator = book.calculator
-        self._step = book.step
-        self._total = book.totals
+    def __init__(self, cluster: CapacityCluster) -> None:
+        self._cluster = cluster
+        self._calculator = cluster.calculator
+        self._step = cluster.step
+        self._total = cluster.totals
 
     def master_limit(self, leaf: LeafState, label: str) -> Resources:
         """Give what AppMasters of a leaf may take together."""
@@ -92,10 +92,10 @@ class Activation:
     def _note(
         self, each: ApplicationState, now: int, reason: str, have: Amounts, limit: Resources
     ) -> None:
-        if self._book.diary is not None:
-            text, used = self._book.text, have[each.label]
+        if self._cluster.wait_log is not None:
+            text, used = self._cluster.text, have[each.label]
             detail = f"AppMasters have {text(used)}, and may have {text(limit)}"
-            self._book.diary.note(each.application, now, reason, detail=detail)
+            self._cluster.wait_log.note(each.application, now, reason, detail=detail)
 
     def _fits(self, masters: Amounts, each: ApplicationState, limit: Resources) -> bool:
         return self._calculator.fits(masters[each.label].plus(each.master), limit)

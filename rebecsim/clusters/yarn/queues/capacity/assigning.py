@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
 from rebecsim.clusters.yarn.queues.capacity.placing import NOTHING, Assignment, Placing, Visit
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
@@ -33,11 +33,11 @@ class Assigning:
         placing: gives containers of nodes to applications, and reserves nodes.
     """
 
-    def __init__(self, book: Book, grants: Grants) -> None:
-        self._book = book
-        self._calculator = book.calculator
-        self._looks_on = book.settings.looks_on
-        self.placing = Placing(book, grants)
+    def __init__(self, cluster: CapacityCluster, grants: Grants) -> None:
+        self._cluster = cluster
+        self._calculator = cluster.calculator
+        self._looks_on = cluster.settings.looks_on
+        self.placing = Placing(cluster, grants)
         self._in_vain: set[str] = set()  # labels of nodes of which none can be given to anybody
 
     def look_anew(self) -> None:
@@ -46,7 +46,7 @@ class Assigning:
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; whether anything has changed for others."""
-        settings, placing = self._book.settings, self.placing
+        settings, placing = self._cluster.settings, self.placing
         placing.begin(now)
         if node.reservation is not None:
             placing.serve_reserved(node)
@@ -68,16 +68,16 @@ class Assigning:
         return placing.has_changed
 
     def _once(self, node: ClusterNode, label: str) -> Assignment:
-        book, free = self._book, node.free
-        if not book.asking or not self._calculator.fits(book.step, free):
+        cluster, free = self._cluster, node.free
+        if not cluster.asking or not self._calculator.fits(cluster.step, free):
             self.placing.has_come = True
             return NOTHING
         if label in self._in_vain:
             return NOTHING
-        total = book.total(label)
-        found = self._down(book.root, Visit(node, label, total, free), total)
+        total = cluster.total(label)
+        found = self._down(cluster.root, Visit(node, label, total, free), total)
         if found.given == NONE and label and not node.size.labels[0].exclusive:
-            found = self._down(book.root, Visit(node, label, total, free, borrowed=True), total)
+            found = self._down(cluster.root, Visit(node, label, total, free, borrowed=True), total)
         return found
 
     def _down(self, queue: QueueState, visit: Visit, limit: Resources) -> Assignment:
@@ -89,7 +89,7 @@ class Assigning:
             return NOTHING
         if not queue.asking.get(visit.wanted):
             return NOTHING
-        calculator, step = self._calculator, self._book.step
+        calculator, step = self._calculator, self._cluster.step
         limit = calculator.lesser(total, limit, queue.limits[label].maximum)
         most = total if visit.borrowed else limit
         if not self._may_grow(queue, visit, most, queue.reserved[label]):
@@ -130,12 +130,12 @@ class Assigning:
     def _rank(self, child: QueueState, label: str) -> Rank:
         limits, calculator, parent = child.limits[label], self._calculator, child.parent
         by_priority = parent is not None and parent.settings.parent_order != "utilization"
-        total, used = self._book.total(label), child.used[label]
+        total, used = self._cluster.total(label), child.used[label]
         can_use = 0 if child.settings.may_use(label) else 1
         has_share = limits.share > 0
         should = total
         if has_share:
-            should = calculator.greater(total, limits.minimum, self._book.step)
+            should = calculator.greater(total, limits.minimum, self._cluster.step)
         ratio = calculator.divided(total, used, should)
         size = -float(limits.configured.memory), -limits.share
         first: tuple[float, ...] = (ratio,)
@@ -146,8 +146,8 @@ class Assigning:
 
     def _leaf(self, leaf: LeafState, visit: Visit, limit: Resources) -> Assignment:
         """Walk through the applications of a leaf."""
-        book, label, wanted, total = self._book, visit.label, visit.wanted, visit.total
-        book.see(leaf, limit)
+        cluster, label, wanted, total = self._cluster, visit.label, visit.wanted, visit.total
+        cluster.see(leaf, limit)
         if not visit.borrowed and not leaf.settings.may_use(label):
             return NOTHING
         if not leaf.asking.get(wanted) or not leaf.active:
@@ -183,7 +183,7 @@ class Assigning:
                 continue
             if found.blocked is not None:
                 decisions.rejected += 1
-            elif leaf.settings.leaf_order == "fair" and book.diary is not None:
+            elif leaf.settings.leaf_order == "fair" and cluster.wait_log is not None:
                 self._note_order(each, among, visit)
             return found
         return NOTHING
@@ -214,17 +214,17 @@ class Assigning:
         spared: Sequence[ApplicationState] = (),
     ) -> None:
         """Note, if anybody wants to know, that a queue has all that it may have."""
-        diary, text = self._book.diary, self._book.text
-        if diary is not None:
+        wait_log, text = self._cluster.wait_log, self._cluster.text
+        if wait_log is not None:
             used = queue.used[label_of(node)]
             detail = ""
             for leaf in leaves:
                 for each in leaf.ordered():
-                    if each not in spared and diary.is_new(each.application, QUEUE):
+                    if each not in spared and wait_log.is_new(each.application, QUEUE):
                         detail = detail or (
                             f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
                         )
-                        diary.note(each.application, self.placing.now, QUEUE, node, detail)
+                        wait_log.note(each.application, self.placing.now, QUEUE, node, detail)
 
     def _note_order(
         self, first: ApplicationState, among: Sequence[ApplicationState], visit: Visit
@@ -245,9 +245,9 @@ class Assigning:
         gives_back = self._looks_on and not label
         if gives_back and not self._calculator.less(total, limit, used.minus(kept)):
             return used.minus(limit)
-        diary = self._book.diary
-        if diary is not None and diary.is_new(each.application, USER):
-            text = self._book.text
+        wait_log = self._cluster.wait_log
+        if wait_log is not None and wait_log.is_new(each.application, USER):
+            text = self._cluster.text
             detail = f"{user.name} has {text(used)}, and may have {text(limit)}"
             self.placing.note(each, visit.node, USER, detail)
         return None

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from rebecsim.clusters.yarn.containers import Container
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.capacity.book import Book
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
@@ -23,31 +23,36 @@ INSIDE = "user"
 
 
 def within_queues(
-    book: Book, rules: CapacityPreemption, taker: Taker, dying: Collection[Container]
+    cluster: CapacityCluster, rules: CapacityPreemption, taker: Taker, dying: Collection[Container]
 ) -> None:
     """Choose containers of users who have too much of their queue."""
     if rules.inside_order != "userlimit_first":
         return  # by priorities, which are all the same
-    for leaf in book.leaves:
+    for leaf in cluster.leaves:
         if leaf.settings.inner_preemptable and len(leaf.active) > 1:
-            for label in book.totals:
+            for label in cluster.totals:
                 if leaf.used[label] != NONE:
-                    _Inside(book, rules, taker, leaf, label).choose(dying)
+                    _Inside(cluster, rules, taker, leaf, label).choose(dying)
 
 
 class _Inside:
     """One leaf, on nodes of one label."""
 
     def __init__(
-        self, book: Book, rules: CapacityPreemption, taker: Taker, leaf: LeafState, label: str
+        self,
+        cluster: CapacityCluster,
+        rules: CapacityPreemption,
+        taker: Taker,
+        leaf: LeafState,
+        label: str,
     ) -> None:
-        self._book = book
+        self._cluster = cluster
         self._rules = rules
         self._taker = taker
         self._leaf = leaf
         self._label = label
-        self._calculator = book.calculator
-        self._total = book.total(label)
+        self._calculator = cluster.calculator
+        self._total = cluster.total(label)
         self._applications = [each for each in leaf.in_service_order() if each.label == label]
         self._picked = {
             each: taker.taken_of(each.application, label) for each in self._applications
@@ -67,7 +72,7 @@ class _Inside:
         limit = self._calculator.lesser(self._total, limit, self._taker.allowed)
         gives: dict[ApplicationState, Resources] = {}
         for each in reversed(self._applications):
-            more = self._held(each).minus(ideal[each]).minus(self._book.step).not_negative()
+            more = self._held(each).minus(ideal[each]).minus(self._cluster.step).not_negative()
             gives[each] = self._lesser(more, limit)
             limit = limit.minus(gives[each])
         for each, obtain in self._matched(ideal, gives).items():

@@ -8,7 +8,7 @@ from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode, Locality, NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, CapacityAsk
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
@@ -88,14 +88,14 @@ class Placing:
         has_come: whether anybody came so far that it matters which node this is.
     """
 
-    def __init__(self, book: Book, grants: Grants) -> None:
-        self._book = book
+    def __init__(self, cluster: CapacityCluster, grants: Grants) -> None:
+        self._cluster = cluster
         self._grants = grants
-        self._calculator = book.calculator
-        self._looks_on = book.settings.looks_on
-        self._lends = len(book.totals) > 1
-        step, most = book.step, book.most
-        self._least_part = book.calculator.ratio(most.minus(step), most)
+        self._calculator = cluster.calculator
+        self._looks_on = cluster.settings.looks_on
+        self._lends = len(cluster.totals) > 1
+        step, most = cluster.step, cluster.most
+        self._least_part = cluster.calculator.ratio(most.minus(step), most)
         self.now = 0
         self.has_changed = self.has_counted = self.has_come = False
 
@@ -122,16 +122,16 @@ class Placing:
             if self._looks_on and not label:
                 room = room.plus(each.reserved[label])
             if not calculator.fits(ask.size, room):
-                diary = self._book.diary
-                if diary is not None and diary.is_new(each.application, records.HEADROOM):
-                    text = self._book.text
+                wait_log = self._cluster.wait_log
+                if wait_log is not None and wait_log.is_new(each.application, records.HEADROOM):
+                    text = self._cluster.text
                     detail = f"it asks for {text(ask.size)} of {text(room)}"
                     self.note(each, visit.node, records.HEADROOM, detail)
                 return Assignment(blocked=visit.headroom)
             if self._lends and not each.label:
                 ask.missed_lent += 1
                 self.has_counted = self.has_come = True
-            if visit.borrowed and ask.missed_lent < len(self._book.nodes):
+            if visit.borrowed and ask.missed_lent < len(self._cluster.nodes):
                 self.note(each, visit.node, records.PARTITION)
                 return NOTHING
             return self._on_node(each, ask, visit, release)
@@ -150,7 +150,7 @@ class Placing:
             self.note(each, visit.node, found)
             return NOTHING
         what, back = found
-        if near == "node" or (near == "rack" and self._book.settings.rack_reset):
+        if near == "node" or (near == "rack" and self._cluster.settings.rack_reset):
             ask.missed = 0
         if not visit.label:
             ask.missed_lent = 0
@@ -172,22 +172,22 @@ class Placing:
         self, each: ApplicationState, node: ClusterNode, reason: str, detail: str = ""
     ) -> None:
         """Note, if anybody wants to know, why an application gets nothing, or that it does."""
-        if self._book.diary is not None:
+        if self._cluster.wait_log is not None:
             if reason == records.NO_ROOM and each.kept:
                 reason = records.RESERVED
-            self._book.diary.note(each.application, self.now, reason, node, detail)
+            self._cluster.wait_log.note(each.application, self.now, reason, node, detail)
 
     def _near(
         self, each: ApplicationState, ask: CapacityAsk, size: NodeSize, *, is_reserved: bool = False
     ) -> Locality | None:
         """Say as how near a node counts that an application looks at; None: it lets it pass."""
-        each.asks.correct(ask, self.now, self._book.period)
+        each.asks.correct(ask, self.now, self._cluster.period)
         if not ask.racks:
             ask.missed += 1
             return "any"
         ask.missed += 1
         self.has_counted = True
-        settings, count = self._book.settings, len(self._book.nodes)
+        settings, count = self._cluster.settings, len(self._cluster.nodes)
         near = ask.nearest(size)
         if near == "node":
             return near
@@ -210,7 +210,7 @@ class Placing:
         reserved = len(ask.kept)
         if not reserved or not ask.retried:
             return ask.count > reserved
-        part = min(self._calculator.ratio(ask.size, self._book.most), self._least_part)
+        part = min(self._calculator.ratio(ask.size, self._cluster.most), self._least_part)
         starved = float32(float32(ask.retried / reserved) * float32(1 - part))
         return ask.count + int(starved) - reserved > 0
 
@@ -265,7 +265,7 @@ class Placing:
         ask.retried = 0
         ask.kept[node] = ask.size
         each.kept[node] = ask
-        self._book.keepers[node] = each
+        self._cluster.keepers[node] = each
         each.application.decisions.reserved += 1
         self._grants.reserve(each.application, node)
         self.note(each, node, records.RESERVED)
@@ -281,14 +281,14 @@ class Placing:
         self._grants.allocate(application, node, task.memory)
         application.containers[-1].locality = each.asks.locality(size, task)
         ask.give(size, near, self.now)
-        self._book.refresh(each, self.now)
+        self._cluster.refresh(each, self.now)
 
     def serve_reserved(self, node: ClusterNode) -> None:
         """Give a node to whom it is kept for, or for nobody any more if he has no use for it."""
         self.has_come = True
-        each = self._book.keepers[node]
+        each = self._cluster.keepers[node]
         ask = each.kept[node]
-        self._book.see(each.leaf, self._book.totals[""])
+        self._cluster.see(each.leaf, self._cluster.totals[""])
         if not ask.count:
             self.unreserve(node)
             self.has_changed = True
@@ -317,7 +317,7 @@ class Placing:
     def _forget_reservation(self, node: ClusterNode) -> tuple[ApplicationState, Resources]:
         reservation = node.reservation
         assert reservation is not None
-        each = self._book.keepers.pop(node)
+        each = self._cluster.keepers.pop(node)
         ask = each.kept.pop(node)
         size = ask.kept.pop(node)
         ask.retried = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, NONE, Calculator, Resources
-from rebecsim.clusters.yarn.queues.capacity.book import label_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
 
 

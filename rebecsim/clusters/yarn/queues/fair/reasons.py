@@ -8,11 +8,11 @@ from functools import partial
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared, needs_minimum
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.records import Diary
+from rebecsim.clusters.yarn.records import WaitLog
 
 Refusal = tuple[str, str]
 """A reason, and figures."""
@@ -21,15 +21,15 @@ _Branches = tuple[FairShared, FairShared]
 
 
 class FairReasons:
-    """Notes in a diary what became of the applications that ask for containers.
+    """Logs what became of the applications that ask for containers.
 
     An application that a node had room for may get nothing as others are served first. Who that was
     is known only when the heartbeat is over.
     """
 
-    def __init__(self, book: FairBook, kept: Diary) -> None:
-        self._book = book
-        self._diary = kept
+    def __init__(self, cluster: FairCluster, kept: WaitLog) -> None:
+        self._cluster = cluster
+        self._log = kept
         self._node: ClusterNode
         self._now = 0
         self._free = NONE
@@ -75,20 +75,20 @@ class FairReasons:
         self, each: FairApplicationState, reason: str, figures: Callable[[], str]
     ) -> None:
         """Take note of what refused an application, with figures if the reason is another one."""
-        is_new = self._diary.is_new(each.application, reason)
+        is_new = self._log.is_new(each.application, reason)
         self._refused[each] = reason, figures() if is_new else ""
 
     def serve(self, each: FairApplicationState, reason: str) -> None:
         """Take note that an application is about to get a container, or the node reserved."""
         before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf.path}
         self._had.setdefault(each, {**before, each: each.used})
-        self._diary.note(each.application, self._now, reason, self._node)
+        self._log.note(each.application, self._now, reason, self._node)
 
     def end(self) -> None:
         """End the heartbeat: note why those got nothing that did not."""
         node, free = self._node, self._free
         known: dict[Requests, bool] = {}
-        for each in self._book.wanting:
+        for each in self._cluster.wanting:
             requests = each.leaf.line.requests_of(each)
             if each in self._had or not requests:
                 continue
@@ -106,7 +106,7 @@ class FairReasons:
             reason, detail = refusal
             if reason == records.NO_ROOM and each.kept:
                 reason, detail = records.RESERVED, ""
-            self._diary.note(each.application, self._now, reason, node, detail)
+            self._log.note(each.application, self._now, reason, node, detail)
 
     def _behind(self, each: FairApplicationState) -> Refusal:
         """Say why the application that was served first comes before another one."""
@@ -117,9 +117,9 @@ class FairReasons:
             policy = mine.parent.settings.policy
         if policy == "fifo":
             return records.TURN, f"{first.application.job.name} was submitted earlier"
-        by_minimum = needs_minimum(policy, other, had[other], self._book.total)
+        by_minimum = needs_minimum(policy, other, had[other], self._cluster.total)
         reason = records.MINIMUM if by_minimum else records.SHARE
-        if not self._diary.is_new(each.application, reason):
+        if not self._log.is_new(each.application, reason):
             return reason, ""
         text = _text if policy == "drf" else _memory
         its = f"{_name(other)} had {text(had[other])}"

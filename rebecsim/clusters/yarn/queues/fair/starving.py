@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
@@ -39,13 +39,13 @@ class Starving:
     def __init__(
         self,
         rules: FairPreemption,
-        book: FairBook,
+        cluster: FairCluster,
         nodes: Sequence[ClusterNode],
     ) -> None:
         self._rules = rules
-        self._root = book.root
-        self._states = book.states
-        self._total = book.total
+        self._root = cluster.root
+        self._states = cluster.states
+        self._total = cluster.total
         self._nodes = nodes
         self.has_changed = False
         self._chosen: dict[Container, _Chosen] = {}

@@ -10,11 +10,11 @@ from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.records import TURN, Diary
+from rebecsim.clusters.yarn.records import TURN, WaitLog
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class FairBook:
+class FairCluster:
     """Queues and applications, what they have and what they ask for.
 
     Attributes:
@@ -31,7 +31,7 @@ class FairBook:
             application that may not reserve it; if all of a leaf that ask for the same may not,
             the leaf and what they ask for. If they may, the node is worth another look.
         has_news: whether all nodes are worth one.
-        diary: why applications wait; None: that is not noted.
+        wait_log: why applications wait; None: that is not noted.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FairBook:
         self.next_update = 0
         self.blocked: set[FairShared | tuple[FairQueueState, Requests]] = set()
         self.has_news = False
-        self.diary: Diary | None = None
+        self.wait_log: WaitLog | None = None
         self._grants = grants
         self._touched: dict[FairApplicationState, None] = {}
         self._noted: Resources | None = None  # what was used when free resources were noted
@@ -70,10 +70,10 @@ class FairBook:
             self.wanting[each] = None
         else:
             del self.wanting[each]
-        if self.diary is not None and wants:
-            self.diary.note(each.application, self._grants.clock, TURN)
-        elif self.diary is not None:
-            self.diary.has_all(each.application, self._grants.clock)
+        if self.wait_log is not None and wants:
+            self.wait_log.note(each.application, self._grants.clock, TURN)
+        elif self.wait_log is not None:
+            self.wait_log.has_all(each.application, self._grants.clock)
 
     def _place(self, each: FairApplicationState) -> None:
         """Put it in the line of its leaf if it asks for containers, and did at the last update."""

@@ -1,4 +1,4 @@
-"""What all parts of the Capacity Scheduler look things up in."""
+"""The cluster as the Capacity Scheduler knows it: nodes, queues, and who asks for containers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE,
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
-from rebecsim.clusters.yarn.records import Diary
+from rebecsim.clusters.yarn.records import WaitLog
 
 
 def label_of(node: ClusterNode) -> str:
@@ -21,7 +21,7 @@ def label_of(node: ClusterNode) -> str:
     return labels[0].name if labels else ""
 
 
-class Book:
+class CapacityCluster:
     """The cluster and its queues.
 
     Attributes:
@@ -37,7 +37,7 @@ class Book:
         states: applications that have been submitted.
         asking: those that ask for containers, be they let in or not, in no order that matters.
         keepers: for whom nodes are kept.
-        diary: why applications wait; None: that is not noted.
+        wait_log: why applications wait; None: that is not noted.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Book:
         self.states: dict[Application, ApplicationState] = {}
         self.asking: dict[ApplicationState, None] = {}
         self.keepers: dict[ClusterNode, ApplicationState] = {}
-        self.diary: Diary | None = None
+        self.wait_log: WaitLog | None = None
 
     def text(self, some: Resources) -> str:
         """Show what counts of some resources."""
@@ -123,8 +123,8 @@ class Book:
                 self.asking[each] = None
             else:
                 del self.asking[each]
-                if self.diary is not None:
-                    self.diary.has_all(each.application, now)
+                if self.wait_log is not None:
+                    self.wait_log.has_all(each.application, now)
                 leaf.users.asks_no_more(each)
                 leaf.changed_at = now
         is_served = wants and each in leaf.active
