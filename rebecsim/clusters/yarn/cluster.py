@@ -27,7 +27,7 @@ from rebecsim.clusters.yarn.rebecs import (
     ResourceManager,
     StuckError,
 )
-from rebecsim.clusters.yarn.records import Accounts, Diary
+from rebecsim.clusters.yarn.records import Accounts, WaitLog
 from rebecsim.clusters.yarn.requirements import require_allowed, require_placeable, require_sense
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
@@ -123,7 +123,7 @@ class Finished:
         queue_of: the queue of each job, by its number.
         stuck: of which jobs wait in vain for containers when all others have ended; None: of none.
             What they hold counts as used until then.
-        diary: why jobs waited; None: that was not noted.
+        wait_log: why jobs waited; None: that was not noted.
     """
 
     configuration: YarnConfiguration
@@ -136,7 +136,7 @@ class Finished:
     queues: Sequence[QueueShare] = ()
     queue_of: Mapping[int, str] = field(default_factory=dict)
     stuck: StuckError | None = None
-    diary: Diary | None = None
+    wait_log: WaitLog | None = None
 
     @property
     def served(self) -> Sequence[Application]:
@@ -189,7 +189,7 @@ def run_cluster(
         ran.queue_shares(),
         queue_of,
         stuck,
-        ran.diary,
+        ran.wait_log,
     )
 
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rebecsim.clusters.yarn.penalties import Penalty
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 from rebecsim.workloads.topology import NodeLabel
 
@@ -360,6 +361,11 @@ class Container:
         self.locality: Locality | None = None
         self.killed = False
 
+    @property
+    def size(self) -> Resources:
+        """What it takes of its node."""
+        return Resources(self.memory, self.task.cores)
+
     def expected_end(self, heartbeat: int) -> int:
         """Give when the task should end; one that waits starts a heartbeat after allocation."""
         start = self.scheduled + heartbeat if self.launched is None else self.launched
@@ -416,6 +422,7 @@ class ClusterNode:
     """What is known of a node: its resources, its containers, and when its heartbeats are.
 
     Attributes:
+        total: what it has.
         memory: MB that are free.
         cores: that are free.
         booked: containers that are allocated and not launched, in the order of allocation.
@@ -440,10 +447,12 @@ class ClusterNode:
         "reservations",
         "running",
         "size",
+        "total",
     )
 
     def __init__(self, size: NodeSize) -> None:
         self.size = size
+        self.total = Resources(size.memory, size.cores)
         self.memory = size.memory
         self.cores = size.cores
         self.booked: dict[Container, None] = {}
@@ -455,3 +464,8 @@ class ClusterNode:
         self.reservation: Reservation | None = None
         self.reservations: list[Reservation] = []
         self.manager: NodeManager
+
+    @property
+    def free(self) -> Resources:
+        """What it has free."""
+        return Resources(self.memory, self.cores)

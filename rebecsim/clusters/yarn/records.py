@@ -50,8 +50,8 @@ class Wait(NamedTuple):
     detail: str
 
 
-class Diary:
-    """Notes why applications wait.
+class WaitLog:
+    """The log of waits: why applications wait, and for how long.
 
     Attributes:
         waits: of each application, in order.
@@ -71,11 +71,19 @@ class Diary:
         detail: str = "",
     ) -> None:
         """Note a reason, if it is another than before; it holds until the next one."""
-        mine = self.waits.setdefault(application, [])
-        if mine and mine[-1].reason == reason:
+        if not self.is_new(application, reason):
             return
+        mine = self.waits.setdefault(application, [])
         self._close(application, now)
         mine.append(Wait(now, "" if node is None else node.size.name, reason, detail))
+
+    def is_new(self, application: Application, reason: str) -> bool:
+        """Whether an application waited for another reason before, or for none.
+
+        Only then `note` has a use for figures.
+        """
+        mine = self.waits.get(application)
+        return not mine or mine[-1].reason != reason
 
     def has_all(self, application: Application, now: int) -> None:
         """Note that an application asks for nothing any more."""

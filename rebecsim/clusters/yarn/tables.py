@@ -348,7 +348,7 @@ def _wasted(container: Any) -> int:
 def reasons_of(run: Finished) -> Counter[tuple[str, str]]:
     """Give how long (ms) all jobs of a queue asked in vain for a reason, if that was noted."""
     found: Counter[tuple[str, str]] = Counter()
-    for each, waited in () if run.diary is None else run.diary.waited.items():
+    for each, waited in () if run.wait_log is None else run.wait_log.waited.items():
         for reason, milliseconds in waited.items():
             found[run.queue_of[each.number], reason] += milliseconds
     return found

@@ -34,7 +34,7 @@ from tests.examples import dear
 
 
 class Giving:
-    """Grants that book containers, and nothing else."""
+    """Grants that allocate containers, and nothing else."""
 
     def __init__(self) -> None:
         self.given: list[Application] = []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.kit.hadoop import UNLIMITED, HadoopProperties, number_of
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
@@ -17,7 +18,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import (
     FairSettings,
     PlacementRule,
 )
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
 from rebecsim.workloads.safe_xml import Element
 
@@ -329,16 +330,16 @@ class _Allocations:
             self._refuse(
                 element, "weight", f"should be 0, or {_LEAST_WEIGHT:g} to 1e6, not {value:g}"
             )
-        return single(value)
+        return float32(value)
 
     def _share(self, element: Element, tag: str, default: float) -> float:
         value = self._number(element, tag, default)
         if value < 0 and value != -1:
             self._refuse(element, tag, f"should be 0 to 1, or -1 for no limit, not {value:g}")
-        return single(min(value, 1.0))
+        return float32(min(value, 1.0))
 
     def _part(self, element: Element, tag: str, default: float) -> float:
-        return single(min(max(self._number(element, tag, default), 0.0), 1.0))
+        return float32(min(max(self._number(element, tag, default), 0.0), 1.0))
 
     def _seconds(self, element: Element, *tags: str) -> int | None:
         for tag in tags:

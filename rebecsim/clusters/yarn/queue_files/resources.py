@@ -7,10 +7,14 @@ largest part of a whole, and then at the other (Ghodsi and others, NSDI 2011).
 from __future__ import annotations
 
 import math
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from rebecsim.arithmetic import float32
+
+_new = tuple.__new__
+"""Makes resources twice as fast as a call of their class does; most of a run is spent on them."""
 
 
 class Resources(NamedTuple):
@@ -21,11 +25,11 @@ class Resources(NamedTuple):
 
     def plus(self, other: Resources) -> Resources:
         """Add component by component."""
-        return Resources(self[0] + other[0], self[1] + other[1])
+        return _new(Resources, (self[0] + other[0], self[1] + other[1]))
 
     def minus(self, other: Resources) -> Resources:
         """Take away component by component; what is less than nothing stays so."""
-        return Resources(self[0] - other[0], self[1] - other[1])
+        return _new(Resources, (self[0] - other[0], self[1] - other[1]))
 
     def times(self, factor: float) -> Resources:
         """Multiply, and cut to whole numbers."""
@@ -45,7 +49,7 @@ class Resources(NamedTuple):
 
     def within(self, other: Resources) -> bool:
         """Whether no component is more than that of the other."""
-        return self.memory <= other.memory and self.cores <= other.cores
+        return self[0] <= other[0] and self[1] <= other[1]
 
 
 NONE = Resources(0, 0)
@@ -60,6 +64,10 @@ def total_of(parts: Iterable[Resources]) -> Resources:
     return Resources(memory, cores)
 
 
+_EXACT = 2**24
+"""Whole numbers up to here are the same in 32 bits."""
+
+
 def rounded_up(value: int, step: int) -> int:
     """Give the next multiple of a step; without a step, the value."""
     return -(-value // step) * step if step > 0 else value
@@ -70,16 +78,6 @@ def rounded_down(value: int, step: int) -> int:
     if step <= 0:
         return value
     return value // step * step if value >= 0 else -(-value // step * step)
-
-
-_SINGLE = struct.Struct("f")
-_EXACT = 2**24
-"""Whole numbers up to here are the same in 32 bits."""
-
-
-def single(value: float) -> float:
-    """Give the nearest number of 32 bits, which is what Hadoop reckons with in many places."""
-    return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
 
 
 class Calculator(ABC):
@@ -93,7 +91,7 @@ class Calculator(ABC):
         """Round down to multiples of a step."""
         (memory, cores), (by, by_cores) = value, step
         if memory >= 0 <= cores and by > 0 < by_cores:
-            return Resources(memory - memory % by, cores - cores % by_cores)
+            return _new(Resources, (memory - memory % by, cores - cores % by_cores))
         return Resources(rounded_down(memory, by), rounded_down(cores, by_cores))
 
     @abstractmethod
@@ -119,7 +117,7 @@ class Calculator(ABC):
     def divided(self, total: Resources, one: Resources, other: Resources) -> float:
         """Give how often one is the other, by what counts most of each, in 32 bits."""
         part = self.key(total, other)[0]
-        return single(self.key(total, one)[0] / part) if part else 0.0
+        return float32(self.key(total, one)[0] / part) if part else 0.0
 
     @abstractmethod
     def fits(self, small: Resources, large: Resources) -> bool:
@@ -153,17 +151,21 @@ class MemoryCalculator(Calculator):
         """Give the one with more memory."""
         return other if one[0] < other[0] else one
 
+    def divided(self, total: Resources, one: Resources, other: Resources) -> float:
+        """Give how often one memory is the other, in 32 bits."""
+        return float32(one[0] / other[0]) if other[0] else 0.0
+
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
         """Multiply, round to the nearest MB, and up to multiples of a step."""
         return self.up(Resources(int(value.memory * factor + 0.5), 0), step)
 
     def fits(self, small: Resources, large: Resources) -> bool:
         """Whether the memory does."""
-        return small.memory <= large.memory
+        return small[0] <= large[0]
 
     def is_some(self, value: Resources) -> bool:
         """Whether the memory is."""
-        return value.memory > 0
+        return value[0] > 0
 
     def ratio(self, one: Resources, other: Resources) -> float:
         """Give the part that one memory is of the other."""
@@ -181,7 +183,7 @@ class DominantCalculator(Calculator):
 
     def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
         """Multiply and round up, after a cast to 32 bits, which hides what is a little too much."""
-        memory, cores = single(value.memory * factor), single(value.cores * factor)
+        memory, cores = float32(value.memory * factor), float32(value.cores * factor)
         return self.up(Resources(math.ceil(memory), math.ceil(cores)), step)
 
     def fits(self, small: Resources, large: Resources) -> bool:
@@ -199,7 +201,8 @@ class DominantCalculator(Calculator):
 
 def _part(one: int, other: int) -> float:
     if other:
-        return single((one if one <= _EXACT else single(one)) / single(other))
+        whole = other if other <= _EXACT else float32(other)
+        return float32((one if one <= _EXACT else float32(one)) / whole)
     return math.inf if one else 0.0
 
 

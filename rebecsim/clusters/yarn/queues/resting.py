@@ -28,12 +28,15 @@ class Resting:
         self._roused = 0  # how often; who rests since the last time is not woken
         self._until = 0  # heartbeats up to here are worth sending
         self._next: int | None = None  # when those come that have been woken last
+        self._waking = 0, 0  # since when a heartbeat is wanted, and when the woken ones come
 
     def rest(self, node: ClusterNode) -> None:
         """Let a node, whose heartbeat it is, send no others until it is woken."""
         phase = node.beat % self._period
         if phase not in self._nodes:
             insort(self._phases, phase)
+        if node.beat + self._period <= self._waking[1]:
+            self._waking = 0, 0
         self._nodes.setdefault(phase, {})[node] = self._roused
 
     def came(self, node: ClusterNode) -> None:
@@ -50,9 +53,11 @@ class Resting:
 
     def rouse(self) -> None:
         """Let all of them send their next heartbeats, as something has changed."""
+        now, before = self._grants.clock, self._until
         self._roused += 1
-        self._until = self._grants.clock + self._period
-        self._go_on(self._grants.clock)
+        self._until = now + self._period
+        if self._next is None or not now < self._next < before:  # those come first in any case
+            self._go_on(now)
 
     def calm(self) -> None:
         """Spare the heartbeats that have not been sent, as nothing would come of them."""
@@ -60,13 +65,15 @@ class Resting:
 
     def wake_at(self, time: int) -> None:
         """Let the first heartbeat from a time on be sent, or one before it if that is far away."""
-        if not self._phases:
-            return
         now = self._grants.clock
+        if (self._waking[0] == time and now < self._waking[1]) or not self._phases:
+            return
         at = self._after(max(now, time - 1))
         if at > now + self._period:
             place = bisect_right(self._phases, now % self._period) - 1
             at = now + self._period - (now - self._phases[place]) % self._period
+        elif at < now + self._period:  # not those whose heartbeat of this moment may be to come
+            self._waking = time, at
         self._wake(at, self._roused + 1)
 
     def _go_on(self, now: int) -> None:

@@ -66,7 +66,7 @@ def shown_run(setup: RunSetup, whole: bool, why: str | None = None) -> ShownRun:
     if whole:
         tables = {**tables_of(run, measured.containers)}
         tables |= queue_tables_of(run, measured.containers)
-        if run.diary is None:
+        if run.wait_log is None:
             del tables[QUEUE_WAITS]
         figures = run_figures(measured, queues=of_file)
         if configuration.placement is None and not measured.containers.locality.any():

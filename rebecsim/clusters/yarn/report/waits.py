@@ -80,13 +80,13 @@ def waited(run: Finished, scheduler: str, name: str) -> Waited:
     """Give what was noted in a run about a job, by its name or number, and about all jobs."""
     number = waiting_job([job.job for job in run.applications], name).number
     (job,) = (job for job in run.applications if job.number == number)
-    diary = run.diary
+    wait_log = run.wait_log
     return Waited(
         f"{job.job.name} under {scheduler}, in {run.queue_of[number]}",
-        {} if diary is None else dict(diary.waited.get(job, {})),
+        {} if wait_log is None else dict(wait_log.waited.get(job, {})),
         tuple(
             (each.time / 1000, each.node, _text(each))
-            for each in (() if diary is None else diary.waits.get(job, ()))
+            for each in (() if wait_log is None else wait_log.waits.get(job, ()))
         ),
         reasons_of(run),
     )

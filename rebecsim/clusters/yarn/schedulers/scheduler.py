@@ -17,7 +17,7 @@ from rebecsim.clusters.yarn.containers import (
 from rebecsim.clusters.yarn.placement import Placement
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.records import Diary
+    from rebecsim.clusters.yarn.records import WaitLog
 
 
 class Offer(NamedTuple):
@@ -75,7 +75,7 @@ class ContainerScheduler(ABC):
             nodes are woken when applications ask for more.
         placement: says where tasks may run; None: wherever they fit.
         killed: what it has chosen, and was killed.
-        diary: why applications wait; None: that is not noted.
+        wait_log: why applications wait; None: that is not noted.
     """
 
     elastic: ClassVar[bool] = False
@@ -88,7 +88,7 @@ class ContainerScheduler(ABC):
         self.nodes = nodes
         self.grants = grants
         self.killed: list[Killed] = []
-        self.diary: Diary | None = None
+        self.wait_log: WaitLog | None = None
         rules = configuration.placement
         self.placement = Placement(rules, nodes, self) if rules is not None else None
 

@@ -93,7 +93,7 @@ def test_who_starves_is_waited_for_while_nothing_else_goes_on(timeout: int) -> N
 
 def test_an_application_master_is_not_killed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     def always(scheduler: CapacityScheduler, now: int) -> list[Container]:
-        held = [each.own for each in scheduler.book.states if each.own is not None]
+        held = [each.own for each in scheduler.cluster.states if each.own is not None]
         return [each for each in held if each.launched is not None and each.finished is None]
 
     monkeypatch.setattr(CapacityScheduler, "to_kill", always)

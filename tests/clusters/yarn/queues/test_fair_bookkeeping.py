@@ -7,7 +7,7 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from tests.clusters.yarn.queues.files import fair, job, nodes, run, tasks
@@ -16,23 +16,23 @@ from tests.examples import dear
 QUEUES = ("root.p.a", "root.p.b", "root.c", "root.made")
 
 
-def wanted_in(book: FairBook, queue: FairQueueState) -> Resources:
+def wanted_in(cluster: FairCluster, queue: FairQueueState) -> Resources:
     """Add up what is asked for in a queue, and what is in use, by looking at everybody.
 
     Applications that may not run yet count.
     """
-    below = [wanted_in(book, child) for child in queue.children]
-    there = [each for each in book.states.values() if each.leaf is queue and not each.has_left]
+    below = [wanted_in(cluster, child) for child in queue.children]
+    there = [each for each in cluster.states.values() if each.leaf is queue and not each.has_left]
     mine = [each.used.plus(each.pending) for each in there]
     return total_of([*below, *mine]).least(queue.maximum)
 
 
-def check(book: FairBook) -> None:
+def check(cluster: FairCluster) -> None:
     """Shares depend on demands and on who is there: found anew, they are the same."""
-    for queue in book.root.below():
-        assert queue.demand == wanted_in(book, queue)
+    for queue in cluster.root.below():
+        assert queue.demand == wanted_in(cluster, queue)
         asking = [each for each in queue.applications if each.wants and each.demand != each.used]
-        assert list(queue.line) == in_order(queue.settings.policy, asking, book.total)
+        assert list(queue.line) == in_order(queue.settings.policy, asking, cluster.total)
         assert {each.requests for each in asking} == set(queue.line.requests)
         before = [each.share for each in queue.applications], [x.share for x in queue.children]
         queue.members_changed()
@@ -73,16 +73,16 @@ def test_demands_shares_and_order_are_as_if_found_anew(data: st.DataObject) -> N
         )
         for number in range(1, 5)
     ]
-    update, looks = FairBook.update, [0]
+    update, looks = FairCluster.update, [0]
 
-    def checked(book: FairBook, now: int) -> None:
-        fresh = book._updated
-        update(book, now)
-        if book._updated != fresh:
+    def checked(cluster: FairCluster, now: int) -> None:
+        fresh = cluster.next_update
+        update(cluster, now)
+        if cluster.next_update != fresh:
             looks[0] += 1
-            check(book)
+            check(cluster)
 
-    with patch.object(FairBook, "update", checked):
+    with patch.object(FairCluster, "update", checked):
         run(settings, jobs, nodes(3))
     assert looks[0] > 10
 

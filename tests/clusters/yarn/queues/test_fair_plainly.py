@@ -27,7 +27,7 @@ ENOUGH = 3_000_000
 def leaf_plainly(serving: FairServing, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
     """Ask everybody of a leaf, in an order that is found anew."""
     asking = [each for each in leaf.applications if each.wants and each.demand != each.used]
-    for each in in_order(leaf.settings.policy, asking, serving._book.total):
+    for each in in_order(leaf.settings.policy, asking, serving._cluster.total):
         found = serving._application(each, node)
         if found is not None:
             return found
@@ -36,9 +36,9 @@ def leaf_plainly(serving: FairServing, leaf: FairQueueState, node: ClusterNode) 
 
 def schedule_plainly(scheduler: HadoopFairScheduler, node: ClusterNode, now: int) -> bool:
     """Give what a node has free, and let it send another heartbeat in any case."""
-    scheduler.book.update(now)
+    scheduler.cluster.update(now)
     scheduler._serving.serve(node, now)
-    scheduler.book.note_free()
+    scheduler.cluster.note_free()
     return now < ENOUGH
 
 

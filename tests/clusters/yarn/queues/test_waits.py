@@ -17,7 +17,7 @@ from tests.clusters.yarn.queues.files import TWO_QUEUES, capacity, fair, job, no
 def _reasons(found: Finished, number: int) -> list[str]:
     """Give why a job waited, each reason once, in order."""
     (mine,) = (each for each in found.applications if each.number == number)
-    return list(dict.fromkeys(each.reason for each in found.diary.waits[mine]))
+    return list(dict.fromkeys(each.reason for each in found.wait_log.waits[mine]))
 
 
 def test_a_job_is_stopped_by_its_queue_its_user_and_for_its_master() -> None:
@@ -30,7 +30,7 @@ def test_a_job_is_stopped_by_its_queue_its_user_and_for_its_master() -> None:
     found = run(capacity(free), jobs, nodes(4), explains=True)
     assert records.QUEUE in _reasons(found, 1)
     (wait, *_) = (
-        each for each in found.diary.waits[found.applications[0]] if each.reason == records.QUEUE
+        each for each in found.wait_log.waits[found.applications[0]] if each.reason == records.QUEUE
     )
     assert wait.detail == "root.a has 24576 MB, and may have 24576 MB now"
     assert wait.node
@@ -59,20 +59,20 @@ def test_waits_add_up_to_what_jobs_ask_in_vain() -> None:
     jobs = [job(n, "a", tasks(30, 20), at=n / 7, user=f"u{n}") for n in (1, 2, 3)]
     found = run(capacity(TWO_QUEUES), jobs, nodes(4), explains=True)
     for each in found.applications:
-        waits = found.diary.waits[each]
+        waits = found.wait_log.waits[each]
         asked = sum(after.time - before.time for before, after in pairwise(waits) if before.reason)
-        assert sum(found.diary.waited[each].values()) == asked > 0
+        assert sum(found.wait_log.waited[each].values()) == asked > 0
         assert waits[-1].reason == ""
         first, *reasons = waits_lines(waited(found, "queues", each.job.name))
         assert first.startswith(f"{each.job.name} under queues, in root.")
         assert first.endswith(f": asked in vain for {asked / 1000:,.1f} s")
-        assert len(reasons) == len(set(found.diary.waited[each]))
+        assert len(reasons) == len(set(found.wait_log.waited[each]))
 
 
 def test_nothing_is_noted_unless_it_is_asked_for() -> None:
     jobs = [job(1, "a", tasks(2, 10))]
-    assert run(capacity(TWO_QUEUES), jobs, nodes(2)).diary is None
-    assert run(fair("<allocations/>"), jobs, nodes(2)).diary is None
+    assert run(capacity(TWO_QUEUES), jobs, nodes(2)).wait_log is None
+    assert run(fair("<allocations/>"), jobs, nodes(2)).wait_log is None
     assert waiting_job(jobs, "job_1") is waiting_job(jobs, "1") is jobs[0]
     with pytest.raises(
         UserError, match="--why ann: there is no such job in the trace; it has job_1"
@@ -86,7 +86,7 @@ TWO_FAIR = '<allocations><queue name="a">{}</queue><queue name="b">{}</queue></a
 def _fair_waits(found: Finished, number: int, reason: str) -> list[tuple[int, str, str]]:
     """Give when, on which node and how a job was refused for some reason."""
     (mine,) = (each for each in found.applications if each.number == number)
-    waits = found.diary.waits[mine]
+    waits = found.wait_log.waits[mine]
     return [(each.time, each.node, each.detail) for each in waits if each.reason == reason]
 
 

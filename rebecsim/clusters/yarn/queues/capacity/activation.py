@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
-from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, add, amount, minus
-from rebecsim.clusters.yarn.queues.capacity.book import Book
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.users import UserState
 
@@ -32,11 +33,11 @@ def most_of_user(queue: CapacityQueue, most: int) -> int:
 class Activation:
     """Lets applications of leaves in as long as their AppMasters leave room for tasks."""
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
-        self._calculator = book.calculator
-        self._step = book.step
-        self._total = book.totals
+    def __init__(self, cluster: CapacityCluster) -> None:
+        self._cluster = cluster
+        self._calculator = cluster.calculator
+        self._step = cluster.step
+        self._total = cluster.totals
 
     def master_limit(self, leaf: LeafState, label: str) -> Resources:
         """Give what AppMasters of a leaf may take together."""
@@ -46,17 +47,17 @@ class Activation:
         return self._calculator.times_up(usable, self._share(leaf, label), self._step)
 
     def _share(self, leaf: LeafState, label: str) -> float:
-        return single(leaf.settings.master_share.get(label, leaf.settings.master_share[""]))
+        return float32(leaf.settings.master_share.get(label, leaf.settings.master_share[""]))
 
     def master_limit_of_user(self, leaf: LeafState, label: str, user: UserState) -> Resources:
         """Give what those of one user may take."""
         minimum = leaf.limits[label].minimum if label in leaf.limits else NONE
         share, factor = self._share(leaf, label), leaf.settings.user_factor
         if factor != -1:
-            alike = single(1 / max(1, leaf.users.number))
-            least = max(single(single(leaf.settings.user_percent) / 100), alike)
-            part = min(1.0, single(least * single(user.weight)))
-            share = single(single(share * part) * single(factor))
+            alike = float32(1 / max(1, leaf.users.number))
+            least = max(float32(float32(leaf.settings.user_percent) / 100), alike)
+            part = min(1.0, float32(least * float32(user.weight)))
+            share = float32(float32(share * part) * float32(factor))
         found = self._calculator.times_up(minimum, share, self._step)
         return self._calculator.lesser(
             self._total.get(label, NONE), self.master_limit(leaf, label), found
@@ -71,7 +72,7 @@ class Activation:
             label = each.label
             if label not in of_all:
                 of_all[label] = self.master_limit(leaf, label)
-            alone = not leaf.active or amount(leaf.masters, label) == NONE
+            alone = not leaf.active or leaf.masters[label] == NONE
             if not alone and not self._fits(leaf.masters, each, of_all[label]):
                 self._note(each, now, records.MASTERS, leaf.masters, of_all[label])
                 continue
@@ -80,8 +81,7 @@ class Activation:
             if alone or self._fits(each.user.masters, each, of_user[label]):
                 leaf.waiting.remove(each)
                 leaf.active[each] = None
-                each.user.waiting -= 1
-                each.user.let_in += 1
+                leaf.users.move(each.user, waiting=-1, let_in=1)
                 _count(each, each.master)
                 let_in.append(each)
             else:
@@ -92,15 +92,13 @@ class Activation:
     def _note(
         self, each: ApplicationState, now: int, reason: str, have: Amounts, limit: Resources
     ) -> None:
-        if self._book.diary is not None:
-            text, used = self._book.text, amount(have, each.label)
+        if self._cluster.wait_log is not None:
+            text, used = self._cluster.text, have[each.label]
             detail = f"AppMasters have {text(used)}, and may have {text(limit)}"
-            self._book.diary.note(each.application, now, reason, detail=detail)
+            self._cluster.wait_log.note(each.application, now, reason, detail=detail)
 
-    def _fits(
-        self, masters: dict[str, Resources], each: ApplicationState, limit: Resources
-    ) -> bool:
-        return self._calculator.fits(amount(masters, each.label).plus(each.master), limit)
+    def _fits(self, masters: Amounts, each: ApplicationState, limit: Resources) -> bool:
+        return self._calculator.fits(masters[each.label].plus(each.master), limit)
 
 
 def put_out(each: ApplicationState) -> None:
@@ -108,13 +106,13 @@ def put_out(each: ApplicationState) -> None:
     leaf = each.leaf
     if each in leaf.active:
         del leaf.active[each]
-        each.user.let_in -= 1
-        _count(each, minus(each.master))
+        leaf.users.move(each.user, let_in=-1)
+        _count(each, NONE.minus(each.master))
     else:
         leaf.waiting.remove(each)
-        each.user.waiting -= 1
+        leaf.users.move(each.user, waiting=-1)
 
 
 def _count(each: ApplicationState, master: Resources) -> None:
-    add(each.leaf.masters, each.label, master)
-    add(each.user.masters, each.label, master)
+    each.leaf.masters.add(each.label, master)
+    each.user.masters.add(each.label, master)

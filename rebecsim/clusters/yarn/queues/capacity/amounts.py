@@ -5,11 +5,21 @@ from __future__ import annotations
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 
 Label = str
-Amounts = dict[Label, Resources]
+
+
+class Amounts(dict[Label, Resources]):
+    """What there is of each label; nothing of those that are not named."""
+
+    def __missing__(self, label: Label) -> Resources:
+        return NONE
+
+    def add(self, label: Label, more: Resources) -> None:
+        """Add something to what there is of a label."""
+        self[label] = self[label].plus(more)
 
 
 class UsedByLabel:
-    """What somebody has of the nodes of each label.
+    """What a queue, a user or an application has of the nodes of each label.
 
     Attributes:
         used: containers and reservations.
@@ -20,22 +30,6 @@ class UsedByLabel:
     __slots__ = ("masters", "reserved", "used")
 
     def __init__(self) -> None:
-        self.used: Amounts = {}
-        self.reserved: Amounts = {}
-        self.masters: Amounts = {}
-
-
-def amount(amounts: Amounts, label: Label) -> Resources:
-    """Give what there is of a label."""
-    return amounts.get(label, NONE)
-
-
-def add(amounts: Amounts, label: Label, more: Resources) -> None:
-    """Add something to what there is of a label."""
-    memory, cores = amounts.get(label, NONE)
-    amounts[label] = Resources(memory + more[0], cores + more[1])
-
-
-def minus(some: Resources) -> Resources:
-    """Give what takes something away when it is added."""
-    return Resources(-some.memory, -some.cores)
+        self.used = Amounts()
+        self.reserved = Amounts()
+        self.masters = Amounts()

@@ -8,13 +8,11 @@ keeps what that leaves from its siblings. A choice is checked once more before i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
 
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.capacity.amounts import amount
-from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
-from rebecsim.clusters.yarn.queues.capacity.placing import Placing, Visit, free_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
+from rebecsim.clusters.yarn.queues.capacity.placing import NOTHING, Assignment, Placing, Visit
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
     LeafState,
@@ -24,31 +22,8 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
 from rebecsim.clusters.yarn.records import ORDER, QUEUE, USER
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
-Stop = Literal["", "queue"]
-
 _MOST_WALKS = 1000
 """At a heartbeat without any limit: choices that are refused could be made for ever."""
-
-
-class Walk(NamedTuple):
-    """What came of a walk down from a queue.
-
-    Attributes:
-        given: what a container, or a reservation, takes; chosen, though it may have been refused.
-        far: whether that is not near to where the task would rather run.
-        reserved: whether it is a reservation.
-        stop: why nothing was given, if that is a limit of a queue.
-        blocked: what is kept from siblings of who was stopped by the limit of a queue.
-    """
-
-    given: Resources = NONE
-    far: bool = False
-    reserved: bool = False
-    stop: Stop = ""
-    blocked: Resources = NONE
-
-
-NOTHING = Walk()
 
 
 class Assigning:
@@ -58,11 +33,11 @@ class Assigning:
         placing: gives containers of nodes to applications, and reserves nodes.
     """
 
-    def __init__(self, book: Book, grants: Grants) -> None:
-        self._book = book
-        self._calculator = book.calculator
-        self._looks_on = book.settings.looks_on
-        self.placing = Placing(book, grants)
+    def __init__(self, cluster: CapacityCluster, grants: Grants) -> None:
+        self._cluster = cluster
+        self._calculator = cluster.calculator
+        self._looks_on = cluster.settings.looks_on
+        self.placing = Placing(cluster, grants)
         self._in_vain: set[str] = set()  # labels of nodes of which none can be given to anybody
 
     def look_anew(self) -> None:
@@ -71,12 +46,16 @@ class Assigning:
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; whether anything has changed for others."""
-        settings, placing = self._book.settings, self.placing
-        given = far = 0
+        settings, placing = self._cluster.settings, self.placing
         placing.begin(now)
+        if node.reservation is not None:
+            placing.serve_reserved(node)
+            return placing.has_changed
+        given = far = 0
+        label = label_of(node)
         while given < _MOST_WALKS:
-            found = self._once(node)
-            if found.given == NONE:
+            found = self._once(node, label)
+            if found is NOTHING or found.given == NONE:
                 break
             given += 1
             far += found.far
@@ -84,87 +63,79 @@ class Assigning:
                 break
             if 0 <= settings.most_containers <= given:
                 break
-        if not given and not placing.has_come and node.reservation is None:
-            self._in_vain.add(label_of(node))
+        if not given and not placing.has_come:
+            self._in_vain.add(label)
         return placing.has_changed
 
-    def _once(self, node: ClusterNode) -> Walk:
-        book = self._book
-        if node.reservation is not None:
-            self.placing.serve_reserved(node)
-            return NOTHING
-        if not book.asking or not self._calculator.fits(book.step, free_of(node)):
+    def _once(self, node: ClusterNode, label: str) -> Assignment:
+        cluster, free = self._cluster, node.free
+        if not cluster.asking or not self._calculator.fits(cluster.step, free):
             self.placing.has_come = True
             return NOTHING
-        label = label_of(node)
         if label in self._in_vain:
             return NOTHING
-        found = self._down(book.root, node, label, book.total(label), borrowed=False)
+        total = cluster.total(label)
+        found = self._down(cluster.root, Visit(node, label, total, free), total)
         if found.given == NONE and label and not node.size.labels[0].exclusive:
-            found = self._down(book.root, node, label, book.total(label), borrowed=True)
+            found = self._down(cluster.root, Visit(node, label, total, free, borrowed=True), total)
         return found
 
-    def _down(
-        self, queue: QueueState, node: ClusterNode, label: str, limit: Resources, *, borrowed: bool
-    ) -> Walk:
+    def _down(self, queue: QueueState, visit: Visit, limit: Resources) -> Assignment:
         """Walk down a queue; `limit` is what it may have at most."""
         if isinstance(queue, LeafState):
-            return self._leaf(queue, node, label, limit, borrowed=borrowed)
-        if not borrowed and not queue.settings.may_use(label):
+            return self._leaf(queue, visit, limit)
+        label, total = visit.label, visit.total
+        if not visit.borrowed and not queue.settings.may_use(label):
             return NOTHING
-        if not queue.asking.get("" if borrowed else label):
+        if not queue.asking.get(visit.wanted):
             return NOTHING
-        calculator, total = self._calculator, self._book.total(label)
+        calculator, step = self._calculator, self._cluster.step
         limit = calculator.lesser(total, limit, queue.limits[label].maximum)
-        most = total if borrowed else limit
-        if not self._may_grow(queue, label, most, amount(queue.reserved, label)):
-            self._note_full(queue, queue.leaves(), most, node)
+        most = total if visit.borrowed else limit
+        if not self._may_grow(queue, visit, most, queue.reserved[label]):
+            self._note_full(queue, queue.leaves(), most, visit.node)
             return NOTHING
-        left = limit.minus(amount(queue.used, label))
-        blocked = NONE
-        stop: Stop = ""
-        for child in self._ordered(queue, label):
-            room = (left if blocked is NONE else left.minus(blocked)).plus(
-                amount(child.used, label)
-            )
-            room = calculator.down(room, self._book.step)
-            found = self._down(child, node, label, room, borrowed=borrowed)
-            if found.given != NONE:
+        left = limit.minus(queue.used[label])
+        blocked: Resources | None = None
+        for child in queue.orders.get(label) or self._ordered(queue, label):
+            room = left if blocked is None else left.minus(blocked)
+            room = calculator.down(room.plus(child.used[label]), step)
+            found = self._down(child, visit, room)
+            if found is NOTHING:
+                continue
+            if found.blocked is None:
                 return found
-            if found.stop == "queue":
-                stop = "queue"
-                blocked = blocked.plus(calculator.greater(total, found.blocked, NONE))
-        return Walk(stop=stop, blocked=blocked)
+            more = calculator.greater(total, found.blocked, NONE)
+            blocked = more if blocked is None else blocked.plus(more)
+        return NOTHING if blocked is None else Assignment(blocked=blocked)
 
     def _may_grow(
-        self, queue: QueueState, label: str, most: Resources, reserved: Resources
+        self, queue: QueueState, visit: Visit, most: Resources, reserved: Resources
     ) -> bool:
         """Whether a queue has not all that it may have, or would not without its reservations."""
-        total, used = self._book.total(label), amount(queue.used, label)
+        total, used = visit.total, queue.used[visit.label]
         if self._calculator.less(total, used, most):
             return True
-        if not self._looks_on or label or reserved == NONE:
+        if not self._looks_on or visit.label or reserved == NONE:
             return False
         return self._calculator.less(total, used.minus(reserved), most)
 
     def _ordered(self, queue: QueueState, label: str) -> Sequence[QueueState]:
         """Give children in the order in which they are served: who has least goes first."""
-        found = queue.orders.get(label)
-        if found is None:
-            found = queue.orders[label] = sorted(
-                queue.children, key=lambda child: child.ranks.get(label) or self._rank(child, label)
-            )
+        found = queue.orders[label] = sorted(
+            queue.children, key=lambda child: child.ranks.get(label) or self._rank(child, label)
+        )
         return found
 
     def _rank(self, child: QueueState, label: str) -> Rank:
         limits, calculator, parent = child.limits[label], self._calculator, child.parent
         by_priority = parent is not None and parent.settings.parent_order != "utilization"
-        total, used = self._book.total(label), amount(child.used, label)
+        total, used = self._cluster.total(label), child.used[label]
         can_use = 0 if child.settings.may_use(label) else 1
         has_share = limits.share > 0
         should = total
         if has_share:
-            should = calculator.greater(total, limits.minimum, self._book.step)
+            should = calculator.greater(total, limits.minimum, self._cluster.step)
         ratio = calculator.divided(total, used, should)
         size = -float(limits.configured.memory), -limits.share
         first: tuple[float, ...] = (ratio,)
@@ -173,29 +144,29 @@ class Assigning:
         rank = child.ranks[label] = (can_use, 0 if has_share else 1, *first, *size)
         return rank
 
-    def _leaf(
-        self, leaf: LeafState, node: ClusterNode, label: str, limit: Resources, *, borrowed: bool
-    ) -> Walk:
+    def _leaf(self, leaf: LeafState, visit: Visit, limit: Resources) -> Assignment:
         """Walk through the applications of a leaf."""
-        book, wanted = self._book, "" if borrowed else label
-        book.see(leaf, limit)
-        if not borrowed and not leaf.settings.may_use(label):
+        cluster, label, wanted, total = self._cluster, visit.label, visit.wanted, visit.total
+        cluster.see(leaf, limit)
+        if not visit.borrowed and not leaf.settings.may_use(label):
             return NOTHING
         if not leaf.asking.get(wanted) or not leaf.active:
             return NOTHING
-        most = total = book.total(label)
-        if not borrowed:
+        most = total
+        if not visit.borrowed:
             most = self._calculator.lesser(total, leaf.limits[label].maximum, limit)
-        is_full = not self._may_grow(leaf, label, most, NONE)
+        used = leaf.used[label]
         among: Sequence[ApplicationState] = leaf.ordered()
-        if is_full:
-            among = self._with_reservations(leaf, label, most)
-            self._note_full(leaf, (leaf,), most, node, spared=among)
+        if not self._calculator.less(total, used, most):
+            among = self._with_reservations(leaf, visit, most)
+            self._note_full(leaf, (leaf,), most, visit.node, spared=among)
             if not among:
                 return NOTHING
-        self._look(leaf, label, borrowed=borrowed)
-        headroom = most.minus(amount(leaf.used, label))
-        visit = Visit(node, label, borrowed, headroom)
+        visit.user_limit = leaf.users.limit(label, borrowed=visit.borrowed)
+        if leaf.limit_now != leaf.limit_seen:
+            leaf.limit_now = leaf.limit_seen
+            self.placing.has_changed = True
+        visit.headroom = most.minus(used)
         for each in among:
             each.looked_at = True
             if not each.is_served or each.label != wanted:
@@ -206,27 +177,30 @@ class Assigning:
             if release is None:
                 decisions.rejected += 1
                 continue
-            given, far, reserved, stop = self.placing.place(each, visit, release)
-            if given != NONE:
-                if leaf.settings.leaf_order == "fair" and book.diary is not None:
-                    self._note_order(each, among, visit)
-                return Walk(given, far, reserved)
-            decisions.rejected += 1
-            if stop:
-                return Walk(stop="queue", blocked=headroom)
+            found = self.placing.place(each, visit, release)
+            if found is NOTHING:
+                decisions.rejected += 1
+                continue
+            if found.blocked is not None:
+                decisions.rejected += 1
+            elif leaf.settings.leaf_order == "fair" and cluster.wait_log is not None:
+                self._note_order(each, among, visit)
+            return found
         return NOTHING
 
     def _with_reservations(
-        self, leaf: LeafState, label: str, most: Resources
+        self, leaf: LeafState, visit: Visit, most: Resources
     ) -> list[ApplicationState]:
         """Give who may go on in a full leaf: the first ones, if giving back makes room for them.
 
         In their order applications are tested, be they in need of containers or not; the first one
         without reservations is the last.
         """
-        found = []
-        for each in leaf.in_service_order() if amount(leaf.reserved, label) != NONE else ():
-            if not self._may_grow(leaf, label, most, amount(each.reserved, label)):
+        found: list[ApplicationState] = []
+        if leaf.reserved[visit.label] == NONE:
+            return found
+        for each in leaf.in_service_order():
+            if not self._may_grow(leaf, visit, most, each.reserved[visit.label]):
                 break
             found.append(each)
         return found
@@ -240,14 +214,17 @@ class Assigning:
         spared: Sequence[ApplicationState] = (),
     ) -> None:
         """Note, if anybody wants to know, that a queue has all that it may have."""
-        diary, text = self._book.diary, self._book.text
-        if diary is not None:
-            used = amount(queue.used, label_of(node))
-            detail = f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
+        wait_log, text = self._cluster.wait_log, self._cluster.text
+        if wait_log is not None:
+            used = queue.used[label_of(node)]
+            detail = ""
             for leaf in leaves:
                 for each in leaf.ordered():
-                    if each not in spared:
-                        diary.note(each.application, self.placing.now, QUEUE, node, detail)
+                    if each not in spared and wait_log.is_new(each.application, QUEUE):
+                        detail = detail or (
+                            f"{queue.settings.path} has {text(used)}, and may have {text(most)} now"
+                        )
+                        wait_log.note(each.application, self.placing.now, QUEUE, node, detail)
 
     def _note_order(
         self, first: ApplicationState, among: Sequence[ApplicationState], visit: Visit
@@ -258,26 +235,19 @@ class Assigning:
                 detail = f"{first.application.job.name} does"
                 self.placing.note(each, visit.node, ORDER, detail)
 
-    def _look(self, leaf: LeafState, label: str, *, borrowed: bool) -> None:
-        """Take note of the room of a leaf, and of what its users may have."""
-        leaf.users.limit(label, borrowed=borrowed)
-        if leaf.limit_now != leaf.limit_seen:
-            leaf.limit_now = leaf.limit_seen
-            self.placing.has_changed = True
-
     def _to_release(self, each: ApplicationState, visit: Visit) -> Resources | None:
         """Give what a user has to give back of his reservations first; None: he has too much."""
-        label, user = visit.label, each.user
-        limit = each.leaf.users.limit_of(user, label, borrowed=visit.borrowed)
-        used, total = amount(user.used, label), self._book.total(label)
+        label, user, total = visit.label, each.user, visit.total
+        limit, used = self.placing.user_limit(each, visit), user.used[label]
         if not self._calculator.less(total, limit, used):
             return NONE
-        kept = amount(each.reserved, label)
+        kept = each.reserved[label]
         gives_back = self._looks_on and not label
         if gives_back and not self._calculator.less(total, limit, used.minus(kept)):
             return used.minus(limit)
-        if self._book.diary is not None:
-            text = self._book.text
+        wait_log = self._cluster.wait_log
+        if wait_log is not None and wait_log.is_new(each.application, USER):
+            text = self._cluster.text
             detail = f"{user.name} has {text(used)}, and may have {text(limit)}"
             self.placing.note(each, visit.node, USER, detail)
         return None

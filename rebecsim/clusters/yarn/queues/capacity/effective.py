@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity, percent
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 
 _ALMOST = 1e-6  # what floating-point numbers are short of a whole one
 
@@ -73,23 +74,23 @@ def _legacy(
         return _absolute(children, capacities, parent, label, total)
     weights = 0.0
     for each in capacities:
-        weights = single(weights + _weight(each))
+        weights = float32(weights + _weight(each))
     found = []
     for child, capacity in zip(children, capacities, strict=True):
         if capacity.unit == "weight":
-            part = single(_weight(capacity) / weights) if weights else 0.0
+            part = float32(_weight(capacity) / weights) if weights else 0.0
         else:
-            part = single(single(capacity.percent) / 100)
+            part = float32(float32(capacity.percent) / 100)
         most = child.maximum.get(label)
-        most_part = 1.0 if most is None else single(single(most.percent) / 100)
-        share, most_share = single(parent.share * part), single(parent.most_share * most_part)
+        most_part = 1.0 if most is None else float32(float32(most.percent) / 100)
+        share, most_share = float32(parent.share * part), float32(parent.most_share * most_part)
         minimum, maximum = total.times(share), total.times(most_share)
         found.append(Effective(minimum, maximum, share, most_share))
     return found
 
 
 def _weight(capacity: Capacity) -> float:
-    return single(capacity.memory.value) if capacity.unit == "weight" else 0.0
+    return float32(capacity.memory.value) if capacity.unit == "weight" else 0.0
 
 
 def _absolute(
@@ -101,13 +102,13 @@ def _absolute(
 ) -> list[Effective]:
     wanted = [each.resources if each.unit == "absolute" else NONE for each in capacities]
     scales = [
-        min(1.0, single(have / want)) if want else 1.0
+        min(1.0, float32(have / want)) if want else 1.0
         for have, want in zip(parent.minimum, map(sum, zip(*wanted, strict=True)), strict=True)
     ]
     found = []
     for child, want in zip(children, wanted, strict=True):
         minimum = Resources(
-            *(int(single(amount * scale)) for amount, scale in zip(want, scales, strict=True))
+            *(int(float32(amount * scale)) for amount, scale in zip(want, scales, strict=True))
         )
         maximum = _limited(child.maximum.get(label), parent.maximum, parent.maximum)
         shares = _part(minimum, total), _part(maximum, total)
@@ -173,5 +174,5 @@ def _limited(maximum: Capacity | None, of: Resources, most: Resources) -> Resour
 
 
 def _part(some: Resources, total: Resources) -> float:
-    parts = [single(part / whole) for part, whole in zip(some, total, strict=True) if whole]
+    parts = [float32(part / whole) for part, whole in zip(some, total, strict=True) if whole]
     return max(parts, default=0.0)

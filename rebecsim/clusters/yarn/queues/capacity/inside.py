@@ -11,45 +11,48 @@ from collections.abc import Collection
 from rebecsim.clusters.yarn.containers import Container
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.capacity.amounts import amount
-from rebecsim.clusters.yarn.queues.capacity.book import Book
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState
 from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
     Taking,
     newest_first,
-    size_of,
 )
 
 INSIDE = "user"
 
 
 def within_queues(
-    book: Book, rules: CapacityPreemption, taker: Taker, dying: Collection[Container]
+    cluster: CapacityCluster, rules: CapacityPreemption, taker: Taker, dying: Collection[Container]
 ) -> None:
     """Choose containers of users who have too much of their queue."""
     if rules.inside_order != "userlimit_first":
         return  # by priorities, which are all the same
-    for leaf in book.leaves:
+    for leaf in cluster.leaves:
         if leaf.settings.inner_preemptable and len(leaf.active) > 1:
-            for label in book.totals:
-                if amount(leaf.used, label) != NONE:
-                    _Inside(book, rules, taker, leaf, label).choose(dying)
+            for label in cluster.totals:
+                if leaf.used[label] != NONE:
+                    _Inside(cluster, rules, taker, leaf, label).choose(dying)
 
 
 class _Inside:
     """One leaf, on nodes of one label."""
 
     def __init__(
-        self, book: Book, rules: CapacityPreemption, taker: Taker, leaf: LeafState, label: str
+        self,
+        cluster: CapacityCluster,
+        rules: CapacityPreemption,
+        taker: Taker,
+        leaf: LeafState,
+        label: str,
     ) -> None:
-        self._book = book
+        self._cluster = cluster
         self._rules = rules
         self._taker = taker
         self._leaf = leaf
         self._label = label
-        self._calculator = book.calculator
-        self._total = book.total(label)
+        self._calculator = cluster.calculator
+        self._total = cluster.total(label)
         self._applications = [each for each in leaf.in_service_order() if each.label == label]
         self._picked = {
             each: taker.taken_of(each.application, label) for each in self._applications
@@ -58,18 +61,18 @@ class _Inside:
     def choose(self, dying: Collection[Container]) -> None:
         leaf, label = self._leaf, self._label
         guaranteed = leaf.limits[label].minimum
-        used = amount(leaf.used, label)
+        used = leaf.used[label]
         if self._calculator.divided(self._total, used, guaranteed) < self._rules.inside_threshold:
             return
         already = NONE
         for picked in self._picked.values():
             already = already.plus(picked)
-        ideal = self._ideal(used.minus(already).minus(amount(leaf.masters, label)))
+        ideal = self._ideal(used.minus(already).minus(leaf.masters[label]))
         limit = guaranteed.times(self._rules.inside_most).minus(already).not_negative()
         limit = self._calculator.lesser(self._total, limit, self._taker.allowed)
         gives: dict[ApplicationState, Resources] = {}
         for each in reversed(self._applications):
-            more = self._held(each).minus(ideal[each]).minus(self._book.step).not_negative()
+            more = self._held(each).minus(ideal[each]).minus(self._cluster.step).not_negative()
             gives[each] = self._lesser(more, limit)
             limit = limit.minus(gives[each])
         for each, obtain in self._matched(ideal, gives).items():
@@ -77,7 +80,7 @@ class _Inside:
 
     def _held(self, each: ApplicationState) -> Resources:
         """Give what it has beside its AppMaster, and keeps."""
-        used = amount(each.used, self._label)
+        used = each.used[self._label]
         return used.minus(self._picked[each]).minus(each.master).not_negative()
 
     def _limit(self, each: ApplicationState) -> Resources:
@@ -90,7 +93,7 @@ class _Inside:
         for each in self._applications:
             name = each.user.name
             mine = of_user.get(name, NONE)
-            masters = amount(each.user.masters, self._label)
+            masters = each.user.masters[self._label]
             room = self._limit(each).minus(masters).minus(mine)
             wanted = self._held(each).plus(each.pending)
             share = self._lesser(self._lesser(available, wanted), room).not_negative()
@@ -111,7 +114,7 @@ class _Inside:
                     break
                 if giving.user is taking.user or not self._is_some(gives[giving]):
                     continue
-                over = amount(giving.user.used, self._label).minus(self._limit(giving))
+                over = giving.user.used[self._label].minus(self._limit(giving))
                 if not self._is_some(over):
                     continue
                 some = self._lesser(self._lesser(want, gives[giving]), over)
@@ -123,7 +126,7 @@ class _Inside:
     def _take(
         self, each: ApplicationState, obtain: Resources, dying: Collection[Container]
     ) -> None:
-        limit, rolling = self._limit(each), amount(each.user.used, self._label)
+        limit, rolling = self._limit(each), each.user.used[self._label]
         for other in self._applications:
             if other.user is each.user:
                 rolling = rolling.minus(self._taker.taken_of(other.application, self._label))
@@ -131,7 +134,7 @@ class _Inside:
         for container in newest_first(each, self._label):
             if container.task.is_master or container in dying:
                 continue
-            after = rolling.minus(size_of(container))
+            after = rolling.minus(container.size)
             if not self._calculator.less(self._total, limit, after):
                 break
             if taking.take(container, INSIDE):

@@ -11,8 +11,7 @@ import math
 from rebecsim.clusters.yarn.containers import ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.capacity.amounts import amount
-from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.inside import within_queues
 from rebecsim.clusters.yarn.queues.capacity.placing import Placing
@@ -21,7 +20,6 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taker,
     Taking,
     newest_first,
-    size_of,
 )
 
 BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
@@ -30,11 +28,13 @@ BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
 class CapacityMonitor:
     """Chooses containers, and says when they are to be killed."""
 
-    def __init__(self, rules: CapacityPreemption, book: Book, placing: Placing) -> None:
+    def __init__(
+        self, rules: CapacityPreemption, cluster: CapacityCluster, placing: Placing
+    ) -> None:
         self._rules = rules
-        self._book = book
+        self._cluster = cluster
         self._placing = placing
-        self._calculator = book.calculator
+        self._calculator = cluster.calculator
         self._chosen: dict[Container, int] = {}
         self._dying: dict[Container, None] = {}
 
@@ -53,7 +53,7 @@ class CapacityMonitor:
 
     def round(self, now: int) -> list[Killed]:
         """Choose containers, and give those that are to be killed now."""
-        if not self._book.asking:
+        if not self._cluster.asking:
             self._forget(now)
             return []
         picked = self._pick()
@@ -76,12 +76,12 @@ class CapacityMonitor:
     def _pick(self) -> dict[Container, str]:
         """Choose containers of all labels."""
         whole = NONE
-        for total in self._book.totals.values():
+        for total in self._cluster.totals.values():
             whole = whole.plus(total)
         taker = Taker(self._counted(whole.times(self._rules.per_round)), self._calculator)
         labels = [
             label
-            for label, total in self._book.totals.items()
+            for label, total in self._cluster.totals.items()
             if self._calculator.less(total, NONE, total)
         ]
         if self._rules.reserved:
@@ -90,22 +90,22 @@ class CapacityMonitor:
         for reason in (BETWEEN, *([BALANCING] if self._rules.balance else [])):
             for label in labels:
                 ideal = self._ideal(label, taker, balances=reason == BALANCING)
-                for leaf in self._book.leaves:
+                for leaf in self._cluster.leaves:
                     self._take_of(leaf, label, ideal[leaf.settings.path], taker, reason)
         if self._rules.inside:
-            within_queues(self._book, self._rules, taker, self._dying)
+            within_queues(self._cluster, self._rules, taker, self._dying)
         return taker.picked
 
     def _ideal(self, label: str, taker: Taker, *, balances: bool = False) -> dict[str, IdealQueue]:
         """Say what leaves should have on nodes of a label, by their paths."""
-        total = self._counted(self._book.total(label))
-        root = self._snapshot(self._book.root, label)
+        total = self._counted(self._cluster.total(label))
+        root = self._snapshot(self._cluster.root, label)
         Ideal(self._calculator, total, taker.allowed, balances=balances).compute(root)
         return {each.path: each for each in root.leaves()}
 
     def _counted(self, some: Resources) -> Resources:
         """Leave out what does not count."""
-        return some if self._book.settings.dominant else Resources(some.memory, 0)
+        return some if self._cluster.settings.dominant else Resources(some.memory, 0)
 
     def _snapshot(self, queue: QueueState, label: str) -> IdealQueue:
         limits, settings = queue.limits[label], queue.settings
@@ -113,13 +113,13 @@ class CapacityMonitor:
         pending = NONE
         for child in children:
             pending = pending.plus(child.pending)
-        used = amount(queue.used, label)
+        used = queue.used[label]
         if isinstance(queue, LeafState):
             pending = self._pending(queue, label)
         for container in self._dying:
-            state = self._book.states[container.application]
-            if label_of(container.node) == label and queue in tuple(state.leaf):
-                used = used.minus(Resources(container.memory, container.task.cores))
+            state = self._cluster.states[container.application]
+            if label_of(container.node) == label and queue in state.leaf.path:
+                used = used.minus(container.size)
         return IdealQueue(
             settings.path,
             self._counted(limits.minimum),
@@ -138,13 +138,13 @@ class CapacityMonitor:
         wanted: dict[str, Resources] = {}
         for each in leaf.ordered():
             if each.label == label:
-                reserved = amount(each.reserved, label)
+                reserved = each.reserved[label]
                 asked = each.pending.minus(reserved).not_negative()
                 wanted[each.user.name] = wanted.get(each.user.name, NONE).plus(asked)
         for name, asked in wanted.items():
             user = leaf.users.by_name[name]
             limit = leaf.users.limit_of(user, label)
-            room = limit.minus(amount(user.used, label)).not_negative()
+            room = limit.minus(user.used[label]).not_negative()
             found = found.plus(room.least(asked))
         return found
 
@@ -153,7 +153,7 @@ class CapacityMonitor:
     ) -> None:
         """Choose containers of a leaf, if it has more than its capacity and some tolerance."""
         tolerated = ideal.guaranteed.times(1 + self._rules.dead_zone)
-        total = self._book.total(label)
+        total = self._cluster.total(label)
         if not ideal.preemptable or not self._calculator.less(total, tolerated, ideal.used):
             return
         obtain = Resources(*(math.ceil(each * self._rules.natural) for each in ideal.to_take))
@@ -162,7 +162,7 @@ class CapacityMonitor:
         if not self._calculator.less(total, NONE, obtain):
             return
         share = leaf.settings.master_share.get(label, leaf.settings.master_share[""])
-        kept = self._book.total(label).times(leaf.limits[label].share * share)
+        kept = self._cluster.total(label).times(leaf.limits[label].share * share)
         taking = Taking(obtain, taker, conservative=self._rules.conservative)
         for container in self._on_lent(leaf, label):
             taking.take(container, reason)
@@ -175,14 +175,14 @@ class CapacityMonitor:
                     continue
                 if container.task.is_master:
                     masters.append(container)
-                    skipped = skipped.plus(size_of(container))
+                    skipped = skipped.plus(container.size)
                 else:
                     taking.take(container, reason)
         for container in masters:
             if not self._calculator.less(total, kept, skipped):
                 break
             if taking.take(container, reason):
-                skipped = skipped.minus(size_of(container))
+                skipped = skipped.minus(container.size)
 
     def _on_lent(self, leaf: LeafState, label: str) -> list[Container]:
         """Give the containers of a leaf on nodes of a label that are lent to it, newest first."""
@@ -204,7 +204,7 @@ class CapacityMonitor:
     def _for_reservations(self, label: str, leaves: dict[str, IdealQueue], taker: Taker) -> None:
         """Choose what makes room on nodes that are kept, where that costs least."""
         found = []
-        for node, keeper in self._book.keepers.items():
+        for node, keeper in self._cluster.keepers.items():
             if label_of(node) != label:
                 continue
             chosen = self._making_room(node, keeper, leaves)
@@ -213,29 +213,29 @@ class CapacityMonitor:
                 found.append((size / max(keeper.kept[node].size.memory, 1), chosen))
         found.sort(key=lambda item: item[0])
         for _, chosen in found:
-            if not taker.has_room(total_of(map(size_of, chosen))):
+            if not taker.has_room(total_of(each.size for each in chosen)):
                 continue
             for container in chosen:
-                leaf = leaves[self._book.states[container.application].leaf.settings.path]
-                leaf.to_take = leaf.to_take.minus(size_of(container)).not_negative()
+                leaf = leaves[self._cluster.states[container.application].leaf.settings.path]
+                leaf.to_take = leaf.to_take.minus(container.size).not_negative()
                 taker.pick(container, RESERVED)
 
     def _making_room(
         self, node: ClusterNode, keeper: ApplicationState, leaves: dict[str, IdealQueue]
     ) -> list[Container] | None:
         """Give the newest containers of a node, of queues with too much, that make room."""
-        free, chosen = Resources(node.memory, node.cores), []
+        free, chosen = node.free, []
         wanted = keeper.kept[node].size
         left = {path: each.to_take for path, each in leaves.items() if each.preemptable}
         for container in sorted(node.running, key=lambda each: each.launched or 0, reverse=True):
             if self._calculator.fits(wanted, free):
                 break
-            state = self._book.states[container.application]
+            state = self._cluster.states[container.application]
             path = state.leaf.settings.path
             if container.task.is_master or container in self._dying or state is keeper:
                 continue
-            if path in left and self._calculator.less(self._book.total(""), NONE, left[path]):
-                left[path] = left[path].minus(size_of(container))
-                free = free.plus(size_of(container))
+            if path in left and self._calculator.less(self._cluster.total(""), NONE, left[path]):
+                left[path] = left[path].minus(container.size)
+                free = free.plus(container.size)
                 chosen.append(container)
         return chosen if chosen and self._calculator.fits(wanted, free) else None

@@ -4,45 +4,75 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode, Locality, NodeSize
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
-from rebecsim.clusters.yarn.queues.capacity.amounts import amount, minus
-from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, CapacityAsk
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class Visit(NamedTuple):
-    """A visit of a node to a leaf.
+class Visit:
+    """A visit of a node to queues.
 
     Attributes:
         label: of the node.
+        total: of all nodes of the label.
+        free: what the node has free.
         borrowed: whether it lends what its own applications leave.
-        headroom: what the leaf may still grow by.
+        wanted: the label of the nodes that those ask for who may be given something.
+        headroom: what the leaf that is visited may still grow by.
+        user_limit: what a user of weight 1 may have of it.
     """
 
-    node: ClusterNode
-    label: str
-    borrowed: bool
-    headroom: Resources
+    __slots__ = (
+        "borrowed",
+        "free",
+        "headroom",
+        "label",
+        "node",
+        "total",
+        "user_limit",
+        "wanted",
+    )
+
+    def __init__(
+        self,
+        node: ClusterNode,
+        label: str,
+        total: Resources,
+        free: Resources,
+        *,
+        borrowed: bool = False,
+    ) -> None:
+        self.node = node
+        self.label = label
+        self.total = total
+        self.free = free
+        self.borrowed = borrowed
+        self.wanted = "" if borrowed else label
+        self.headroom = self.user_limit = NONE
 
 
-class Placed(NamedTuple):
-    """What came of a visit to an application; see `Walk`.
+class Assignment(NamedTuple):
+    """What came of a visit to an application, a leaf, or a queue and all below it.
 
     Attributes:
-        stop: whether the limit of the queue stops it, and others.
+        given: what a container, or a reservation, takes; chosen, though it may have been refused.
+        far: whether that is not near to where the task would rather run.
+        reserved: whether it is a reservation.
+        blocked: what is kept from siblings, as the limit of a queue stopped who was visited; None:
+            that was not so.
     """
 
     given: Resources = NONE
     far: bool = False
     reserved: bool = False
-    stop: bool = False
+    blocked: Resources | None = None
 
 
-_SKIPPED = Placed()
-_STOPPED = Placed(stop=True)
+NOTHING = Assignment()
 
 _Found = tuple[Literal["give", "reserve"], ClusterNode | None]
 """What to do on a node, and which reserved node to give back first."""
@@ -58,14 +88,14 @@ class Placing:
         has_come: whether anybody came so far that it matters which node this is.
     """
 
-    def __init__(self, book: Book, grants: Grants) -> None:
-        self._book = book
+    def __init__(self, cluster: CapacityCluster, grants: Grants) -> None:
+        self._cluster = cluster
         self._grants = grants
-        self._calculator = book.calculator
-        self._looks_on = book.settings.looks_on
-        self._lends = len(book.totals) > 1
-        step, most = book.step, book.most
-        self._least_part = book.calculator.ratio(most.minus(step), most)
+        self._calculator = cluster.calculator
+        self._looks_on = cluster.settings.looks_on
+        self._lends = len(cluster.totals) > 1
+        step, most = cluster.step, cluster.most
+        self._least_part = cluster.calculator.ratio(most.minus(step), most)
         self.now = 0
         self.has_changed = self.has_counted = self.has_come = False
 
@@ -74,7 +104,7 @@ class Placing:
         self.now = now
         self.has_changed = self.has_counted = self.has_come = False
 
-    def place(self, each: ApplicationState, visit: Visit, release: Resources) -> Placed:
+    def place(self, each: ApplicationState, visit: Visit, release: Resources) -> Assignment:
         """Give an application a container on a node, or reserve that, if it may have one.
 
         `release` is what its user has to give back of his reservations first.
@@ -84,42 +114,43 @@ class Placing:
             if not ask.count:
                 continue
             if visit.borrowed and ask.is_master:
-                return _SKIPPED
+                return NOTHING
             if not self._looks_on and not self._may_reserve(ask):
                 self.note(each, visit.node, records.RESERVATIONS)
                 continue
             room = visit.headroom
             if self._looks_on and not label:
-                room = room.plus(amount(each.reserved, label))
+                room = room.plus(each.reserved[label])
             if not calculator.fits(ask.size, room):
-                if self._book.diary is not None:
-                    text = self._book.text
+                wait_log = self._cluster.wait_log
+                if wait_log is not None and wait_log.is_new(each.application, records.HEADROOM):
+                    text = self._cluster.text
                     detail = f"it asks for {text(ask.size)} of {text(room)}"
                     self.note(each, visit.node, records.HEADROOM, detail)
-                return _STOPPED
+                return Assignment(blocked=visit.headroom)
             if self._lends and not each.label:
                 ask.missed_lent += 1
                 self.has_counted = self.has_come = True
-            if visit.borrowed and ask.missed_lent < len(self._book.nodes):
+            if visit.borrowed and ask.missed_lent < len(self._cluster.nodes):
                 self.note(each, visit.node, records.PARTITION)
-                return _SKIPPED
+                return NOTHING
             return self._on_node(each, ask, visit, release)
-        return _SKIPPED
+        return NOTHING
 
     def _on_node(
         self, each: ApplicationState, ask: CapacityAsk, visit: Visit, release: Resources
-    ) -> Placed:
+    ) -> Assignment:
         self.has_come = True
         near = self._near(each, ask, visit.node.size)
         if near is None:
             self.note(each, visit.node, records.LOCALITY)
-            return _SKIPPED
+            return NOTHING
         found = self._possible(ask, visit, release)
         if isinstance(found, str):
             self.note(each, visit.node, found)
-            return _SKIPPED
+            return NOTHING
         what, back = found
-        if near == "node" or (near == "rack" and self._book.settings.rack_reset):
+        if near == "node" or (near == "rack" and self._cluster.settings.rack_reset):
             ask.missed = 0
         if not visit.label:
             ask.missed_lent = 0
@@ -135,28 +166,28 @@ class Placing:
             self.has_changed = True
         else:
             self.note(each, visit.node, records.REFUSED)
-        return Placed(ask.size, near == "any", what == "reserve")
+        return Assignment(ask.size, near == "any", what == "reserve")
 
     def note(
         self, each: ApplicationState, node: ClusterNode, reason: str, detail: str = ""
     ) -> None:
         """Note, if anybody wants to know, why an application gets nothing, or that it does."""
-        if self._book.diary is not None:
+        if self._cluster.wait_log is not None:
             if reason == records.NO_ROOM and each.kept:
                 reason = records.RESERVED
-            self._book.diary.note(each.application, self.now, reason, node, detail)
+            self._cluster.wait_log.note(each.application, self.now, reason, node, detail)
 
     def _near(
         self, each: ApplicationState, ask: CapacityAsk, size: NodeSize, *, is_reserved: bool = False
     ) -> Locality | None:
         """Say as how near a node counts that an application looks at; None: it lets it pass."""
-        each.asks.correct(ask, self.now, self._book.period)
+        each.asks.correct(ask, self.now, self._cluster.period)
         if not ask.racks:
             ask.missed += 1
             return "any"
         ask.missed += 1
         self.has_counted = True
-        settings, count = self._book.settings, len(self._book.nodes)
+        settings, count = self._cluster.settings, len(self._cluster.nodes)
         near = ask.nearest(size)
         if near == "node":
             return near
@@ -167,8 +198,8 @@ class Placing:
         if settings.rack_delay >= 0:
             waits = float(min(count, settings.node_delay + settings.rack_delay))
         else:
-            part = min(single((ask.names - 1) / count), 1.0)
-            waits = min(float(count), single(ask.count * part))
+            part = min(float32((ask.names - 1) / count), 1.0)
+            waits = min(float(count), float32(ask.count * part))
         return "any" if ask.missed > waits else None
 
     def _may_reserve(self, ask: CapacityAsk) -> bool:
@@ -179,21 +210,19 @@ class Placing:
         reserved = len(ask.kept)
         if not reserved or not ask.retried:
             return ask.count > reserved
-        part = min(self._calculator.ratio(ask.size, self._book.most), self._least_part)
-        starved = single(single(ask.retried / reserved) * single(1 - part))
+        part = min(self._calculator.ratio(ask.size, self._cluster.most), self._least_part)
+        starved = float32(float32(ask.retried / reserved) * float32(1 - part))
         return ask.count + int(starved) - reserved > 0
 
     def _possible(self, ask: CapacityAsk, visit: Visit, release: Resources) -> _Found | str:
         """Say what an application can do with a node that it would take, or why nothing."""
-        calculator, size = self._calculator, visit.node.size
-        if not calculator.fits(ask.size, Resources(size.memory, size.cores)):
+        calculator = self._calculator
+        if not calculator.fits(ask.size, visit.node.total):
             return records.TOO_SMALL
         may_reserve = self._may_reserve(ask)
-        need = calculator.greater(
-            self._book.total(visit.label), ask.size.minus(visit.headroom), release
-        )
+        need = calculator.greater(visit.total, ask.size.minus(visit.headroom), release)
         is_short = calculator.is_some(need)
-        if calculator.fits(ask.size, free_of(visit.node)):
+        if calculator.fits(ask.size, visit.free):
             if not self._looks_on or visit.label or (may_reserve and not is_short):
                 return "give", None
             back = self._reservation(ask, need if is_short else ask.size)
@@ -213,25 +242,30 @@ class Placing:
         self, each: ApplicationState, ask: CapacityAsk, visit: Visit, back: ClusterNode | None
     ) -> bool:
         """Whether the user, and all queues, stay within their limits."""
-        label, released = visit.label, NONE if back is None else ask.kept[back]
-        total = self._book.total(label)
-        limit = each.leaf.users.limit_of(each.user, label, borrowed=visit.borrowed)
-        had = amount(each.user.used, label).minus(released)
-        if self._calculator.less(total, limit, had):
+        label, total, calculator = visit.label, visit.total, self._calculator
+        had, more = each.user.used[label], ask.size
+        if back is not None:
+            had, more = had.minus(ask.kept[back]), more.minus(ask.kept[back])
+        if calculator.less(total, self.user_limit(each, visit), had):
             return False
-        more = ask.size.minus(released)
-        for queue in each.leaf:
+        for queue in each.leaf.path:
             most = total if visit.borrowed else queue.limits[label].maximum
-            if not self._calculator.fits(amount(queue.used, label).plus(more), most):
+            if not calculator.fits(queue.used[label].plus(more), most):
                 return False
         return True
+
+    def user_limit(self, each: ApplicationState, visit: Visit) -> Resources:
+        """Give what the user of an application may have of the leaf that is visited."""
+        if each.user.weight == 1:
+            return visit.user_limit
+        return each.leaf.users.limit_of(each.user, visit.label, borrowed=visit.borrowed)
 
     def _reserve(self, each: ApplicationState, ask: CapacityAsk, node: ClusterNode) -> None:
         each.keep(label_of(node), ask.size)
         ask.retried = 0
         ask.kept[node] = ask.size
         each.kept[node] = ask
-        self._book.keepers[node] = each
+        self._cluster.keepers[node] = each
         each.application.decisions.reserved += 1
         self._grants.reserve(each.application, node)
         self.note(each, node, records.RESERVED)
@@ -247,14 +281,14 @@ class Placing:
         self._grants.allocate(application, node, task.memory)
         application.containers[-1].locality = each.asks.locality(size, task)
         ask.give(size, near, self.now)
-        self._book.refresh(each, self.now)
+        self._cluster.refresh(each, self.now)
 
     def serve_reserved(self, node: ClusterNode) -> None:
         """Give a node to whom it is kept for, or for nobody any more if he has no use for it."""
         self.has_come = True
-        each = self._book.keepers[node]
+        each = self._cluster.keepers[node]
         ask = each.kept[node]
-        self._book.see(each.leaf, self._book.totals[""])
+        self._cluster.see(each.leaf, self._cluster.totals[""])
         if not ask.count:
             self.unreserve(node)
             self.has_changed = True
@@ -262,7 +296,7 @@ class Placing:
         near = self._near(each, ask, node.size, is_reserved=True)
         assert near is not None
         each.application.decisions.total += 1
-        if not self._calculator.fits(ask.size, free_of(node)):
+        if not self._calculator.fits(ask.size, node.free):
             might = self._may_reserve(ask)
             ask.retried += 1
             self.has_counted = True
@@ -276,22 +310,17 @@ class Placing:
     def unreserve(self, node: ClusterNode) -> None:
         """Keep a node for nobody any more."""
         each, size = self._forget_reservation(node)
-        each.charge(label_of(node), minus(size), self.now)
+        each.charge(label_of(node), NONE.minus(size), self.now)
         each.leaf.has_changed(each)
         self._grants.wake(node)
 
     def _forget_reservation(self, node: ClusterNode) -> tuple[ApplicationState, Resources]:
         reservation = node.reservation
         assert reservation is not None
-        each = self._book.keepers.pop(node)
+        each = self._cluster.keepers.pop(node)
         ask = each.kept.pop(node)
         size = ask.kept.pop(node)
         ask.retried = 0
-        each.keep(label_of(node), minus(size))
+        each.keep(label_of(node), NONE.minus(size))
         self._grants.give_up(node, reservation)
         return each, size
-
-
-def free_of(node: ClusterNode) -> Resources:
-    """Give what a node has free."""
-    return Resources(node.memory, node.cores)

@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.containers import Application, ClusterNode, Task
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.asks import Ask, Asks
-from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel, add
+from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
 from rebecsim.clusters.yarn.queues.capacity.users import Users
@@ -26,6 +26,7 @@ class QueueState(UsedByLabel):
     Attributes:
         settings: what the file says of it.
         parent: above it, None for root.
+        path: the queue and those above it.
         children: below it, in the order of the file.
         limits: what it should have, and may, by label.
         asking: how many applications in it ask for containers, by the label of their nodes; those
@@ -42,6 +43,7 @@ class QueueState(UsedByLabel):
         "orders",
         "parallel",
         "parent",
+        "path",
         "ranks",
         "settings",
     )
@@ -56,6 +58,7 @@ class QueueState(UsedByLabel):
         super().__init__()
         self.settings = settings
         self.parent = parent
+        self.path: list[QueueState] = [self, *(parent.path if parent else ())]
         self.limits = {label: found[settings.path] for label, found in limits.items()}
         self.asking: dict[Label, int] = {}
         self.parallel = 0
@@ -65,13 +68,6 @@ class QueueState(UsedByLabel):
             (QueueState if child.children else LeafState)(child, self, limits, rules)
             for child in settings.children
         ]
-
-    def __iter__(self) -> Iterator[QueueState]:
-        """Give the queue and those above it."""
-        queue: QueueState | None = self
-        while queue is not None:
-            yield queue
-            queue = queue.parent
 
     def below(self) -> Iterator[QueueState]:
         """Give the queue and all below it, parents first."""
@@ -262,20 +258,20 @@ class ApplicationState(UsedByLabel):
 
     def charge(self, label: Label, more: Resources, now: int) -> None:
         """Count something that it has, for its user and its queues, too."""
-        add(self.used, label, more)
+        self.used.add(label, more)
         self.leaf.users.charge(self.user, label, more)
         self.leaf.changed_at = now
-        for queue in self.leaf:
-            add(queue.used, label, more)
+        for queue in self.leaf.path:
+            queue.used.add(label, more)
             queue.ranks.pop(label, None)
             queue.orders.pop(label, None)
 
     def keep(self, label: Label, more: Resources) -> None:
         """Count what it has reserved."""
-        add(self.reserved, label, more)
-        add(self.user.reserved, label, more)
-        for queue in self.leaf:
-            add(queue.reserved, label, more)
+        self.reserved.add(label, more)
+        self.user.reserved.add(label, more)
+        for queue in self.leaf.path:
+            queue.reserved.add(label, more)
 
 
 def _order(each: ApplicationState) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rebecsim.clusters.yarn.containers import Application, Container
 from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, NONE, Calculator, Resources
-from rebecsim.clusters.yarn.queues.capacity.book import label_of
+from rebecsim.clusters.yarn.queues.capacity.cluster import label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
 
 
@@ -34,7 +34,7 @@ class Taker:
     def pick(self, container: Container, reason: str) -> None:
         """Choose a container."""
         self.picked[container] = reason
-        self.spend(size_of(container))
+        self.spend(container.size)
 
     def counting(self, some: Resources) -> tuple[int, ...]:
         """Give the components that count."""
@@ -45,7 +45,7 @@ class Taker:
         found = NONE
         for container in self.picked:
             if container.application is application and label_of(container.node) == label:
-                found = found.plus(size_of(container))
+                found = found.plus(container.size)
         return found
 
 
@@ -72,7 +72,7 @@ class Taking:
 
     def take(self, container: Container, reason: str) -> bool:
         """Choose a container, if that brings nearer."""
-        size = size_of(container)
+        size = container.size
         if container in self._taker.picked or not self.wants(size):
             return False
         self._obtain = self._obtain.minus(size)
@@ -99,8 +99,3 @@ def newest_first(each: ApplicationState, label: str) -> Iterator[Container]:
     yield from sorted(
         held, key=lambda container: (order[id(container.task)], container.number), reverse=True
     )
-
-
-def size_of(container: Container) -> Resources:
-    """Give what a container takes."""
-    return Resources(container.memory, container.task.cores)

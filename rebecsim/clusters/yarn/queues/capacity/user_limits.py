@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources, single
+from rebecsim.arithmetic import float32
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
 
 
 class UserRules(NamedTuple):
@@ -72,11 +73,12 @@ def weighted(rules: UserRules, limit: Resources, weight: float) -> Resources:
     """Give what a user of some weight may have."""
     if weight == 1:
         return limit  # which is a multiple of the step
-    return rules.calculator.down(limit.times(single(weight)), rules.step)
+    return rules.calculator.down(limit.times(float32(weight)), rules.step)
 
 
 def _part(some: Resources, weights: float) -> Resources:
     """Divide and round up; nothing if nobody has a weight."""
     if not weights:
         return NONE
-    return Resources(*(math.ceil(single(single(have) / weights)) for have in some))
+    memory, cores = float32(some.memory), float32(some.cores)
+    return Resources(math.ceil(float32(memory / weights)), math.ceil(float32(cores / weights)))

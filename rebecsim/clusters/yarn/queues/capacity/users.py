@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rebecsim.clusters.yarn.queue_files.resources import Resources, single
-from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, UsedByLabel, add, amount
+from rebecsim.arithmetic import float32
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, UsedByLabel
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (
     UserRules,
     UserShares,
@@ -63,6 +64,7 @@ class Users:
         "_active",
         "_asking",
         "_computed",
+        "_has_moved",
         "_known_rules",
         "_limits",
         "_make_rules",
@@ -84,13 +86,14 @@ class Users:
         self.by_name: dict[str, UserState] = {}
         self._asking: dict[str, set[ApplicationState]] = {}
         self._active: set[str] = set()
-        self._used_by_active: Amounts = {}
+        self._used_by_active = Amounts()
         self._weights = 0.0
         self._ratios: dict[str, float] = {}
         self.version = 0
         self._limits: dict[tuple[str, bool], tuple[int, Resources]] = {}
         self._computed = -1
         self._only_waiting = 0
+        self._has_moved = False  # whether that may be another number now
 
     def _rules(self, label: str) -> UserRules:
         """Give what limits on nodes of a label depend on."""
@@ -133,7 +136,7 @@ class Users:
                 self._active.add(name)
                 self._add_weights()
                 for label, used in user.used.items():
-                    add(self._used_by_active, label, used)
+                    self._used_by_active.add(label, used)
         self._asking[name].add(each)
 
     def asks_no_more(self, each: ApplicationState) -> None:
@@ -151,20 +154,20 @@ class Users:
         if user is not None and name in self._active:
             self._active.discard(name)
             self._add_weights()
-            for label, (memory, cores) in user.used.items():
-                add(self._used_by_active, label, Resources(-memory, -cores))
+            for label, used in user.used.items():
+                self._used_by_active.add(label, NONE.minus(used))
 
     def charge(self, user: UserState, label: str, more: Resources) -> None:
         """Count what a user has more, or less."""
         self.version += 1
-        add(user.used, label, more)
+        used = user.used[label] = user.used[label].plus(more)
         if user.name in self._active:
-            add(self._used_by_active, label, more)
+            self._used_by_active.add(label, more)
         rules = self._rules(label)
-        ratio = rules.calculator.ratio(user.used[label], rules.total)
-        change = single(ratio - user.ratios.get(label, 0.0))
+        ratio = rules.calculator.ratio(used, rules.total)
+        change = float32(ratio - user.ratios.get(label, 0.0))
         user.ratios[label] = ratio
-        self._ratios[label] = single(self._ratios.get(label, 0.0) + change)
+        self._ratios[label] = float32(self._ratios.get(label, 0.0) + change)
 
     def limit(self, label: str, *, borrowed: bool = False) -> Resources:
         """Give what a user of weight 1 may have of nodes of a label."""
@@ -172,8 +175,8 @@ class Users:
         known = self._limits.get(key)
         if known is not None and known[0] == self.version:
             return known[1]
-        used = amount(self._used_by_active, label)
-        shares = UserShares(self._ratios.get(label, 0.0), used, self._weights)
+        ratio, used = self._ratios.get(label, 0.0), self._used_by_active[label]
+        shares = UserShares(ratio, used, self._weights)
         found = user_limit(self._rules(label), shares, borrowed=borrowed)
         self._limits[key] = self.version, found
         self.count_waiting()
@@ -199,7 +202,15 @@ class Users:
     def count_waiting(self) -> None:
         """Count the users who only have applications that wait, as limits are computed."""
         self._computed = self.version
-        self._only_waiting = sum(each.only_waits for each in self.by_name.values())
+        if self._has_moved:
+            self._has_moved = False
+            self._only_waiting = sum(each.only_waits for each in self.by_name.values())
+
+    def move(self, user: UserState, *, waiting: int = 0, let_in: int = 0) -> None:
+        """Count applications of a user that wait to be let in, or have been, more or less."""
+        user.waiting += waiting
+        user.let_in += let_in
+        self._has_moved = True
 
     @property
     def number(self) -> int:

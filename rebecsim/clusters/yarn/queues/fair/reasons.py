@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
+from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared, needs_minimum
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.records import Diary
+from rebecsim.clusters.yarn.records import WaitLog
 
 Refusal = tuple[str, str]
 """A reason, and figures."""
@@ -17,15 +21,15 @@ _Branches = tuple[FairShared, FairShared]
 
 
 class FairReasons:
-    """Notes in a diary what became of the applications that ask for containers.
+    """Logs what became of the applications that ask for containers.
 
     An application that a node had room for may get nothing as others are served first. Who that was
     is known only when the heartbeat is over.
     """
 
-    def __init__(self, book: FairBook, kept: Diary) -> None:
-        self._book = book
-        self._diary = kept
+    def __init__(self, cluster: FairCluster, kept: WaitLog) -> None:
+        self._cluster = cluster
+        self._log = kept
         self._node: ClusterNode
         self._now = 0
         self._free = NONE
@@ -35,7 +39,7 @@ class FairReasons:
     def begin(self, node: ClusterNode, now: int) -> None:
         """Begin a heartbeat of a node."""
         self._node, self._now = node, now
-        self._free = Resources(node.memory, node.cores)
+        self._free = node.free
         self._refused.clear()
         self._had.clear()
 
@@ -50,32 +54,47 @@ class FairReasons:
 
         `limit` is that of AppMasters if the request is for one.
         """
-        whole = self._node.size
-        if not size.within(Resources(whole.memory, whole.cores)):
-            self.refuse(each, records.TOO_SMALL, f"it asks for {_text(size)}")
+        if each in self._refused:
+            return
+        if not size.within(self._node.total):
+            self._refuse_by(each, records.TOO_SMALL, lambda: f"it asks for {_text(size)}")
             return
         for queue in each.leaf.limited:
             if not queue.used.plus(size).within(queue.maximum):
-                used, most = _text(queue.used), _text(queue.maximum)
-                self.refuse(each, records.QUEUE, f"{queue.name} has {used}, and may have {most}")
+                self._refuse_by(each, records.QUEUE, partial(_figures_of, queue))
                 return
         assert limit is not None
-        detail = f"AppMasters have {_text(each.leaf.masters)}, and may have {_text(limit)}"
-        self.refuse(each, records.MASTERS, detail)
+        have = each.leaf.masters
+        self._refuse_by(
+            each,
+            records.MASTERS,
+            lambda: f"AppMasters have {_text(have)}, and may have {_text(limit)}",
+        )
+
+    def _refuse_by(
+        self, each: FairApplicationState, reason: str, figures: Callable[[], str]
+    ) -> None:
+        """Take note of what refused an application, with figures if the reason is another one."""
+        is_new = self._log.is_new(each.application, reason)
+        self._refused[each] = reason, figures() if is_new else ""
 
     def serve(self, each: FairApplicationState, reason: str) -> None:
         """Take note that an application is about to get a container, or the node reserved."""
-        before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf}
+        before: dict[FairShared, Resources] = {queue: queue.used for queue in each.leaf.path}
         self._had.setdefault(each, {**before, each: each.used})
-        self._diary.note(each.application, self._now, reason, self._node)
+        self._log.note(each.application, self._now, reason, self._node)
 
     def end(self) -> None:
         """End the heartbeat: note why those got nothing that did not."""
-        node = self._node
-        for each in self._book.wanting:
-            if each in self._had or not each.leaf.line.requests_of(each):
+        node, free = self._node, self._free
+        known: dict[Requests, bool] = {}
+        for each in self._cluster.wanting:
+            requests = each.leaf.line.requests_of(each)
+            if each in self._had or not requests:
                 continue
-            fits = any(ask.count and ask.size.within(self._free) for ask in each.asks.all)
+            fits = known.get(requests)
+            if fits is None:
+                fits = known[requests] = any(ask.size.within(free) for ask in requests)
             refusal = self._refused.get(each)
             if fits and (refusal is None or refusal[0] == records.NO_ROOM):
                 if self._had:
@@ -87,7 +106,7 @@ class FairReasons:
             reason, detail = refusal
             if reason == records.NO_ROOM and each.kept:
                 reason, detail = records.RESERVED, ""
-            self._diary.note(each.application, self._now, reason, node, detail)
+            self._log.note(each.application, self._now, reason, node, detail)
 
     def _behind(self, each: FairApplicationState) -> Refusal:
         """Say why the application that was served first comes before another one."""
@@ -98,16 +117,20 @@ class FairReasons:
             policy = mine.parent.settings.policy
         if policy == "fifo":
             return records.TURN, f"{first.application.job.name} was submitted earlier"
+        by_minimum = needs_minimum(policy, other, had[other], self._cluster.total)
+        reason = records.MINIMUM if by_minimum else records.SHARE
+        if not self._log.is_new(each.application, reason):
+            return reason, ""
         text = _text if policy == "drf" else _memory
         its = f"{_name(other)} had {text(had[other])}"
-        if needs_minimum(policy, other, had[other], self._book.total):
-            return records.MINIMUM, f"{its} of its minimum of {text(other.minimum)}"
+        if by_minimum:
+            return reason, f"{its} of its minimum of {text(other.minimum)}"
         own = f"{_name(mine)} {text(mine.used)} of {text(mine.share)}"
-        return records.SHARE, f"{its} of its share of {text(other.share)}, and {own}"
+        return reason, f"{its} of its share of {text(other.share)}, and {own}"
 
     def _branches(self, each: FairApplicationState, first: FairApplicationState) -> _Branches:
         """Give the two members of a queue below which both are: queues, or applications."""
-        paths = zip(reversed(list(each.leaf)), reversed(list(first.leaf)), strict=False)
+        paths = zip(reversed(each.leaf.path), reversed(first.leaf.path), strict=False)
         return next((pair for pair in paths if pair[0] is not pair[1]), (each, first))
 
 
@@ -115,6 +138,10 @@ def _name(member: FairShared) -> str:
     if isinstance(member, FairApplicationState):
         return member.application.job.name
     return str(member.name)
+
+
+def _figures_of(queue: FairQueueState) -> str:
+    return f"{queue.name} has {_text(queue.used)}, and may have {_text(queue.maximum)}"
 
 
 def _text(some: Resources) -> str:

@@ -10,13 +10,13 @@ from rebecsim.clusters.yarn.containers import Application, ClusterNode, Containe
 from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queues.asks import Asks
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.line import FairAsk
 from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.resting import Resting
-from rebecsim.clusters.yarn.records import PARALLEL, Diary
+from rebecsim.clusters.yarn.records import PARALLEL, WaitLog
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 
@@ -24,7 +24,7 @@ class HadoopFairScheduler(ContainerScheduler):
     """Shares a cluster between nested queues by weights, and within them by their policies.
 
     Attributes:
-        book: queues and applications.
+        cluster: queues and applications.
     """
 
     rouses = True
@@ -36,30 +36,30 @@ class HadoopFairScheduler(ContainerScheduler):
         settings = configuration.queues
         assert isinstance(settings, FairSettings)
         self._settings = settings
-        self.book = book = FairBook(settings, nodes, grants)
+        self.cluster = cluster = FairCluster(settings, nodes, grants)
         if configuration.explains:
-            self.diary = book.diary = Diary()
-        self._queues = {queue.settings.path: queue for queue in book.root.below()}
+            self.wait_log = cluster.wait_log = WaitLog()
+        self._queues = {queue.settings.path: queue for queue in cluster.root.below()}
         self._held: dict[FairApplicationState, None] = {}
         self._running: Counter[str] = Counter()
         self._hosts = Hosts(node.size for node in nodes)
         self._resting = Resting(grants, configuration.node_heartbeat)
         self._starving: Starving | None = None
         if settings.preemption is not None:
-            self._starving = Starving(settings.preemption, book, nodes)
+            self._starving = Starving(settings.preemption, cluster, nodes)
         period = configuration.master_heartbeat
-        self._serving = FairServing(book, nodes, grants, period, self._starving)
+        self._serving = FairServing(cluster, nodes, grants, period, self._starving)
 
     @property
     def first(self) -> Application | None:
         """Some application that waits for containers, or keeps a node."""
-        for each in (*self.book.wanting, *self.book.keepers.values()):
+        for each in (*self.cluster.wanting, *self.cluster.keepers.values()):
             return each.application
         return None
 
     def waiting(self) -> Iterable[Application]:
         """Give those that ask for containers."""
-        return (each.application for each in self.book.wanting)
+        return (each.application for each in self.cluster.wanting)
 
     def refusal(self, application: Application) -> str:
         """Say why an application is not let in: no rule has a queue for it."""
@@ -77,9 +77,9 @@ class HadoopFairScheduler(ContainerScheduler):
                 queue.settings.path,
                 not queue.settings.is_parent,
                 queue.steady.memory,
-                min(queue.maximum.memory, self.book.total.memory),
+                min(queue.maximum.memory, self.cluster.total.memory),
             )
-            for queue in self.book.root.below()
+            for queue in self.cluster.root.below()
         ]
 
     def submitted(self, application: Application) -> None:
@@ -87,12 +87,12 @@ class HadoopFairScheduler(ContainerScheduler):
         leaf = self._leaf(application)
         asks = Asks(application, self._hosts, FairAsk)
         each = FairApplicationState(application, leaf, application.start, asks)
-        self.book.states[application] = each
+        self.cluster.states[application] = each
         self._held[each] = None
         self._asks(each)
         self._let_run()
-        if self.diary is not None and not each.runs:
-            self.diary.note(application, application.start, PARALLEL)
+        if self.wait_log is not None and not each.runs:
+            self.wait_log.note(application, application.start, PARALLEL)
 
     def _leaf(self, application: Application) -> FairQueueState:
         """Give the leaf of an application, which may have to be made, with its parents."""
@@ -101,7 +101,7 @@ class HadoopFairScheduler(ContainerScheduler):
         if found.path not in self._queues:
             above = self._make(found.path.rpartition(".")[0])
             self._queues[found.path] = above.add_child(found)
-            self.book.root.update_steady()
+            self.cluster.root.update_steady()
         return self._queues[found.path]
 
     def _make(self, path: str) -> FairQueueState:
@@ -116,22 +116,22 @@ class HadoopFairScheduler(ContainerScheduler):
             most = self._settings.most_by_user.get(each.user, self._settings.most_of_user)
             if most is not None and self._running[each.user] >= most:
                 continue
-            if any(_is_full(queue) for queue in each.leaf):
+            if any(_is_full(queue) for queue in each.leaf.path):
                 continue
             del self._held[each]
             each.runs = True
             each.leaf.applications[each] = None
             each.leaf.members_changed()
             self._running[each.user] += 1
-            for queue in each.leaf:
+            for queue in each.leaf.path:
                 queue.running += 1
-            self.book.refresh(each)
+            self.cluster.refresh(each)
         self._look_on()
 
     def _asks(self, each: FairApplicationState) -> None:
         """Read what an application asks for."""
         each.asks.read()
-        self.book.refresh(each)
+        self.cluster.refresh(each)
         self._look_on()
 
     def freed(self, application: Application) -> None:
@@ -139,49 +139,49 @@ class HadoopFairScheduler(ContainerScheduler):
 
     def released(self, container: Container) -> None:
         """Count a container no more."""
-        self.book.released(container)
+        self.cluster.released(container)
         if self._starving is not None:
             self._starving.released(container)
         self._look_on()
 
     def began(self, application: Application) -> None:
         """Let it ask for containers of tasks."""
-        self._asks(self.book.states[application])
+        self._asks(self.cluster.states[application])
 
     def asks_again(self, application: Application) -> None:
         """Let it ask for what was killed, or had to wait."""
-        self._asks(self.book.states[application])
+        self._asks(self.cluster.states[application])
 
     def starts_over(self, application: Application) -> None:
         """Let it ask for an AppMaster again."""
-        each = self.book.states[application]
-        self.book.let_go(each)
-        self.book.count_master(each, -1)
+        each = self.cluster.states[application]
+        self.cluster.let_go(each)
+        self.cluster.count_master(each, -1)
         self._asks(each)
 
     def left(self, application: Application) -> None:
         """Count an application no more, and let others run."""
-        each = self.book.states[application]
-        self.book.let_go(each)
-        self.book.count_master(each, -1)
+        each = self.cluster.states[application]
+        self.cluster.let_go(each)
+        self.cluster.count_master(each, -1)
         each.runs, each.has_left = False, True
         each.asks.clear()
-        self.book.refresh(each)
+        self.cluster.refresh(each)
         del each.leaf.applications[each]
         each.leaf.members_changed()
         self._running[each.user] -= 1
-        for queue in each.leaf:
+        for queue in each.leaf.path:
             queue.running -= 1
         self._let_run()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give what the node has free."""
-        book, serving = self.book, self._serving
+        cluster, serving = self.cluster, self._serving
         self._resting.came(node)
-        book.update(now)
+        cluster.update(now)
         self._look_on()
         given = serving.serve(node, now)
-        book.note_free()
+        cluster.note_free()
         counts = serving.has_counted or node.reservation is not None
         goes_on = given or (counts and self.grants.hopes())
         if not goes_on:
@@ -194,15 +194,15 @@ class HadoopFairScheduler(ContainerScheduler):
 
         If there are news, all do. If shares may be others at the next update, one does.
         """
-        book = self.book
-        if book.has_news:
-            book.has_news = False
-            book.blocked.clear()
+        cluster = self.cluster
+        if cluster.has_news:
+            cluster.has_news = False
+            cluster.blocked.clear()
             self._resting.rouse()
-        if not book.wanting:
+        if not cluster.wanting:
             self._resting.calm()
-        if book.is_stale:
-            self._resting.wake_at(book.next_update)
+        if cluster.is_stale:
+            self._resting.wake_at(cluster.next_update)
 
     @property
     def patience(self) -> int | None:
@@ -213,9 +213,9 @@ class HadoopFairScheduler(ContainerScheduler):
         """Give the containers whose time has come."""
         if self._starving is None:
             return []
-        self.book.update(now)
+        self.cluster.update(now)
         found = self._starving.round(now)
-        self.book.has_news |= self._starving.has_changed and bool(self.book.blocked)
+        self.cluster.has_news |= self._starving.has_changed and bool(self.cluster.blocked)
         self.killed += found
         self._look_on()
         return [each.container for each in found]

@@ -10,7 +10,7 @@ from typing import Literal
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode, Locality
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.line import ANY, RACK, FairAsk, Request, Requests
 from rebecsim.clusters.yarn.queues.fair.policies import calculator_of, is_below
 from rebecsim.clusters.yarn.queues.fair.reasons import FairReasons
@@ -29,14 +29,14 @@ class FairServing:
 
     def __init__(
         self,
-        book: FairBook,
+        cluster: FairCluster,
         nodes: Sequence[ClusterNode],
         grants: Grants,
         period: int,
         starving: Starving | None,
     ) -> None:
-        self._book = book
-        self._settings = settings = book.settings
+        self._cluster = cluster
+        self._settings = settings = cluster.settings
         self._nodes = nodes
         self._nodes_of = Counter(node.size.rack for node in nodes)
         self._grants = grants
@@ -50,8 +50,8 @@ class FairServing:
         self._now = 0
         self.has_counted = False
         self.reasons: FairReasons | None = None
-        if book.diary is not None:
-            self.reasons = FairReasons(book, book.diary)
+        if cluster.wait_log is not None:
+            self.reasons = FairReasons(cluster, cluster.wait_log)
 
     def serve(self, node: ClusterNode, now: int) -> bool:
         """Give what a node has free; give whether that, or a reservation, came of it."""
@@ -78,10 +78,10 @@ class FairServing:
             served = self._serve_reserved(node)
             if served is not None:
                 return served or count > 0
-        half = Resources(node.memory // 2, node.cores // 2)
+        half = node.free.times(0.5)
         given = NONE
         while node.reservation is None:
-            got = self._queue(self._book.root, node)
+            got = self._queue(self._cluster.root, node)
             if got is None:
                 break
             count += 1
@@ -96,36 +96,35 @@ class FairServing:
 
     def _serve_reserved(self, node: ClusterNode) -> bool | None:
         """Give a node to whom it is kept for; None: nobody needs it any more."""
-        each = self._book.keepers[node]
+        each = self._cluster.keepers[node]
         ask = each.kept[node]
         if not (each.wants and ask.count and self._may_run(each.leaf, ask.request, node)):
-            self._book.unreserve(node)
+            self._cluster.unreserve(node)
             return None
-        fits = ask.size.within(_free(node))
+        fits = ask.size.within(node.free)
         near = self._near(each, ask, node) if fits else None
         if near is None:
             if self.reasons is not None:
                 self.reasons.refuse(each, records.LOCALITY if fits else records.NO_ROOM)
             each.application.decisions.reject()
             return False
-        self._book.unreserve(node)
+        self._cluster.unreserve(node)
         self._give(each, ask, node, near)
         return True
 
     def _may_run(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
         """Whether a node is large enough for a request, and its queues have room."""
-        whole = Resources(node.size.memory, node.size.cores)
-        return request.size.within(whole) and self._has_room(leaf, request)
+        return request.size.within(node.total) and self._has_room(leaf, request)
 
     def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
         """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
         for queue in leaf.limited:
             if not queue.used.plus(request.size).within(queue.maximum):
-                self._book.blocked.add(queue)
+                self._cluster.blocked.add(queue)
                 return False
         limit = self._master_limit(leaf) if request.is_master else None
         if limit is not None and not leaf.masters.plus(request.size).within(limit):
-            self._book.blocked |= {leaf, self._book.root}
+            self._cluster.blocked |= {leaf, self._cluster.root}
             return False
         return True
 
@@ -137,7 +136,7 @@ class FairServing:
         """
         if leaf.settings.master_share == -1:
             return None
-        share, free = leaf.share, self._book.free.least(leaf.maximum)
+        share, free = leaf.share, self._cluster.free.least(leaf.maximum)
         of = Resources(share.memory or free.memory, share.cores or free.cores)
         return Resources(*(math.ceil(leaf.settings.master_share * have) for have in of))
 
@@ -157,8 +156,9 @@ class FairServing:
         """Give a container to the first in the line of a leaf who can have one; give its size."""
         gives: set[Requests] = set()
         keeps: set[Requests] = set()
+        free = node.free
         for requests in leaf.line.requests:
-            found = "give" if self.reasons is not None else self._hope(leaf, requests, node)
+            found = "give" if self.reasons is not None else self._hope(leaf, requests, node, free)
             if found is not None:
                 (gives if found == "give" else keeps).add(requests)
         if not gives:
@@ -179,7 +179,10 @@ class FairServing:
         Only who has less than the share may, so others need not be looked at.
         """
         line = leaf.line
-        for each, requests in line.starved() if keeps else ():
+        if not keeps:
+            line.refuse_all()
+            return None
+        for each, requests in line.starved():
             if requests not in keeps or (got := self._offered(each, node)) is None:
                 continue
             for other, its in line.with_requests():
@@ -188,7 +191,7 @@ class FairServing:
                 self._pass_over(other, its, keeps)
             return got
         line.refuse_all()
-        self._book.blocked.update((leaf, requests) for requests in keeps)
+        self._cluster.blocked.update((leaf, requests) for requests in keeps)
         return None
 
     def _pass_over(
@@ -197,26 +200,25 @@ class FairServing:
         """Take note that an application gets nothing, though it might reserve the node later."""
         each.application.decisions.reject()
         if requests in keeps:
-            self._book.blocked.add(each)
+            self._cluster.blocked.add(each)
 
     def _hope(
-        self, leaf: FairQueueState, requests: Requests, node: ClusterNode
+        self, leaf: FairQueueState, requests: Requests, node: ClusterNode, free: Resources
     ) -> Literal["give", "keep"] | None:
         """Say what those of a leaf that ask for the same can hope for on a node, if anything.
 
         Who waits for nearer nodes, or for whom containers are killed, has to be asked.
         """
         asks_all = self._waits or self._starving is not None
-        free = _free(node)
         for place, each in enumerate(requests):
             fits = each.size.within(free)
             is_possible = fits or self._waits or self._is_large(leaf, each.size)
             if is_possible and self._may_run(leaf, each, node):
                 if asks_all:
                     return "give"
-                before = (other for other in requests[:place] if not other.size.within(free))
-                if any(self._may_run(leaf, other, node) for other in before):
-                    return None  # which comes first, and gets nothing
+                for other in requests[:place]:
+                    if not other.size.within(free) and self._may_run(leaf, other, node):
+                        return None  # which comes first, and gets nothing
                 return "give" if fits else "keep"
         return None
 
@@ -245,7 +247,7 @@ class FairServing:
                 if reasons is not None:
                     reasons.refuse(each, records.LOCALITY)
                 continue
-            if ask.size.within(_free(node)):
+            if ask.size.within(node.free):
                 decisions.total += 1
                 self._give(each, ask, node, near)
                 return ask.size
@@ -283,17 +285,17 @@ class FairServing:
         if self._starving is not None and self._starving.is_first_on(node, each):
             return "containers are killed for it there"
         if not self._is_starved(each):
-            self._book.blocked.add(each)
+            self._cluster.blocked.add(each)
             return "it is not reserved for a job that has its fair share"
         if near == "node" or self._may_keep_more(each, near, node):
             return ""
-        self._book.blocked.add(each)
+        self._cluster.blocked.add(each)
         return "the job has reserved as many as it may"
 
     def _is_starved(self, each: FairApplicationState) -> bool:
         if self._starving is not None:
             return self._starving.is_starved(each)
-        return is_below(each.leaf.settings.policy, each.used, each.share, self._book.total)
+        return is_below(each.leaf.settings.policy, each.used, each.share, self._cluster.total)
 
     def _may_keep_more(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
         """Whether an application has reserved few nodes, of a rack or of all."""
@@ -307,14 +309,17 @@ class FairServing:
 
     def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether a container is so large that nodes are kept for it."""
-        calculator = calculator_of(leaf.settings.policy)
-        return not calculator.less(self._book.total, size, self._large)
+        found = leaf.large.get(size)
+        if found is None:
+            calculator = calculator_of(leaf.settings.policy)
+            found = leaf.large[size] = not calculator.less(self._cluster.total, size, self._large)
+        return found
 
     def _reserve(self, each: FairApplicationState, ask: FairAsk, node: ClusterNode) -> None:
         if self.reasons is not None:
             self.reasons.serve(each, records.RESERVED)
         each.kept[node] = ask
-        self._book.keepers[node] = each
+        self._cluster.keepers[node] = each
         each.application.decisions.reserved += 1
         self._grants.reserve(each.application, node)
 
@@ -327,7 +332,7 @@ class FairServing:
         application.decisions.accepted += 1
         task = each.asks.bring_forward(ask, size, near)
         if ask.is_master:
-            self._book.count_master(each, 1)
+            self._cluster.count_master(each, 1)
         self._grants.allocate(application, node, task.memory)
         container = application.containers[-1]
         container.locality = each.asks.locality(size, task)
@@ -336,8 +341,4 @@ class FairServing:
         each.count(container, 1)
         if self._starving is not None:
             self._starving.given(each, node, ask.size)
-        self._book.refresh(each)
-
-
-def _free(node: ClusterNode) -> Resources:
-    return Resources(node.memory, node.cores)
+        self._cluster.refresh(each)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.fair.book import FairBook
+from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
@@ -39,13 +39,13 @@ class Starving:
     def __init__(
         self,
         rules: FairPreemption,
-        book: FairBook,
+        cluster: FairCluster,
         nodes: Sequence[ClusterNode],
     ) -> None:
         self._rules = rules
-        self._root = book.root
-        self._states = book.states
-        self._total = book.total
+        self._root = cluster.root
+        self._states = cluster.states
+        self._total = cluster.total
         self._nodes = nodes
         self.has_changed = False
         self._chosen: dict[Container, _Chosen] = {}
@@ -170,7 +170,7 @@ class Starving:
                 of_node = self._first.setdefault(node, {})
                 for container in containers:
                     self._chosen[container] = _Chosen(each, now)
-                    of_node[each] = of_node.get(each, NONE).plus(_size(container))
+                    of_node[each] = of_node.get(each, NONE).plus(container.size)
         each.not_before = now + self._pause
 
     def _best(
@@ -200,8 +200,7 @@ class Starving:
 
         What is free on it and not meant for others counts; one container is looked at in any case.
         """
-        free = Resources(node.memory, node.cores)
-        free = free.minus(total_of(self._first.get(node, {}).values())).not_negative()
+        free = node.free.minus(total_of(self._first.get(node, {}).values())).not_negative()
         lost: dict[FairApplicationState, Resources] = {}
         found: list[Container] = []
         masters = 0
@@ -211,14 +210,14 @@ class Starving:
             state = self._owner(container)
             if state is not None and state is not taker and not container.application.leaving:
                 had = lost.get(state, doomed.get(state.application, NONE))
-                after = had.plus(_size(container))
+                after = had.plus(container.size)
                 policy = state.leaf.settings.policy
                 if not is_below(policy, state.used.minus(after), state.share, self._total):
                     masters += container.task.is_master
                     if most_masters is not None and masters >= most_masters:
                         return None
                     lost[state] = after
-                    free = free.plus(_size(container))
+                    free = free.plus(container.size)
                     found.append(container)
             if size.within(free):
                 return found
@@ -229,14 +228,10 @@ class Starving:
         found: dict[Application, Resources] = {}
         for container in (*self._chosen, *self._dying):
             application = container.application
-            found[application] = found.get(application, NONE).plus(_size(container))
+            found[application] = found.get(application, NONE).plus(container.size)
         return found
 
     def _owner(self, container: Container) -> FairApplicationState | None:
         """Give whose container that is; None: it may not be killed."""
         found = self._states[container.application]
         return found if found.leaf.is_preemptable else None
-
-
-def _size(container: Container) -> Resources:
-    return Resources(container.memory, container.task.cores)

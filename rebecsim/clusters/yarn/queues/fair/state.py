@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import log, log1p
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.kit.hadoop import UNLIMITED, Claim, fair_shares
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.asks import Asks
 from rebecsim.clusters.yarn.queues.fair.line import FairAsk, Requests, ServiceLine
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared, in_order
@@ -22,10 +23,12 @@ class FairQueueState(FairShared):
     Attributes:
         settings: what the file says of it.
         parent: above it, None for root.
+        path: the queue and those above it.
         children: below it.
         applications: of a leaf, those that run.
         line: of a leaf, those of them that ask for containers.
         limited: the queue and those above it, as far as they have a maximum.
+        large: whether a node is reserved for containers of a size; see `FairServing`.
         running: how many run in it and below it.
         asking: how many of these ask for containers.
         masters: what AppMasters have.
@@ -39,11 +42,13 @@ class FairQueueState(FairShared):
         super().__init__(settings.path)
         self.settings = settings
         self.parent = parent
+        self.path: list[FairQueueState] = [self, *(parent.path if parent else ())]
         self.minimum = settings.minimum
         self.maximum = settings.maximum_of(total)
         self.weight = settings.weight
         self.children: list[FairQueueState] = []
-        self.limited = [queue for queue in self if queue.maximum != _NO_MAXIMUM]
+        self.limited = [queue for queue in self.path if queue.maximum != _NO_MAXIMUM]
+        self.large: dict[Resources, bool] = {}
         self.applications: dict[FairApplicationState, None] = {}
         self.line = ServiceLine(settings.policy, total)
         self.running = self.asking = 0
@@ -56,13 +61,6 @@ class FairQueueState(FairShared):
         self._served: list[FairQueueState] | None = None  # children in their order, if it is right
         for child in settings.children:
             self.add_child(child)
-
-    def __iter__(self) -> Iterator[FairQueueState]:
-        """Give the queue and those above it."""
-        queue: FairQueueState | None = self
-        while queue is not None:
-            yield queue
-            queue = queue.parent
 
     def add_child(self, settings: FairQueueSettings) -> FairQueueState:
         """Make a queue below it."""
@@ -98,7 +96,7 @@ class FairQueueState(FairShared):
 
     def count(self, size: Resources) -> None:
         """Count what is used in it, and so in those above it; less if negative."""
-        for queue in self:
+        for queue in self.path:
             queue.used = queue.used.plus(size)
             queue._served = None
 
@@ -215,13 +213,13 @@ class FairApplicationState(FairShared):
         if self.demand == before:
             return
         self.leaf.add_demand(self.demand.minus(before))
-        weight = single(log1p(self.demand.memory) / log(2)) if by_size else 1.0
+        weight = float32(log1p(self.demand.memory) / log(2)) if by_size else 1.0
         if weight != self.weight:
             self.weight = weight
             self.leaf.members_changed()
 
     def count(self, container: Container, sign: int) -> None:
         """Count a container that it has got, or no more."""
-        size = Resources(sign * container.memory, sign * container.task.cores)
+        size = container.size if sign > 0 else NONE.minus(container.size)
         self.used = self.used.plus(size)
         self.leaf.count(size)

@@ -10,11 +10,11 @@ from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.line import Requests
 from rebecsim.clusters.yarn.queues.fair.policies import FairShared
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
-from rebecsim.clusters.yarn.records import TURN, Diary
+from rebecsim.clusters.yarn.records import TURN, WaitLog
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class FairBook:
+class FairCluster:
     """Queues and applications, what they have and what they ask for.
 
     Attributes:
@@ -26,18 +26,19 @@ class FairBook:
         keepers: for whom nodes are reserved.
         free: of the cluster, as the limits of AppMasters know it.
         is_stale: whether shares may be others when they are updated.
+        next_update: from when on a heartbeat updates them (ms).
         blocked: who kept a node from being given, but for its size: a queue at its maximum, or an
             application that may not reserve it; if all of a leaf that ask for the same may not,
             the leaf and what they ask for. If they may, the node is worth another look.
         has_news: whether all nodes are worth one.
-        diary: why applications wait; None: that is not noted.
+        wait_log: why applications wait; None: that is not noted.
     """
 
     def __init__(
         self, settings: FairSettings, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         self.settings = settings
-        self.total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self.total = total_of(node.total for node in nodes)
         self.root = FairQueueState(settings.root, None, self.total)
         self.root.share = self.root.steady = self.total
         self.root.update_steady()
@@ -46,12 +47,13 @@ class FairBook:
         self.keepers: dict[ClusterNode, FairApplicationState] = {}
         self.free = self.total
         self.is_stale = True
+        self.next_update = 0
         self.blocked: set[FairShared | tuple[FairQueueState, Requests]] = set()
         self.has_news = False
-        self.diary: Diary | None = None
+        self.wait_log: WaitLog | None = None
         self._grants = grants
         self._touched: dict[FairApplicationState, None] = {}
-        self._updated: int | None = None
+        self._noted: Resources | None = None  # what was used when free resources were noted
 
     def refresh(self, each: FairApplicationState) -> None:
         """Take note of whether an application asks for containers, and of what it has and asks."""
@@ -62,16 +64,16 @@ class FairBook:
         self._place(each)
         if wants == before:
             return
-        for queue in each.leaf:
+        for queue in each.leaf.path:
             queue.asking += 1 if wants else -1
         if wants:
             self.wanting[each] = None
         else:
             del self.wanting[each]
-        if self.diary is not None and wants:
-            self.diary.note(each.application, self._grants.clock, TURN)
-        elif self.diary is not None:
-            self.diary.has_all(each.application, self._grants.clock)
+        if self.wait_log is not None and wants:
+            self.wait_log.note(each.application, self._grants.clock, TURN)
+        elif self.wait_log is not None:
+            self.wait_log.has_all(each.application, self._grants.clock)
 
     def _place(self, each: FairApplicationState) -> None:
         """Put it in the line of its leaf if it asks for containers, and did at the last update."""
@@ -93,7 +95,7 @@ class FairBook:
         each = self.states[container.application]
         each.count(container, -1)
         self.refresh(each)
-        self.has_news |= self._is_blocked(each) or not self.blocked.isdisjoint(each.leaf)
+        self.has_news |= self._is_blocked(each) or not self.blocked.isdisjoint(each.leaf.path)
 
     def count_master(self, each: FairApplicationState, sign: int) -> None:
         """Count the AppMaster of an application among those of its leaf, or no more."""
@@ -119,11 +121,6 @@ class FairBook:
         self._grants.wake(node)
         self.has_news |= self._is_blocked(each)
 
-    @property
-    def next_update(self) -> int:
-        """From when on a heartbeat updates shares (ms)."""
-        return 0 if self._updated is None else (self._updated + 1) * self.settings.update
-
     def update(self, now: int) -> None:
         """Compute demands and shares, at the first heartbeat of each interval.
 
@@ -131,7 +128,8 @@ class FairBook:
         """
         if not self.is_stale or now < self.next_update:
             return
-        self.is_stale, self._updated = False, now // self.settings.update
+        self.is_stale = False
+        self.next_update = (now // self.settings.update + 1) * self.settings.update
         for each in self._touched:
             each.update_demand(by_size=self.settings.by_size)
             self._place(each)
@@ -146,5 +144,8 @@ class FairBook:
         Updates of shares and heartbeats end with that. So what a heartbeat gives counts at the next
         one.
         """
-        before, self.free = self.free, self.total.minus(self.root.used)
+        if self._noted is self.root.used:
+            return
+        self._noted = self.root.used
+        before, self.free = self.free, self.total.minus(self._noted)
         self.has_news |= self.root in self.blocked and not self.free.within(before)

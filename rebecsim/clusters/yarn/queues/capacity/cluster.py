@@ -1,16 +1,18 @@
-"""What all parts of the Capacity Scheduler look things up in."""
+"""The cluster as the Capacity Scheduler knows it: nodes, queues, and who asks for containers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
+from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, single
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
-from rebecsim.clusters.yarn.records import Diary
+from rebecsim.clusters.yarn.records import WaitLog
 
 
 def label_of(node: ClusterNode) -> str:
@@ -19,7 +21,7 @@ def label_of(node: ClusterNode) -> str:
     return labels[0].name if labels else ""
 
 
-class Book:
+class CapacityCluster:
     """The cluster and its queues.
 
     Attributes:
@@ -35,7 +37,7 @@ class Book:
         states: applications that have been submitted.
         asking: those that ask for containers, be they let in or not, in no order that matters.
         keepers: for whom nodes are kept.
-        diary: why applications wait; None: that is not noted.
+        wait_log: why applications wait; None: that is not noted.
     """
 
     def __init__(
@@ -48,12 +50,9 @@ class Book:
         self.period = period
         self.totals: dict[str, Resources] = {"": NONE}
         for node in nodes:
-            label, size = label_of(node), node.size
-            found = self.totals.get(label, NONE)
-            self.totals[label] = found.plus(Resources(size.memory, size.cores))
-        largest = Resources(
-            max(node.size.memory for node in nodes), max(node.size.cores for node in nodes)
-        )
+            label = label_of(node)
+            self.totals[label] = self.totals.get(label, NONE).plus(node.total)
+        largest = reduce(Resources.most, (node.total for node in nodes))
         self.most = settings.allocations.maximum or largest
         limits = {
             label: effective(settings.root, label, total, legacy=settings.legacy)
@@ -68,7 +67,7 @@ class Book:
         self.states: dict[Application, ApplicationState] = {}
         self.asking: dict[ApplicationState, None] = {}
         self.keepers: dict[ClusterNode, ApplicationState] = {}
-        self.diary: Diary | None = None
+        self.wait_log: WaitLog | None = None
 
     def text(self, some: Resources) -> str:
         """Show what counts of some resources."""
@@ -88,8 +87,8 @@ class Book:
             self.step,
             limits.minimum,
             limits.maximum,
-            single(leaf.settings.user_percent),
-            single(leaf.settings.user_factor),
+            float32(leaf.settings.user_percent),
+            float32(leaf.settings.user_factor),
         )
 
     def see(self, leaf: LeafState, limit: Resources) -> None:
@@ -118,14 +117,14 @@ class Book:
         if wants != each.wants:
             each.wants = wants
             more = 1 if wants else -1
-            for queue in leaf:
+            for queue in leaf.path:
                 queue.asking[each.label] = queue.asking.get(each.label, 0) + more
             if wants:
                 self.asking[each] = None
             else:
                 del self.asking[each]
-                if self.diary is not None:
-                    self.diary.has_all(each.application, now)
+                if self.wait_log is not None:
+                    self.wait_log.has_all(each.application, now)
                 leaf.users.asks_no_more(each)
                 leaf.changed_at = now
         is_served = wants and each in leaf.active
