@@ -5,10 +5,12 @@ A name that is not in the table is looked for among the commands of installed pl
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -18,13 +20,6 @@ from rebecsim.cli.options import keep_inputs
 
 if TYPE_CHECKING:
     from rebecsim.clusters.kinds import Command
-
-WRITE = "Write and run a model"
-VERIFY = "Verify a model"
-COMPARE = "Compare policies"
-WORKLOADS = "Run a cluster on your own workload"
-PROGRAM = "The program itself"
-
 
 class Listed(NamedTuple):
     """A command before it is imported: the module that registers it, and what its help says.
@@ -39,165 +34,19 @@ class Listed(NamedTuple):
     example: str
     place: int = 0
 
-    def load(self) -> None:
-        """Import its module, which registers it."""
-        import_module(self.module)
 
 
-COMMANDS = {
-    "check": Listed(
-        "rebecsim.cli.models.check",
-        "Check models: syntax, names and types.",
-        WRITE,
-        "check models/ticket_service.rebeca",
-    ),
-    "new": Listed(
-        "rebecsim.cli.models.check",
-        "Write a small model to start from, with properties and a test.",
-        WRITE,
-        "new kiosk",
-    ),
-    "format": Listed(
-        "rebecsim.cli.models.check",
-        "Lay out models as the editor does; comments stay.",
-        WRITE,
-        "format models/ticket_service.rebeca --check",
-    ),
-    "generate": Listed(
-        "rebecsim.cli.models.simulate",
-        "Generate one model for each configuration of a scenario.",
-        WRITE,
-        "generate for_edf --out generated",
-    ),
-    "simulate": Listed(
-        "rebecsim.cli.models.simulate",
-        "Run a model and show each message; --runs: many runs.",
-        WRITE,
-        "simulate models/ticket_service.rebeca --until 12",
-    ),
-    "step": Listed(
-        "rebecsim.cli.models.step",
-        "Choose each message of a run yourself, and take it back.",
-        WRITE,
-        "step models/ticket_service.rebeca",
-    ),
-    "live": Listed(
-        "rebecsim.cli.models.live",
-        "Run a model in real time: each rebec is an actor.",
-        WRITE,
-        "live models/ticket_service.rebeca --speed 0 --until 20",
-    ),
-    "draw": Listed(
-        "rebecsim.cli.models.explore",
-        "Draw who knows whom in a model, or its state space.",
-        WRITE,
-        "draw models/ticket_service.rebeca --out topology.svg",
-    ),
-    "web": Listed(
-        "rebecsim.cli.program",
-        "Explore models and run studies in a browser, on this machine.",
-        WRITE,
-        "web models/",
-    ),
-    "explore": Listed(
-        "rebecsim.cli.models.explore",
-        "Try all message orders and choices; look for violations.",
-        VERIFY,
-        "explore models/ticket_service.rebeca",
-    ),
-    "races": Listed(
-        "rebecsim.cli.models.races",
-        "Find the message orders that matter, and what they change.",
-        VERIFY,
-        "races models/ticket_service.rebeca",
-    ),
-    "exact": Listed(
-        "rebecsim.cli.models.quantities",
-        "Compute best case, worst case and mean over all orders.",
-        VERIFY,
-        "exact models/ticket_service.rebeca --until 12 --reward office.left",
-    ),
-    "estimate": Listed(
-        "rebecsim.cli.models.quantities",
-        "Estimate probabilities from random runs, to within an error.",
-        VERIFY,
-        "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
-    ),
-    "replay": Listed(
-        "rebecsim.cli.models.explore",
-        "Replay a saved counterexample and check that it fits.",
-        VERIFY,
-        "replay found.json models/ticket_service.rebeca",
-    ),
-    "conformance": Listed(
-        "rebecsim.cli.models.conformance",
-        "Compare verdicts and state counts with those of a suite.",
-        VERIFY,
-        "conformance conformance/",
-    ),
-    "compare": Listed(
-        "rebecsim.cli.studies.compare",
-        "Compare policies: tables, charts, data and a report.",
-        COMPARE,
-        "compare for_edf --replications 100 --out results",
-    ),
-    "scenarios": Listed(
-        "rebecsim.cli.studies.compare",
-        "List the built-in scenarios and policies.",
-        COMPARE,
-        "scenarios",
-    ),
-    "report": Listed(
-        "rebecsim.cli.studies.store",
-        "Draw the report of a stored run again; nothing is simulated.",
-        COMPARE,
-        "report results",
-    ),
-    "diff": Listed(
-        "rebecsim.cli.studies.store",
-        "Compare two stored runs: settings and figures.",
-        COMPARE,
-        "diff results/before results/after",
-    ),
-    "runs": Listed(
-        "rebecsim.cli.studies.store",
-        "List all runs in a directory.",
-        COMPARE,
-        "runs results",
-    ),
-    "query": Listed(
-        "rebecsim.cli.studies.store",
-        "Query stored runs with SQL.",
-        COMPARE,
-        'query "from cells" results',
-    ),
-    "reproduce": Listed(
-        "rebecsim.cli.studies.reproduce",
-        "Run published experiments; compare with the printed figures.",
-        COMPARE,
-        "reproduce against_mdf",
-    ),
-    "workload": Listed(
-        "rebecsim.cli.workloads.workload",
-        "Describe, generate, cut and convert workloads.",
-        WORKLOADS,
-        "workload info log.swf",
-        place=5,
-    ),
-    "cache": Listed(
-        "rebecsim.cli.program",
-        "Show or clear what is kept between runs.",
-        PROGRAM,
-        "cache",
-    ),
-    "lsp": Listed(
-        "rebecsim.cli.program",
-        "Serve an editor over the Language Server Protocol.",
-        PROGRAM,
-        "lsp",
-    ),
-}
-"""The commands of the program itself; those of kinds of clusters come from their folders."""
+def _own_commands() -> dict[str, Listed]:
+    """Read the commands of the program itself; those of kinds come from their folders."""
+    file = Path(__file__).parent / "commands.toml"
+    return {
+        name: Listed(panel=panel, **said | {"module": f"rebecsim.cli.{said['module']}"})
+        for panel, commands in tomllib.loads(file.read_text("utf-8")).items()
+        for name, said in commands.items()
+    }
+
+
+COMMANDS = _own_commands()
 
 
 @cache
@@ -205,8 +54,9 @@ def all_commands() -> Mapping[str, Listed]:
     """Give all commands, in the order of the help."""
     from rebecsim.clusters.kinds import commands_of_kinds
 
+    panel = COMMANDS["workload"].panel
     found = COMMANDS | {
-        name: Listed(module=module, panel=WORKLOADS, **said)
+        name: Listed(module=module, panel=panel, **said)
         for module, name, said in commands_of_kinds()
     }
     panels = list(dict.fromkeys(listed.panel for listed in COMMANDS.values()))
@@ -295,7 +145,7 @@ def _imported(name: str) -> Any:
         brought = _of_plugins()[name]
         command, example = _alone(brought), brought.example
     else:
-        listed.load()
+        import_module(listed.module)
         group = typer.main.get_command(app)
         assert isinstance(group, _Commands)
         command, example = group.imported[name], listed.example
