@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import complain, say
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app, complain, say
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.wording import counted

@@ -92,7 +92,7 @@ class Command:
 
 
 commands: Registry[Command] = Registry("command")
-"""Those of plug-ins; `rebecsim.cli.commands` lists those of the package, which come first."""
+"""Those of plug-ins; `rebecsim.cli.app` lists those of the package, which come first."""
 
 
 def require_command(command: object) -> None:

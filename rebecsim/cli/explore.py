@@ -14,14 +14,15 @@ from rebecsim.cli.app import (
     Core,
     EngineName,
     Patience,
+    app,
     complain,
     console,
+    grouped,
     open_model,
     say,
     say_parts,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
+from rebecsim.cli.asking import (
     Json,
     LimitOptions,
     ModelFile,
@@ -30,7 +31,6 @@ from rebecsim.cli.models.asking import (
     WrittenTests,
     watching,
 )
-from rebecsim.cli.options import grouped
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import require
 from rebecsim.files import write_text

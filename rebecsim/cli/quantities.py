@@ -16,15 +16,16 @@ from rebecsim.cli.app import (
     EngineName,
     Law,
     Workers,
+    app,
     complain,
     error_console,
     given,
+    grouped,
     open_model,
     say,
     say_parts,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
+from rebecsim.cli.asking import (
     EndsAtDeadlines,
     GoesWrong,
     Json,
@@ -34,7 +35,6 @@ from rebecsim.cli.models.asking import (
     Until,
     watching,
 )
-from rebecsim.cli.options import grouped
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, Patience, console, open_model, say
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
+from rebecsim.cli.app import Core, Patience, app, console, open_model, say
+from rebecsim.cli.asking import ModelFile, PerhapsUntil
 from rebecsim.errors import ExitCode
 from rebecsim.report.message_lines import MessageLines
 from rebecsim.wording import counted

@@ -13,10 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, complain, console, open_model, say
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import Core, app, complain, console, open_model, say
+from rebecsim.cli.asking import ModelFile, Tts
 from rebecsim.cli.endings import ending_of
-from rebecsim.cli.models.asking import ModelFile, Tts
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import complain, given, say
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
+from rebecsim.cli.app import app, complain, given, grouped, say
+from rebecsim.cli.asking import (
     Json,
     LimitOptions,
     ModelFile,
@@ -21,7 +20,6 @@ from rebecsim.cli.models.asking import (
     WrittenTests,
     watching,
 )
-from rebecsim.cli.options import grouped
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_text
 from rebecsim.wording import counted

@@ -27,15 +27,15 @@ from rebecsim.cli.app import (
     ScenarioName,
     Trust,
     Workers,
+    app,
     complain,
     consent_of,
     console,
     error_console,
+    grouped,
     say,
     use_plugins,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
 from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.errors import ExitCode, WorkerKilledError
