@@ -10,7 +10,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
@@ -29,17 +29,28 @@ if TYPE_CHECKING:
     from rebecsim.interface import LoadedModel
 
 
+GroupsOfKinds = tuple[Any, ...]
+"""The options of `compare` that kinds of clusters bring; see `grouped`."""
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command as typer has to see it: each field of a dataclass is an option of its own.
 
-    The options stand in the order of the parameters, those of a group in that of its fields.
+    The options stand in the order of the parameters, those of a group in that of its fields. A
+    parameter of the type `GroupsOfKinds` gets all groups that kinds of clusters bring.
     """
     groups: dict[str, type] = {}
+    of_kinds: dict[str, list[type]] = {}
     options: list[Parameter] = []
     hints = get_type_hints(command, include_extras=True)
     for parameter in signature(command).parameters.values():
         hint = hints[parameter.name]
-        if is_dataclass(hint) and isinstance(hint, type):
+        if hint == GroupsOfKinds:
+            from rebecsim.clusters.kinds import compare_options
+
+            of_kinds[parameter.name] = list(compare_options())
+            options += chain.from_iterable(map(_options_of, of_kinds[parameter.name]))
+        elif is_dataclass(hint) and isinstance(hint, type):
             groups[parameter.name] = hint
             options += _options_of(hint)
         else:
@@ -47,8 +58,13 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
+        def taken(group: Any) -> Any:
+            return group(**{field.name: given.pop(field.name) for field in fields(group)})
+
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+            given[name] = taken(group)
+        for name, several in of_kinds.items():
+            given[name] = tuple(map(taken, several))
         command(**given)
 
     vars(run)["__signature__"] = Signature(options)

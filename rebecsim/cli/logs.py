@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from rebecsim.cli.app import complain, console, say
 from rebecsim.errors import UserError
-from rebecsim.wording import UnknownName, counted
+from rebecsim.wording import UnknownName, clipped, counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -130,3 +131,17 @@ def show_answer(
             console().print(table)
     else:
         say("All queues or users, and all other figures: --more.")
+
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
+    """Read how many nodes, and what each has. Raises UserError, with an example."""
+    count, _, parts = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in parts.split(",")] if parts else []
+    resources = {name.strip(): value.strip() for name, value in pairs}
+    numbers = (count.strip(), *resources.values())
+    if len(resources) < len(pairs) or not all(_NUMBER.fullmatch(each) for each in numbers):
+        raise UserError(f"--nodes {clipped(text, 100)}: write it as {example}")
+    return int(count), {name: int(value) for name, value in resources.items()}

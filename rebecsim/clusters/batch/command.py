@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import Plugins, app, complain, grouped, say, use_plugins
-from rebecsim.cli.logs import Log, Processors, Showing, Size, Sort, read_log, show_answer, told
-from rebecsim.cli.queue_files import node_group
+from rebecsim.cli.logs import (
+    Log,
+    Processors,
+    Showing,
+    Size,
+    Sort,
+    node_group,
+    read_log,
+    show_answer,
+    told,
+)
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted

@@ -11,9 +11,9 @@ import typer
 
 from rebecsim.cli.app import Plugins, app, complain, console, grouped, say, use_plugins
 from rebecsim.cli.logs import ShowingFiles, show_answer
-from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.yarn.compare_options import NODES, QueueOptions, alike_nodes
 from rebecsim.clusters.yarn.scenario import ClusterTable
 from rebecsim.errors import UserError
 
