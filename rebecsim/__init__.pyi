@@ -18,6 +18,7 @@ from .actors import (
 from .errors import UserError as UserError
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (
+    CheckedFile as CheckedFile,
     Comparison as Comparison,
     Drawing as Drawing,
     Estimated as Estimated,
@@ -28,10 +29,12 @@ from .interface import (
     LoadedModel as LoadedModel,
     ManyRuns as ManyRuns,
     Simulated as Simulated,
+    check as check,
     compare as compare,
     estimate as estimate,
     exact as exact,
     explore as explore,
+    live as live,
     load as load,
     loads as loads,
     open as open,
@@ -40,6 +43,7 @@ from .interface import (
     run as run,
     simulate as simulate,
     size as size,
+    step as step,
 )
 from .lang import RebecaError as RebecaError
 

@@ -194,6 +194,26 @@ Workers = Annotated[
 Replications = Annotated[
     int | None, typer.Option(min=1, help="Runs per cell, instead of the scenario's.")
 ]
+ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
+Tts = Annotated[
+    bool,
+    typer.Option("--tts", help="Explore the timed transition system instead of floating time."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
+Reach = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+]
+GoesWrong = Annotated[
+    bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
+]
+Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
+PerhapsUntil = Annotated[
+    int | None, typer.Option(min=0, help="Serve messages up to this model time.")
+]
+EndsAtDeadlines = Annotated[
+    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show all figures, and how they were computed.")
 ]

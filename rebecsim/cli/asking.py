@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
-from rebecsim.cli.app import Core, Strict, complain, error_console, open_model
+from rebecsim.cli.app import Core, Strict, Tts, complain, error_console, open_model
 from rebecsim.files import write_text
 
 if TYPE_CHECKING:
@@ -23,27 +23,6 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
-
-ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
-Tts = Annotated[
-    bool,
-    typer.Option("--tts", help="Explore the timed transition system instead of floating time."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
-Reach = Annotated[
-    list[str] | None,
-    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
-]
-GoesWrong = Annotated[
-    bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
-]
-Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
-PerhapsUntil = Annotated[
-    int | None, typer.Option(min=0, help="Serve messages up to this model time.")
-]
-EndsAtDeadlines = Annotated[
-    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
-]
 
 
 class Asked(TypedDict):

@@ -1,4 +1,4 @@
-"""The commands check, new and format, about the text of models, and conformance."""
+"""The commands check, new, format and draw, about the text of models, and conformance."""
 
 from __future__ import annotations
 
@@ -6,30 +6,36 @@ import codecs
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from rebecsim.cli.app import Core, Trust, app, complain, consent_of, console, say
+from rebecsim.cli.app import (
+    Core,
+    ModelFile,
+    Trust,
+    Tts,
+    app,
+    complain,
+    consent_of,
+    console,
+    open_model,
+    say,
+)
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_atomically
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
-    from rebecsim.actors import Model
-    from rebecsim.lang import CheckedModel, Dialect
+    from rebecsim.lang import Diagnostic
 
 _INTERVAL = 0.5
 """Seconds between two looks at the files that are watched."""
 
-_RUNS, _MESSAGES, _PATIENCE = 10, 1_000, 10
-"""What a strict check tries: so many runs, of so many messages, each served in so many seconds."""
+_PAUSE = 5.0
+"""Seconds between two lines that say how far a suite is."""
 
 
 @app.command()
@@ -43,8 +49,8 @@ def check(
         bool,
         typer.Option(
             "--strict",
-            help=f"Also run each model {_RUNS} times, {_MESSAGES:,} messages at most, and look for "
-            "assertions that fail.",
+            help="Also run each model 10 times, 1,000 messages at most, and look for assertions "
+            "that fail.",
         ),
     ] = False,
     watch: Annotated[
@@ -52,7 +58,7 @@ def check(
     ] = False,
 ) -> None:
     """Check models: syntax, names and types."""
-    check_them = partial(_check_all, files, "core" if core else "timed", as_json, strict)
+    check_them = partial(_check_all, files, core, as_json, strict)
     fine = check_them()
     try:
         for changed in _changes(files) if watch else ():
@@ -65,136 +71,25 @@ def check(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
-@dataclass(frozen=True)
-class _Checked:
-    """What there is to say of a file: its problems, as values and as texts, its size, its model."""
-
-    problems: Sequence[dict[str, Any]]
-    said: Sequence[object]
-    classes: int = 0
-    rebecs: int = 0
-    fine: bool = True
-    model: Model | None = None
-
-
-def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool, strict: bool) -> bool:
+def _check_all(files: Sequence[Path], core: bool, as_json: bool, strict: bool) -> bool:
     """Check the files and say what was found; give whether none of them has a mistake."""
-    problems: list[dict[str, Any]] = []
+    from rebecsim.interface import check
+
+    problems: list[Diagnostic] = []
     fine = True
     for file in files:
-        checked = _checked(file, dialect, strict)
-        if strict and checked.model is not None:
-            checked = _tried(file, checked, checked.model)
-        fine &= checked.fine
+        checked = check(file, core=core, strict=strict)
+        fine &= checked.is_fine
         problems += checked.problems
         if as_json:
             continue
-        for each in checked.said:
+        for each in checked.texts:
             complain(each)
-        if checked.fine:
-            classes = counted(checked.classes, "class", "classes")
-            say(f"{file}: ok, {classes}, {counted(checked.rebecs, 'rebec')}")
+        if checked.is_fine:
+            say(checked.summary)
     if as_json:
-        say(json.dumps(problems))
+        say(json.dumps([each.to_json() for each in problems]))
     return fine
-
-
-def _checked(file: Path, dialect: Dialect, strict: bool) -> _Checked:
-    from rebecsim.lang import RebecaError, check_file
-
-    try:
-        if file.suffix == ".py":
-            return _checked_python(file)
-        model = check_file(file, dialect)
-    except RebecaError as error:
-        return _Checked([each.to_json() for each in error.diagnostics], [error], fine=False)
-    except UserError as error:
-        text = str(error).removeprefix(f"{file}: ")
-        return _Checked([_problem(file, "error", text)], [error], fine=False)
-    except OSError as error:
-        text = str(error.strerror)
-        return _Checked([_problem(file, "error", text)], [f"{file}: {text}"], fine=False)
-    return _Checked(
-        [each.to_json() for each in model.warnings],
-        _first(model.warnings),
-        len(model.classes),
-        len(model.instances),
-        model=_built(model, file.name) if strict else None,
-    )
-
-
-def _built(model: CheckedModel, name: str) -> Model:
-    from rebecsim.generate import build_model
-
-    return build_model(model, name)
-
-
-def _checked_python(file: Path) -> _Checked:
-    """Check a model in Python, which is a program of the user's and is run."""
-    from rebecsim.actors.repeatable import impurities
-    from rebecsim.generate.module import load_model
-
-    model = load_model(file)
-    classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
-    found = [
-        (Path(each.file), each.line, f"`{each.method}` of {each.owner} {each.what}")
-        for reactive_class in classes
-        for each in impurities(reactive_class)
-    ]
-    return _Checked(
-        [_problem(place, "warning", text, line) for place, line, text in found],
-        _first([f"{place}:{line}: warning: {text}" for place, line, text in found]),
-        len(classes),
-        len(model.instances),
-        model=model,
-    )
-
-
-def _tried(file: Path, checked: _Checked, model: Model) -> _Checked:
-    """Run a model some times, and add the first assertion that fails to what there is to say."""
-    from rebecsim.actors.watchdog import Watchdog
-    from rebecsim.simulation import simulate
-    from rebecsim.simulation.simulator import make_scheduler
-
-    for seed in range(_RUNS):
-        with Watchdog(patience=_PATIENCE) as watchdog:
-            scheduler = make_scheduler("random", seed, "fair")
-            run = simulate(model, scheduler, max_steps=_MESSAGES, watchdog=watchdog)
-        if run.outcome == "assertion failed":
-            show = f"`rebecsim simulate {file} --seed {seed} --steps {run.steps}` shows it"
-            what = f"{run.outcome}: {run.detail}" if run.detail else run.outcome
-            text = f"{what}, at time {run.time} of a run; {show}"
-            return replace(
-                checked,
-                problems=[*checked.problems, _problem(file, "error", text)],
-                said=[*checked.said, f"{file}: error: {text}"],
-                fine=False,
-            )
-    return checked
-
-
-def _problem(file: Path, severity: str, message: str, line: int = 1) -> dict[str, Any]:
-    """Give a problem of a whole line, or of a file, as a diagnostic gives it."""
-    return {
-        "file": str(file),
-        "line": line,
-        "column": 1,
-        "end_line": line,
-        "end_column": 1,
-        "severity": severity,
-        "message": message,
-        "hint": None,
-        "code": "",
-    }
-
-
-def _first(warnings: Sequence[object]) -> list[object]:
-    """Give the warnings that are shown: the first ones if there are many, and how many more."""
-    from rebecsim.lang.errors import MOST_SHOWN
-
-    more = len(warnings) - MOST_SHOWN
-    rest = [f"and {counted(more, 'more warning')}"] if more > 0 else []
-    return [*warnings[:MOST_SHOWN], *rest]
 
 
 def _changes(files: Sequence[Path]) -> Iterator[list[Path]]:
@@ -287,8 +182,25 @@ def _laid_out(file: Path) -> bytes | None:
     return None if after == before else after
 
 
-_PAUSE = 5.0
-"""Seconds between two lines that say how far it is."""
+@app.command()
+def draw(
+    model: ModelFile,
+    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
+    states: Annotated[
+        bool, typer.Option("--states", help="Draw the state space, if it is small.")
+    ] = False,
+    tts: Tts = False,
+    core: Core = False,
+) -> None:
+    """Draw who knows whom in a model, or its state space."""
+    from rebecsim.actors import Violation
+
+    try:
+        open_model(model, core).save_drawing(out, states=states, mode="TTS" if tts else None)
+    except Violation as violation:
+        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
+        raise typer.Exit(ExitCode.VIOLATED) from violation
+    say(f"drawing in {out}")
 
 
 @app.command()
@@ -303,13 +215,16 @@ def conformance(
     trust: Trust = False,
 ) -> None:
     """Compare verdicts and state counts with those of a suite."""
+    from rich.table import Table
+    from rich.text import Text
+
     from rebecsim.report.conformance import compare_suite
 
     table = Table(box=None, pad_edge=False)
     for name in ("Model", "Mode", "Expected", "Found", ""):
         table.add_column(name)
     same = differ = beyond = 0
-    told = monotonic()
+    told = time.monotonic()
     for each in compare_suite(directory, max_states, consent_of(trust)):
         if each.is_beyond:
             beyond += 1
@@ -320,9 +235,9 @@ def conformance(
         else:
             differ += 1
             word = "DIFFERS"
-        if monotonic() - told > _PAUSE:
+        if time.monotonic() - told > _PAUSE:
             complain(f"{counted(same + differ + beyond, 'result')} so far, the last of {each.file}")
-            told = monotonic()
+            told = time.monotonic()
         source = " (ideal)" if each.ideal else ""
         table.add_row(
             *map(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rebecsim.cli.app import (
-    Core,
     EngineName,
+    Json,
+    ModelFile,
     Patience,
     app,
     complain,
@@ -22,23 +23,15 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
-from rebecsim.cli.asking import (
-    Json,
-    LimitOptions,
-    ModelFile,
-    QuestionOptions,
-    Tts,
-    WrittenTests,
-    watching,
-)
+from rebecsim.cli.asking import LimitOptions, QuestionOptions, WrittenTests, watching
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import require
 from rebecsim.files import write_text
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Limits, Mode, Reduction, Strategy
-    from rebecsim.interface import Explored, LoadedModel
+    from rebecsim.exploration import Limits, Reduction, Strategy
+    from rebecsim.interface import Explored
 
 Search = Literal["breadth", "depth", "bounded", "walks"]
 """The order in which states are looked at."""
@@ -324,37 +317,3 @@ def _wait_for_enter() -> None:
     """Wait for Enter; at the end of the input go on at once."""
     with suppress(EOFError):
         console().input()
-
-
-@app.command()
-def draw(
-    model: ModelFile,
-    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
-    states: Annotated[
-        bool, typer.Option("--states", help="Draw the state space, if it is small.")
-    ] = False,
-    tts: Tts = False,
-    core: Core = False,
-) -> None:
-    """Draw who knows whom in a model, or its state space."""
-    from rebecsim.report.graphs import draw_topology
-
-    loaded = open_model(model, core)
-    if states:
-        _draw_states(loaded, "TTS" if tts else None, out)
-    else:
-        draw_topology(loaded.model, out)
-    say(f"drawing in {out}")
-
-
-def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
-    from rebecsim.actors import Violation
-    from rebecsim.exploration import Limits, pose, state_space
-    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
-
-    try:
-        problem = pose(model.model, mode=mode, checked=model.checked)
-    except Violation as violation:
-        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
-        raise typer.Exit(ExitCode.VIOLATED) from violation
-    draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)

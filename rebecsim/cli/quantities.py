@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import (
+    EndsAtDeadlines,
     EngineName,
+    GoesWrong,
+    Json,
     Law,
+    ModelFile,
+    Reach,
+    Until,
     Workers,
     app,
     complain,
@@ -25,16 +31,7 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
-from rebecsim.cli.asking import (
-    EndsAtDeadlines,
-    GoesWrong,
-    Json,
-    LimitOptions,
-    ModelFile,
-    Reach,
-    Until,
-    watching,
-)
+from rebecsim.cli.asking import LimitOptions, watching
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 

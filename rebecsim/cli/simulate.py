@@ -13,7 +13,9 @@ from rebecsim.cli.app import (
     EngineName,
     Explain,
     Law,
+    ModelFile,
     Patience,
+    PerhapsUntil,
     Plugins,
     ScenarioName,
     Strict,
@@ -25,7 +27,6 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
-from rebecsim.cli.asking import ModelFile, PerhapsUntil
 from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
