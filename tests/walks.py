@@ -2,8 +2,9 @@
 
     python -m tests.walks explore models/ticket_service.rebeca
 
-prints the files whose functions are called, with how many of each, and then their number. What runs
-while a module is imported is not counted, and neither are templates: their code is Jinja's.
+prints the files whose functions are called, in the order of their first calls, with how many of
+each are called, and then their number. What runs while a module is imported is not counted, and
+neither are templates: their code is Jinja's.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Walk:
         if code.co_name == "<module>":
             now = getattr(self._thread, "imports", 0)
             self._thread.imports = now + {"call": 1, "return": -1}.get(event, 0)
-        elif event != "call" or code in self._known or getattr(self._thread, "imports", 0):
+            return
+        if event != "call" or code in self._known or getattr(self._thread, "imports", 0):
             return
         self._known.add(code)
         if code.co_filename.startswith(f"{PACKAGE}/") and code.co_filename.endswith(".py"):
@@ -71,7 +73,7 @@ def walk(arguments: list[str]) -> dict[str, int]:
         sys.setprofile(None)
         threading.setprofile(None)
         sys.argv = before
-    return {file: len(functions) for file, functions in sorted(noted.files.items())}
+    return {file: len(functions) for file, functions in noted.files.items()}
 
 
 def files_of(*arguments: str) -> tuple[str, ...]:

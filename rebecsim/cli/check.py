@@ -1,4 +1,4 @@
-"""The commands check, new, format and draw, about the text of models, and conformance."""
+"""The commands check, new, format, draw, replay and conformance, about models that are there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import json
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +26,7 @@ from rebecsim.cli.app import (
     say,
 )
 from rebecsim.errors import ExitCode, UserError
-from rebecsim.files import write_atomically
+from rebecsim.files import write_atomically, write_text
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
@@ -201,6 +202,48 @@ def draw(
         complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
         raise typer.Exit(ExitCode.VIOLATED) from violation
     say(f"drawing in {out}")
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
+    model: ModelFile,
+    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+) -> None:
+    """Replay a saved counterexample and check that it fits."""
+    from rebecsim.actors import ReplayError
+    from rebecsim.exploration import load_recorded, replay as do_again
+    from rebecsim.report.sequence_diagram import sequence_diagram
+    from rebecsim.report.verdicts import path_table
+
+    recorded = load_recorded(run)
+    loaded = open_model(model, recorded.question.mode == "core")
+    try:
+        path = do_again(recorded, loaded.model, loaded.checked)
+    except ReplayError as error:
+        raise UserError(f"{run}: {error}") from error
+    if step:
+        for number, each in enumerate(path.steps, 1):
+            say(f"{number}/{len(path)} {each}")
+            if number < len(path):
+                _wait_for_enter()
+    else:
+        console().print(path_table(path))
+    if path.loop is not None:
+        say(path.loop_text)
+    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
+    say(f"{recorded.breach.verdict}{tail}")
+    if svg is not None:
+        write_text(svg, sequence_diagram(path))
+        complain(f"sequence diagram in {svg}")
+    raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _wait_for_enter() -> None:
+    """Wait for Enter; at the end of the input go on at once."""
+    with suppress(EOFError):
+        console().input()
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The commands `scenarios` and `compare`."""
+"""The command `compare`."""
 
 from __future__ import annotations
 
@@ -60,24 +60,6 @@ _PATIENCE = 20.0
 
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
-
-
-@app.command()
-def scenarios(plugin: Plugins = None) -> None:
-    """List the built-in scenarios and policies.
-
-    With `--plugin`, it also says whether the plug-ins can be loaded.
-    """
-    from rebecsim.clusters.kinds import kind_names
-    from rebecsim.clusters.loading import load_installed_plugins
-    from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
-
-    load_installed_plugins()
-    use_plugins(plugin)
-    kinds = list(kind_names())
-    found = {name: read_scenario_text(name).values for name in builtin_scenarios()}
-    for name, values in sorted(found.items(), key=lambda each: kinds.index(str(each[1]["kind"]))):
-        say(f"{name:<24} {values['kind']:<9} {values.get('title') or name}")
 
 
 class _OptionalAddress(TyperCommand):

@@ -31,7 +31,7 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
-from rebecsim.cli.asking import LimitOptions, watching
+from rebecsim.cli.explore import LimitOptions, watching
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 

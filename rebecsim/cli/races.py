@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.cli.app import Json, ModelFile, app, complain, given, grouped, say
-from rebecsim.cli.asking import LimitOptions, QuestionOptions, WrittenTests, watching
+from rebecsim.cli.explore import LimitOptions, QuestionOptions, WrittenTests, watching
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_text
 from rebecsim.wording import counted

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rebecsim.actors import Model
-from rebecsim.actors.repeatable import impurities
-from rebecsim.actors.watchdog import Watchdog
 from rebecsim.errors import UserError
 from rebecsim.interface.shown import Shown
 from rebecsim.lang import Diagnostic, RebecaError, check_file
 from rebecsim.lang.errors import MOST_SHOWN
 from rebecsim.lang.syntax import Span
 from rebecsim.wording import counted
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
 
 CHECKED_RUNS, CHECKED_MESSAGES = 10, 1_000
 """Runs of a strict check, and the most messages of each."""
@@ -86,16 +87,19 @@ def check(file: str | Path, *, core: bool = False, strict: bool = False) -> Chec
 
 def _checked_text(file: Path, core: bool, strict: bool) -> tuple[CheckedFile, Model | None]:
     """Check a model in Rebeca; only for a strict check, it is built."""
-    from rebecsim.generate import build_model
-
     checked = check_file(file, "core" if core else "timed")
     sizes = len(checked.classes), len(checked.instances)
     found = CheckedFile(file, checked.warnings, _first(checked.warnings), *sizes)
-    return found, build_model(checked, file.name) if strict else None
+    if not strict:
+        return found, None
+    from rebecsim.generate import build_model
+
+    return found, build_model(checked, file.name)
 
 
 def _checked_python(file: Path) -> tuple[CheckedFile, Model]:
     """Check a model in Python, which is a program of the user's and is run."""
+    from rebecsim.actors.repeatable import impurities
     from rebecsim.generate.module import load_model
 
     model = load_model(file)
@@ -113,6 +117,7 @@ def _checked_python(file: Path) -> tuple[CheckedFile, Model]:
 
 def _tried(found: CheckedFile, model: Model) -> CheckedFile:
     """Run a model some times, and add the first assertion that fails to what there is to say."""
+    from rebecsim.actors.watchdog import Watchdog
     from rebecsim.simulation import simulate
     from rebecsim.simulation.simulator import make_scheduler
 

@@ -81,10 +81,11 @@ class LoadedModel(Shown):
         Raises UserError for another ending, or a large state space; Violation for a model that goes
         wrong in a constructor, which has no states; OSError.
         """
-        from rebecsim.exploration import Limits, pose, state_space
         from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space, draw_topology
 
         if states:
+            from rebecsim.exploration import Limits, pose, state_space
+
             problem = pose(self.model, mode=mode, checked=self.checked)
             draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), Path(path))
         else:

@@ -259,7 +259,7 @@ def step(model: AnyModel, *, tts: bool = False, seed: int = 0) -> Stepper:
     >>> run = rs.step("ticket_service.rebeca")
     >>> run.take(run.turns()[0].alternatives[0])
     >>> len(run), run.time
-    (1, 0)
+    (1, 1)
     """
     from rebecsim.live import Stepper
 

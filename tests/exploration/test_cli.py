@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.asking import showing_progress
 from rebecsim.cli.consoles import PlainTextConsole
+from rebecsim.cli.explore import showing_progress
 from rebecsim.exploration import Progress
 from tests.conftest import Run
 
@@ -330,7 +330,7 @@ def test_progress_is_shown_of_searches_that_take_a_while(
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("rebecsim.cli.asking._PATIENCE", patience)
+    monkeypatch.setattr("rebecsim.cli.explore._PATIENCE", patience)
     with showing_progress() as progress:
         assert progress is not None
         progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
