@@ -24,6 +24,7 @@ from rebecsim.wording import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.segment import Segment
 
     from rebecsim.clusters.kinds import Command
     from rebecsim.interface import LoadedModel
@@ -256,20 +257,31 @@ def open_model(file: Path, core: bool = False) -> LoadedModel:
     return loaded
 
 
+def plain_console(**settings: Any) -> Console:
+    """Make a console that shows texts as they are: control characters are written out.
+
+    Colours are those of this program.
+    """
+    from rich.console import Console
+
+    class PlainTextConsole(Console):
+        def render(self, *shown: Any, **options: Any) -> Iterator[Segment]:
+            for segment in super().render(*shown, **options):
+                yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+    return PlainTextConsole(**settings)
+
+
 @cache
 def console() -> Console:
     """Give the console for tables and colours; many commands end without needing it."""
-    from rebecsim.cli.consoles import PlainTextConsole
-
-    return PlainTextConsole()
+    return plain_console()
 
 
 @cache
 def error_console() -> Console:
     """Give the console on standard error, for progress."""
-    from rebecsim.cli.consoles import PlainTextConsole
-
-    return PlainTextConsole(stderr=True)
+    return plain_console(stderr=True)
 
 
 def consent_of(trust: bool) -> Consent:

@@ -253,7 +253,7 @@ def conformance(
     ],
     max_states: Annotated[
         int,
-        typer.Option("--max-states", min=1, help="Give up on a model after so many states."),
+        typer.Option(min=1, help="Give up on a model after so many states."),
     ] = 1_000_000,
     trust: Trust = False,
 ) -> None:

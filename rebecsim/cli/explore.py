@@ -124,13 +124,11 @@ class LimitOptions:
     """How far a model is looked at."""
 
     max_states: Annotated[
-        int | None, typer.Option("--max-states", min=1, help="Stop after storing so many states.")
+        int | None, typer.Option(min=1, help="Stop after storing so many states.")
     ] = None
-    max_time: Annotated[
-        int | None, typer.Option("--max-time", min=1, help="Stop after so many seconds.")
-    ] = None
+    max_time: Annotated[int | None, typer.Option(min=1, help="Stop after so many seconds.")] = None
     max_memory: Annotated[
-        int | None, typer.Option("--max-memory", min=1, help="Stop at so many megabytes of memory.")
+        int | None, typer.Option(min=1, help="Stop at so many megabytes of memory.")
     ] = None
 
     def limits(self, horizon: int | None) -> Limits:
@@ -151,13 +149,11 @@ class WrittenTests:
 
     as_test: Annotated[
         Path | None,
-        typer.Option("--as-test", help="Write the run to the violation as a Python test."),
+        typer.Option(help="Write the run to the violation as a Python test."),
     ] = None
     as_regression: Annotated[
         Path | None,
-        typer.Option(
-            "--as-regression", help="The same, as a test that fails until the model is mended."
-        ),
+        typer.Option(help="The same, as a test that fails until the model is mended."),
     ] = None
 
     @property
@@ -370,7 +366,7 @@ def explore(
     bounds: LimitOptions,
     stop_at: Annotated[
         Literal["first", "all"],
-        typer.Option("--stop-at", help="Stop at the first violation, or find all of them."),
+        typer.Option(help="Stop at the first violation, or find all of them."),
     ] = "first",
     engine: EngineName = "auto",
     patience: Patience = 10,

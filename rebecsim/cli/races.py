@@ -36,12 +36,10 @@ class RaceOptions:
     ] = None
     max_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to compare."
-        ),
+        typer.Option(min=1, show_default="200000", help="Most pairs of states to compare."),
     ] = None
     only: Annotated[
-        str | None, typer.Option("--only", help="Write, draw or fix only the race with this id.")
+        str | None, typer.Option(help="Write, draw or fix only the race with this id.")
     ] = None
     try_: Annotated[
         bool,
@@ -61,7 +59,7 @@ class RaceOutputOptions(WrittenTests):
     ] = None
     save_cures: Annotated[
         Path | None,
-        typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
+        typer.Option(help="A directory for the changed models; means `--try`."),
     ] = None
 
     def write_race(self, found: FoundRaces, only: str | None, model: Path) -> None:

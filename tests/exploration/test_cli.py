@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from rebecsim.cli.consoles import PlainTextConsole
 from rebecsim.cli.explore import showing_progress
 from rebecsim.exploration import Progress
 from tests.conftest import Run
@@ -175,7 +175,7 @@ def test_step_waits_after_each_step(
     saved = tmp_path / "run.json"
     run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
     waited: list[None] = []
-    monkeypatch.setattr(PlainTextConsole, "input", lambda _: waited.append(None))
+    monkeypatch.setattr(Console, "input", lambda _: waited.append(None))
     code, printed, _ = run("replay", saved, TICKETS, "--step")
     steps = json.loads(saved.read_text())["steps"]
     assert code == 1
