@@ -8,7 +8,7 @@
 
 `load` and `loads` read models, `check` says what is wrong in one; `Rebec`, `Instance` and `Model`
 are what you write them with in Python. `simulate` runs a model once and `run` many times, `step`
-lets you pick each message, `live` runs it in real time. `explore` tries all orders of its
+lets you pick each message, `run_live` runs it in real time. `explore` tries all orders of its
 messages, `races` lists the orders that matter, `exact` computes the best case, the worst case and
 the mean over all orders, `estimate` and `rare` how likely something is. `compare` runs a
 scenario, `size` estimates beforehand how long that takes, `open` reads results that were kept.

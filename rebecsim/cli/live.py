@@ -61,7 +61,7 @@ def live(
     run ends after 100 messages.
     """
 
-    from rebecsim.interface import live as run_live
+    from rebecsim.interface import run_live
     from rebecsim.live import NotAllowedError
 
     loaded = open_model(model, core)

@@ -1,7 +1,7 @@
 """The functions of `import rebecsim as rs`, and their results.
 
 `load` and `loads` read a model and give it as `LoadedModel`; `check` says what is wrong in its
-text (`CheckedFile`). `simulate` runs it once, `step` lets you pick each message, `live` runs it
+text (`CheckedFile`). `simulate` runs it once, `step` lets you pick each message, `run_live` runs it
 in real time. `explore` tries all orders of its messages, `races` finds those that matter, `exact`
 computes the best case, the worst case and the mean, `estimate` and `rare` how likely something
 is. `run` runs it many times, `compare` runs a scenario, and `size` says how long that takes.

@@ -12,4 +12,9 @@ from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, open as open, run as run
 from .shown import Drawing as Drawing
-from .simulating import Simulated as Simulated, live as live, simulate as simulate, step as step
+from .simulating import (
+    Simulated as Simulated,
+    run_live as run_live,
+    simulate as simulate,
+    step as step,
+)

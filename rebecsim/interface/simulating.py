@@ -270,7 +270,7 @@ def step(model: AnyModel, *, tts: bool = False, seed: int = 0) -> Stepper:
     return Stepper(loaded.model, checked=loaded.checked, mode=mode, seed=seed)
 
 
-def live(
+def run_live(
     model: AnyModel,
     *,
     until: int | None = None,
@@ -296,10 +296,10 @@ def live(
     Raises UserError or RebecaError for a model that cannot be read, and EndlessError for a
     constructor that does not end.
 
-    >>> rs.live("ticket_service.rebeca", until=12, speed=0, seed=1).log.ending.outcome
+    >>> rs.run_live("ticket_service.rebeca", until=12, speed=0, seed=1).log.ending.outcome
     'time limit'
     """
-    from rebecsim.live import LiveLimits, run_live
+    from rebecsim.live import LiveLimits, run_live as run_actors
 
     loaded = as_loaded(model)
     core = loaded.model.core
@@ -312,7 +312,7 @@ def live(
     start = secrets.randbelow(2**32) if seed is None else seed
     if begin is not None:
         begin(limits, start)
-    return run_live(loaded.model, limits, seed=start, patience=patience, watch=watch)
+    return run_actors(loaded.model, limits, seed=start, patience=patience, watch=watch)
 
 
 @dataclass(frozen=True)
