@@ -169,7 +169,7 @@ def attempt(reader: Reader, number: int, wanted: Input, touching: Touching) -> O
 def _called(
     wanted: Input, said: io.StringIO, seconds: float = SECONDS
 ) -> tuple[str, Failure | None]:
-    from rebecsim.cli import commands
+    from rebecsim.cli import app
     from rebecsim.cli.endings import ending_of
     from rebecsim.errors import UserError
 
@@ -187,7 +187,7 @@ def _called(
     try:
         with redirect_stdout(said), redirect_stderr(said):
             try:
-                commands.program()(list(wanted.words), prog_name="rebecsim")
+                app.program()(list(wanted.words), prog_name="rebecsim")
                 code: Any = 0
             except SystemExit as ended:
                 code = ended.code or 0

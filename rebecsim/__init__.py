@@ -6,15 +6,17 @@
     rs.simulate(model, until=20, seed=1)
     rs.explore(model)
 
-`load` and `loads` read models; `Rebec`, `Instance` and `Model` are what you write them with in
-Python. `simulate` runs a model once and `run` many times, `explore` tries all orders of its
+`load` and `loads` read models, `check` says what is wrong in one; `Rebec`, `Instance` and `Model`
+are what you write them with in Python. `simulate` runs a model once and `run` many times, `step`
+lets you pick each message, `run_live` runs it in real time. `explore` tries all orders of its
 messages, `races` lists the orders that matter, `exact` computes the best case, the worst case and
-the mean over all orders, `estimate` and `rare` how likely something is. `compare` runs a scenario,
-`size` estimates beforehand how long that takes, `open` reads results that were kept. `Checks` says
-what an exploration looks for, `Limits` where it stops. What you can mend is raised as `UserError`.
+the mean over all orders, `estimate` and `rare` how likely something is. `compare` runs a
+scenario, `size` estimates beforehand how long that takes, `open` reads results that were kept.
+`Checks` says what an exploration looks for, `Limits` where it stops. What you can mend is raised
+as `UserError`.
 
-All take the model (or the scenario) first, and everything else by name. Where several texts can be
-given, one may be given alone.
+All take the model (or the scenario) first, and everything else by name. Where several texts can
+be given, one may be given alone.
 
 The packages below: `lang` reads and checks models, `actors` says what a rebec is and when it may
 act, `generate` turns configurations and checked models into code, `simulation`, `exploration` and

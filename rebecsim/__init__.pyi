@@ -18,6 +18,7 @@ from .actors import (
 from .errors import UserError as UserError
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (
+    CheckedFile as CheckedFile,
     Comparison as Comparison,
     Drawing as Drawing,
     Estimated as Estimated,
@@ -28,6 +29,7 @@ from .interface import (
     LoadedModel as LoadedModel,
     ManyRuns as ManyRuns,
     Simulated as Simulated,
+    check as check,
     compare as compare,
     estimate as estimate,
     exact as exact,
@@ -38,8 +40,10 @@ from .interface import (
     races as races,
     rare as rare,
     run as run,
+    run_live as run_live,
     simulate as simulate,
     size as size,
+    step as step,
 )
 from .lang import RebecaError as RebecaError
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, grouped, say
+from rebecsim.cli.compare import kept_or_temporary, showing_runs
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from rebecsim.cli import commands
+from rebecsim.cli import app
 
 __all__ = ["main"]
 
@@ -17,7 +17,7 @@ def main() -> None:
     """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
     try:
         try:
-            commands.program()(prog_name="rebecsim")
+            app.program()(prog_name="rebecsim")
         finally:
             sys.stdout.flush()
     except SystemExit as ended:

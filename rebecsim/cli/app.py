@@ -1,24 +1,156 @@
-"""Parts that all commands share: the application, printing, common options."""
+"""What all commands share: the list of them, groups of options, common options, printing."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
-from functools import cache
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, wraps
+from importlib import import_module
+from inspect import Parameter, Signature, signature
+from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from rebecsim.errors import UserError
+from rebecsim.errors import ArgumentError, UserError
 from rebecsim.native.engines import Engine, usable
 from rebecsim.trust import Consent, refuse_programs, run_programs
 from rebecsim.wording import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.segment import Segment
 
+    from rebecsim.clusters.kinds import Command
     from rebecsim.interface import LoadedModel
+
+
+GroupsOfKinds = tuple[Any, ...]
+"""The options of `compare` that kinds of clusters bring; see `grouped`."""
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command as typer has to see it: each field of a dataclass is an option of its own.
+
+    The options stand in the order of the parameters, those of a group in that of its fields. A
+    parameter of the type `GroupsOfKinds` gets all groups that kinds of clusters bring.
+    """
+    groups: dict[str, type] = {}
+    of_kinds: dict[str, list[type]] = {}
+    options: list[Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for parameter in signature(command).parameters.values():
+        hint = hints[parameter.name]
+        if hint == GroupsOfKinds:
+            from rebecsim.clusters.kinds import compare_options
+
+            of_kinds[parameter.name] = list(compare_options())
+            options += chain.from_iterable(map(_options_of, of_kinds[parameter.name]))
+        elif is_dataclass(hint) and isinstance(hint, type):
+            groups[parameter.name] = hint
+            options += _options_of(hint)
+        else:
+            options.append(_option(parameter.name, hint, parameter.default))
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        def taken(group: Any) -> Any:
+            return group(**{field.name: given.pop(field.name) for field in fields(group)})
+
+        for name, group in groups.items():
+            given[name] = taken(group)
+        for name, several in of_kinds.items():
+            given[name] = tuple(map(taken, several))
+        command(**given)
+
+    vars(run)["__signature__"] = Signature(options)
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
+
+
+def _options_of(group: Any) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        _option(
+            each.name,
+            _hint(hints[each.name], each.metadata.get("option")),
+            Parameter.empty if each.default is MISSING else each.default,
+        )
+        for each in fields(group)
+    ]
+
+
+def _hint(hint: Any, option: Any) -> Any:
+    """Give the type with its option, which may have been made from a key of scenarios."""
+    return hint if option is None else Annotated[hint, option]
+
+
+def _option(name: str, hint: Any, default: object) -> Parameter:
+    if default is MISSING:
+        default = Parameter.empty
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+_READ = frozenset({"like", "plugin", "property", "queues", "replay", "topology", "yarn_site"})
+"""Options that name files to be read. Arguments do, too; all other options name files to write."""
+
+
+def keep_inputs(command: Any) -> None:
+    """Let a command, and those below it, refuse to write over what it reads before it begins."""
+    for each in getattr(command, "commands", {}).values():
+        keep_inputs(each)
+    run, parameters = command.callback, command.params
+    if run is None:
+        return
+
+    def guarded(**given: Any) -> Any:
+        _require_other_files(parameters, given)
+        try:
+            return run(**given)
+        except ArgumentError as error:
+            hint = _option_of(parameters, error.argument)
+            raise typer.BadParameter(error.fault, param_hint=hint) from error
+
+    command.callback = guarded
+
+
+def _require_other_files(parameters: list[Any], given: dict[str, Any]) -> None:
+    read = [
+        path
+        for each in parameters
+        if each.param_type_name == "argument" or each.name in _READ
+        for path in _files(given.get(each.name))
+    ]
+    for each in parameters:
+        if each.param_type_name == "argument" or each.name in _READ or each.type.name != "path":
+            continue
+        for path in _files(given.get(each.name)):
+            if any(path.samefile(other) for other in read):
+                raise UserError(
+                    f"{each.opts[0]} {path}: the command reads this file and would write over it; "
+                    "give another name"
+                )
+
+
+def _option_of(parameters: list[Any], argument: str) -> str:
+    """Give the option that an argument of a function comes from; of texts it takes one."""
+    for each in parameters:
+        if each.name in (argument, argument.removesuffix("s")):
+            return str(each.opts[0])
+    return argument
+
+
+def _files(value: object) -> Iterator[Path]:
+    """Give those of some values that name files which are there."""
+    for each in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(each, (str, Path)) and os.path.isfile(each):  # noqa: PTH113 - SQL is too long
+            yield Path(each)
+
 
 Law = Literal["fair", "rmc"]
 """How `?(...)` draws: see the choice law of scenario files."""
@@ -63,6 +195,26 @@ Workers = Annotated[
 Replications = Annotated[
     int | None, typer.Option(min=1, help="Runs per cell, instead of the scenario's.")
 ]
+ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
+Tts = Annotated[
+    bool,
+    typer.Option("--tts", help="Explore the timed transition system instead of floating time."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
+Reach = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+]
+GoesWrong = Annotated[
+    bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
+]
+Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
+PerhapsUntil = Annotated[
+    int | None, typer.Option(min=0, help="Serve messages up to this model time.")
+]
+EndsAtDeadlines = Annotated[
+    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show all figures, and how they were computed.")
 ]
@@ -105,20 +257,31 @@ def open_model(file: Path, core: bool = False) -> LoadedModel:
     return loaded
 
 
+def plain_console(**settings: Any) -> Console:
+    """Make a console that shows texts as they are: control characters are written out.
+
+    Colours are those of this program.
+    """
+    from rich.console import Console
+
+    class PlainTextConsole(Console):
+        def render(self, *shown: Any, **options: Any) -> Iterator[Segment]:
+            for segment in super().render(*shown, **options):
+                yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+    return PlainTextConsole(**settings)
+
+
 @cache
 def console() -> Console:
     """Give the console for tables and colours; many commands end without needing it."""
-    from rebecsim.cli.consoles import PlainTextConsole
-
-    return PlainTextConsole()
+    return plain_console()
 
 
 @cache
 def error_console() -> Console:
     """Give the console on standard error, for progress."""
-    from rebecsim.cli.consoles import PlainTextConsole
-
-    return PlainTextConsole(stderr=True)
+    return plain_console(stderr=True)
 
 
 def consent_of(trust: bool) -> Consent:
@@ -148,3 +311,163 @@ def use_plugins(files: list[Path] | None) -> None:
         from rebecsim.clusters import load_plugins
 
         load_plugins(files)
+
+
+class Listed(NamedTuple):
+    """A command before it is imported: the module that registers it, and what its help says.
+
+    `panel` is the part of the list that shows it, and `place` its order there; `example` stands
+    first in its own help.
+    """
+
+    module: str
+    help: str
+    panel: str
+    example: str
+    place: int = 0
+
+
+def _own_commands() -> dict[str, Listed]:
+    """Read the commands of the program itself; those of kinds come from their folders."""
+    file = Path(__file__).parent / "commands.toml"
+    return {
+        name: Listed(panel=panel, **said | {"module": f"rebecsim.cli.{said['module']}"})
+        for panel, commands in tomllib.loads(file.read_text("utf-8")).items()
+        for name, said in commands.items()
+    }
+
+
+COMMANDS = _own_commands()
+
+
+@cache
+def all_commands() -> Mapping[str, Listed]:
+    """Give all commands, in the order of the help."""
+    from rebecsim.clusters.kinds import commands_of_kinds
+
+    panel = COMMANDS["workload"].panel
+    found = COMMANDS | {
+        name: Listed(module=module, panel=panel, **said)
+        for module, name, said in commands_of_kinds()
+    }
+    panels = list(dict.fromkeys(listed.panel for listed in COMMANDS.values()))
+    order = sorted(found, key=lambda name: (panels.index(found[name].panel), found[name].place))
+    return {name: found[name] for name in order}
+
+
+class _Commands(TyperGroup):
+    """Lists the commands without importing them; imports the one that is to be run."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.imported = dict(self.commands)  # registered by modules imported so far
+        self._list(COMMANDS)
+
+    def _list(self, commands: Mapping[str, Listed]) -> None:
+        for name, listed in commands.items():
+            self.commands[name] = TyperCommand(name, help=listed.help, rich_help_panel=listed.panel)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(all_commands())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:  # so a kind or a plug-in may have it
+            self._list(all_commands())
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, all_commands()))
+        for panel, listed in groupby(all_commands().items(), lambda item: item[1].panel):
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in COMMANDS and args[0] not in all_commands():
+            self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else _imported(name), rest
+
+
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    context_settings=_SETTINGS,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from rebecsim import __version__
+
+        typer.echo(f"rebecsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def rebecsim(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and end.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Model, simulate and verify actor models; compare cluster schedulers.
+
+    `rebecsim COMMAND --help` shows the options of a command and an example.
+    """
+
+
+@cache
+def program() -> Any:
+    """Give all commands as one that can be called, any number of times in a process."""
+    return typer.main.get_command(app)
+
+
+@cache
+def _imported(name: str) -> Any:
+    """Import the module of a command, which registers it, and give the command."""
+    listed = COMMANDS.get(name) or all_commands().get(name)
+    if listed is None:
+        brought = _of_plugins()[name]
+        command, example = _alone(brought), brought.example
+    else:
+        import_module(listed.module)
+        group = typer.main.get_command(app)
+        assert isinstance(group, _Commands)
+        command, example = group.imported[name], listed.example
+    _unfold(command)
+    command.help = f"Example: rebecsim {example}\n\n{command.help}"
+    keep_inputs(command)
+    return command
+
+
+def _alone(brought: Command) -> Any:
+    """Give a command that a plug-in brings, with the settings of all commands."""
+    own = typer.Typer(add_completion=False, context_settings=_SETTINGS, rich_markup_mode=None)
+    own.command(brought.name)(brought.run)
+    return typer.main.get_command(own)
+
+
+def _of_plugins() -> Mapping[str, Command]:
+    """Load the plug-ins of installed packages, and give their commands by name."""
+    from rebecsim.clusters.kinds import commands
+    from rebecsim.clusters.loading import load_installed_plugins
+
+    load_installed_plugins()
+    return commands.entries
+
+
+def _unfold(command: Any) -> None:
+    """Make each paragraph of the help one line, to be broken where the terminal ends.
+
+    Typer does so with the first one, and keeps how the others are broken in the program.
+    """
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for each in getattr(command, "commands", {}).values():
+        _unfold(each)

@@ -1,4 +1,4 @@
-"""The commands `web`, `lsp` and `cache`: servers of the program, and what it keeps."""
+"""The commands `web`, `lsp`, `cache` and `scenarios`: servers, and what the program has."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import complain, say
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import Plugins, app, complain, say, use_plugins
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.wording import counted
@@ -131,3 +130,21 @@ def _amount(folders: Sequence[CacheFolder]) -> str:
     entries = sum(each.entries for each in folders)
     size = sum(each.size for each in folders) / 1e6
     return f"{counted(entries, 'function')}, {size:.1f} MB"
+
+
+@app.command()
+def scenarios(plugin: Plugins = None) -> None:
+    """List the built-in scenarios and policies.
+
+    With `--plugin`, it also says whether the plug-ins can be loaded.
+    """
+    from rebecsim.clusters.kinds import kind_names
+    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
+
+    load_installed_plugins()
+    use_plugins(plugin)
+    kinds = list(kind_names())
+    found = {name: read_scenario_text(name).values for name in builtin_scenarios()}
+    for name, values in sorted(found.items(), key=lambda each: kinds.index(str(each[1]["kind"]))):
+        say(f"{name:<24} {values['kind']:<9} {values.get('title') or name}")

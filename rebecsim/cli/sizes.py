@@ -39,9 +39,7 @@ class SizeOptions:
     ] = False
     max_memory: Annotated[
         int | None,
-        typer.Option(
-            "--max-memory", min=1, help="Stop at so many megabytes of memory, workers included."
-        ),
+        typer.Option(min=1, help="Stop at so many megabytes of memory, workers included."),
     ] = None
 
 

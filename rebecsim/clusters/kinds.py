@@ -1,9 +1,10 @@
 """The kinds of clusters by name, of this package and of plug-ins, and commands of plug-ins.
 
 A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
-What plug-ins may bring to it is in its module `plugin_parts`, and its commands are in `command`.
-The file `commands.toml` says what the list of commands shows of them, and the module of those that
-are in another one."""
+What plug-ins may bring to it is in its module `plugin_parts`, its commands are in `command`, and
+its options of `compare` in `compare_options`. The file `commands.toml` says what the list of
+commands shows of them, and the module of those that are in another one.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +62,24 @@ def commands_of_kinds() -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield f"rebecsim.clusters.{folder}.{module}", name, said
 
 
+def compare_options() -> Iterator[type]:
+    """Give the groups of options from which `compare` can make a scenario of some kind.
+
+    Each has a method `scenario`, which takes what is compared, and gives None without its options.
+    """
+    for folder in _FOLDERS:
+        name = f"rebecsim.clusters.{folder}.compare_options"
+        if find_spec(name) is not None:
+            yield from import_module(name).COMPARE_OPTIONS
+
+
+def starts_workers_early(kind: object) -> bool:
+    """Whether a kind says in its folder that workers start before it is imported itself."""
+    if kind not in _FOLDERS:
+        return False
+    return getattr(import_module(f"rebecsim.clusters.{kind}"), "STARTS_WORKERS_EARLY", False)
+
+
 def parts_of_kinds() -> Iterator[PluginPart]:
     """Give what plug-ins may bring to the kinds of this package; those are imported."""
     for folder in _FOLDERS:
@@ -92,7 +111,7 @@ class Command:
 
 
 commands: Registry[Command] = Registry("command")
-"""Those of plug-ins; `rebecsim.cli.commands` lists those of the package, which come first."""
+"""Those of plug-ins; `rebecsim.cli.app` lists those of the package, which come first."""
 
 
 def require_command(command: object) -> None:

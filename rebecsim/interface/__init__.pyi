@@ -1,3 +1,4 @@
+from .checking import CheckedFile as CheckedFile, check as check
 from .comparing import Comparison as Comparison, compare as compare, size as size
 from .estimating import (
     Estimated as Estimated,
@@ -11,4 +12,9 @@ from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, open as open, run as run
 from .shown import Drawing as Drawing
-from .simulating import Simulated as Simulated, simulate as simulate
+from .simulating import (
+    Simulated as Simulated,
+    run_live as run_live,
+    simulate as simulate,
+    step as step,
+)

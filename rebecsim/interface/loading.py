@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rebecsim.clusters.model.variants import ModelText
+    from rebecsim.exploration import Mode
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,24 @@ class LoadedModel(Shown):
         from rebecsim.report.graphs import topology_svg
 
         return Drawing(topology_svg(self.model))
+
+    def save_drawing(
+        self, path: str | Path, *, states: bool = False, mode: Mode | None = None
+    ) -> None:
+        """Write the drawing, or with `states` that of the state space, as `.svg` or `.dot`.
+
+        Raises UserError for another ending, or a large state space; Violation for a model that goes
+        wrong in a constructor, which has no states; OSError.
+        """
+        from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space, draw_topology
+
+        if states:
+            from rebecsim.exploration import Limits, pose, state_space
+
+            problem = pose(self.model, mode=mode, checked=self.checked)
+            draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), Path(path))
+        else:
+            draw_topology(self.model, Path(path))
 
     def pictures(self) -> list[str]:
         """Give the drawing."""

@@ -1,8 +1,10 @@
-"""One run of a model."""
+"""One run of a model: simulated, steered by hand, or in real time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
     from rich.console import Group
+
+    from rebecsim.exploration import Mode
+    from rebecsim.live import LiveLimits, LiveRun, Served, Stepper
 
 Order = Literal["random", "fifo"]
 """How the next of several messages is picked."""
@@ -240,6 +245,74 @@ def simulate(
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}
     choices = replace(scheduler.run, until=until)
     return Simulated(loaded.name, result, tuple(tracer.events), started, choices)
+
+
+def step(model: AnyModel, *, tts: bool = False, seed: int = 0) -> Stepper:
+    """Begin a run in which you pick each message yourself, and can take it back.
+
+    `turns()` of the answer gives what may happen next, `take` and `undo` go on and back, `run` goes
+    on at random, drawn from the `seed`. With `tts`, states are of the timed transition system.
+
+    Raises UserError or RebecaError for a model that cannot be read, Violation for one that goes
+    wrong in a constructor.
+
+    >>> run = rs.step("ticket_service.rebeca")
+    >>> run.take(run.turns()[0].alternatives[0])
+    >>> len(run), run.time
+    (1, 1)
+    """
+    from rebecsim.live import Stepper
+
+    loaded = as_loaded(model)
+    if tts and loaded.model.core:
+        raise ArgumentError("tts", "a core model has no time")
+    mode: Mode | None = "TTS" if tts else None
+    return Stepper(loaded.model, checked=loaded.checked, mode=mode, seed=seed)
+
+
+def run_live(
+    model: AnyModel,
+    *,
+    until: int | None = None,
+    steps: int | None = None,
+    speed: float | None = None,
+    seed: int | None = None,
+    patience: float = PATIENCE,
+    watch: Callable[[Served], None] | None = None,
+    begin: Callable[[LiveLimits, int], None] | None = None,
+) -> LiveRun:
+    """Run a model in real time, each rebec as an actor with a thread of its own.
+
+    Args:
+        model: a loaded model, one in Python, or the path of one.
+        until: the last time, in model time units, at which messages are served.
+        steps: the most messages; 100 if there is no `until` either.
+        speed: model time units a second, 10 unless given; 0: as fast as possible.
+        seed: of everything that is drawn; a new one unless given.
+        patience: seconds that a message server may run.
+        watch: is told of every message served; what it raises ends the run.
+        begin: is told the limits and the seed before the first message.
+
+    Raises UserError or RebecaError for a model that cannot be read, and EndlessError for a
+    constructor that does not end.
+
+    >>> rs.run_live("ticket_service.rebeca", until=12, speed=0, seed=1).log.ending.outcome
+    'time limit'
+    """
+    from rebecsim.live import LiveLimits, run_live as run_actors
+
+    loaded = as_loaded(model)
+    core = loaded.model.core
+    if speed is not None and not math.isfinite(speed):
+        raise ArgumentError("speed", "it must be a number")
+    if core and speed:
+        raise ArgumentError("speed", "a core model has no time")
+    pace = 0.0 if core else 10.0 if speed is None else speed
+    limits = LiveLimits(until, STEPS if until is None and steps is None else steps, pace)
+    start = secrets.randbelow(2**32) if seed is None else seed
+    if begin is not None:
+        begin(limits, start)
+    return run_actors(loaded.model, limits, seed=start, patience=patience, watch=watch)
 
 
 @dataclass(frozen=True)

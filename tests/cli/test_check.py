@@ -83,7 +83,7 @@ def test_watching_checks_again_what_was_written(
     )
     # not that of all modules: other threads sleep, too
     waiting = SimpleNamespace(sleep=lambda seconds: next(steps)())
-    monkeypatch.setattr("rebecsim.cli.models.check.time", waiting)
+    monkeypatch.setattr("rebecsim.cli.check.time", waiting)
     done = run("check", "--watch", *option, file.name, other.name, cwd=tmp_path)
     assert done.returncode == 130
     if option:

@@ -165,7 +165,7 @@ def test_a_mistake_is_told_where_no_file_can_be_kept(run, monkeypatch):
     def broken(*_):
         raise KeyError("lost")
 
-    monkeypatch.setattr("rebecsim.cli.mistakes.cache_directory", broken)
+    monkeypatch.setattr("rebecsim.cli.endings.cache_directory", broken)
     monkeypatch.setattr("rebecsim.native.cache.cache_folders", broken)
     monkeypatch.setattr("tempfile.NamedTemporaryFile", broken)
     code, _, complaint = run("cache")

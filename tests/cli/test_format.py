@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.cli.models.check import _laid_out
+from rebecsim.cli.check import _laid_out
 from rebecsim.errors import ExitCode
 from rebecsim.lang import parse_model
 from rebecsim.lang.printer import print_model

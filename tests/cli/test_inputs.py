@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.cli.commands import _imported, all_commands
+from rebecsim.cli.app import _imported, all_commands
 from tests.clusters.batch.scenarios import LOG
 from tests.conftest import Run
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import grouped
 
 Name = Annotated[str, typer.Argument(help="Who.")]
 

@@ -24,7 +24,7 @@ from pydantic_core import PydanticUndefined
 from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from rebecsim.cli.commands import all_commands, app
+from rebecsim.cli.app import all_commands, app
 from rebecsim.clusters.batch.scenario import BatchScenario
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.studies.cells import REPLICATION
@@ -69,7 +69,7 @@ def commands_of(application: Typer, words: tuple[str, ...] = ()) -> list[Command
 def registered_commands() -> list[Command]:
     """All commands of the program, whose modules are imported for that."""
     for listed in all_commands().values():
-        listed.load()
+        import_module(listed.module)
     return commands_of(app)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.cli.studies import compare
+from rebecsim.cli import compare
 from tests import held
 from tests.waiting import PATIENCE, wait_for
 

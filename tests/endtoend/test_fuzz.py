@@ -148,7 +148,7 @@ def test_a_mistake_is_found_and_kept_once_by_a_small_input(tmp_path, mistake, fo
 
 
 def test_all_commands_read_something_that_is_damaged() -> None:
-    from rebecsim.cli.commands import all_commands
+    from rebecsim.cli.app import all_commands
 
     used = {
         line.split()[0]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.commands import all_commands
+from rebecsim.cli.app import all_commands
 from tests.clusters.yarn.scenarios import TRACE
 from tests.conftest import Run
 from tests.endtoend.test_cli import SCENARIO

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.workloads.workload import workload_app
+from rebecsim.cli.workload import workload_app
 from rebecsim.workloads import generate, write_swf
 from rebecsim.workloads.cleaning import RULES
 from tests.conftest import Run

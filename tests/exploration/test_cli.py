@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from rebecsim.cli.consoles import PlainTextConsole
-from rebecsim.cli.models.asking import showing_progress
+from rebecsim.cli.explore import showing_progress
 from rebecsim.exploration import Progress
 from tests.conftest import Run
 
@@ -175,7 +175,7 @@ def test_step_waits_after_each_step(
     saved = tmp_path / "run.json"
     run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
     waited: list[None] = []
-    monkeypatch.setattr(PlainTextConsole, "input", lambda _: waited.append(None))
+    monkeypatch.setattr(Console, "input", lambda _: waited.append(None))
     code, printed, _ = run("replay", saved, TICKETS, "--step")
     steps = json.loads(saved.read_text())["steps"]
     assert code == 1
@@ -284,7 +284,7 @@ def test_a_long_suite_says_how_far_it_is(
     run: Run, suite: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "so far" not in run("conformance", suite).stderr
-    monkeypatch.setattr("rebecsim.cli.models.conformance._PAUSE", 0.0)
+    monkeypatch.setattr("rebecsim.cli.check._PAUSE", 0.0)
     said = run("conformance", suite).stderr.splitlines()
     assert said[0].startswith("1 result so far, the last of ")
 
@@ -330,7 +330,7 @@ def test_progress_is_shown_of_searches_that_take_a_while(
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("rebecsim.cli.models.asking._PATIENCE", patience)
+    monkeypatch.setattr("rebecsim.cli.explore._PATIENCE", patience)
     with showing_progress() as progress:
         assert progress is not None
         progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
 from rebecsim.actors.watchdog import EndlessError, Watchdog
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.cli.endings import ending_of
 from rebecsim.errors import ExitCode
 from rebecsim.exploration import Limits, explore, find_races

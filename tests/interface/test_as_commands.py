@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import rebecsim as rs
-from rebecsim.cli.commands import _imported
+from rebecsim.cli.app import _imported
 from rebecsim.errors import ArgumentError
 from tests.interface.test_models import OFFICE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.lang import check_source, declared_dialect, needs_time
 
 MODEL = "reactiveclass A(2) { A() { self.go(); } msgsrv go() { ¶ } } main { A a():(); }"

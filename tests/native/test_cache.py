@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.native import cache, compiled, is_plain, is_ready, prepare
 from rebecsim.native.cache import cache_directory
 

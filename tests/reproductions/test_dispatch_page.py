@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS, NATJAM_COUNTERS
 from rebecsim.clusters.scenarios import load_scenario

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, say, use_plugins
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
-from rebecsim.cli.queue_files import node_group
+from rebecsim.cli.app import Plugins, app, complain, grouped, say, use_plugins
+from rebecsim.cli.logs import (
+    Log,
+    Processors,
+    Showing,
+    Size,
+    Sort,
+    node_group,
+    read_log,
+    show_answer,
+    told,
+)
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.cli.workloads.answers import Showing, show_answer
-from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 

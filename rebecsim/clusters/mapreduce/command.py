@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, say, use_plugins
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import Plugins, app, grouped, say, use_plugins
+from rebecsim.cli.logs import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.cli.workloads.answers import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.clusters.kit.options import key
 from rebecsim.clusters.mapreduce.cluster_tables import ClusterTable
 from rebecsim.errors import UserError

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, console, say, use_plugins
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import Plugins, app, console, grouped, say, use_plugins
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require

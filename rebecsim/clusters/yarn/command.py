@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
-from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
+from rebecsim.cli.app import Plugins, app, complain, console, grouped, say, use_plugins
+from rebecsim.cli.logs import ShowingFiles, show_answer
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.cli.workloads.answers import ShowingFiles, show_answer
 from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.yarn.compare_options import NODES, QueueOptions, alike_nodes
 from rebecsim.clusters.yarn.scenario import ClusterTable
 from rebecsim.errors import UserError
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from rebecsim.cli.app import say
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import app, grouped, say
 from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.errors import UserError
 

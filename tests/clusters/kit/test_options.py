@@ -9,7 +9,7 @@ import typer
 from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import grouped
 from rebecsim.clusters.kit.options import key
 
 Count = Annotated[int, Field(ge=2, le=9)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.errors import ExitCode
 from rebecsim.exploration import Limits, Mode, Problem, abstraction, explore, pose, state_space
 from rebecsim.exploration.properties import decided_by

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner
 
 from rebecsim.actors import semantics
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.errors import ExitCode
 from rebecsim.exploration import (
     BreadthFirst,

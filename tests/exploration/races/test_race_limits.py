@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
 from rebecsim.exploration.limits import Meter

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Checks, Limits, Races, explore, find_races
 from rebecsim.exploration.cycles import components

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from rebecsim.cli.studies import compare as command
+from rebecsim.cli import compare as command
 from rebecsim.errors import UserError
 from rebecsim.processes import carried
 from rebecsim.studies.dask_executor import (

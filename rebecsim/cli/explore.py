@@ -1,44 +1,217 @@
-"""The commands explore, replay and draw."""
+"""The command explore, and the options and the progress of every search."""
 
 from __future__ import annotations
 
 import json as json_format
-from contextlib import suppress
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from rebecsim.cli.app import (
     Core,
     EngineName,
+    Json,
+    ModelFile,
     Patience,
+    Strict,
+    Tts,
+    app,
     complain,
-    console,
+    error_console,
+    grouped,
     open_model,
     say,
     say_parts,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
-    Json,
-    LimitOptions,
-    ModelFile,
-    QuestionOptions,
-    Tts,
-    WrittenTests,
-    watching,
-)
-from rebecsim.cli.options import grouped
-from rebecsim.errors import ExitCode, UserError
+from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import Limits, Mode, Reduction, Strategy
+    from rich.status import Status
+
+    from rebecsim.exploration import Checks, Limits, Progress, Recorded, Reduction, Strategy
     from rebecsim.interface import Explored, LoadedModel
+
+_PATIENCE = 0.4
+"""Seconds after which it is shown how far a search is; most are over before."""
+
+
+class Asked(TypedDict):
+    """The arguments of `rs.explore` and `rs.races` that say what is asked."""
+
+    tts: bool
+    checks: Checks
+    property: Path | None
+    ignore: list[str]
+    strict: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions:
+    """What is asked of a model."""
+
+    core: Core = False
+    tts: Tts = False
+    property: Annotated[
+        Path | None,
+        typer.Option(help="A property file: assertions, and for `explore` LTL and TCTL."),
+    ] = None
+    invariant: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition that must hold in every state; repeatable."),
+    ] = None
+    deadlines: Annotated[bool, typer.Option(help="Report missed deadlines.")] = True
+    overflow: Annotated[
+        bool, typer.Option(help="Report full queues; else queues are unbounded.")
+    ] = True
+    deadlock: Annotated[
+        bool, typer.Option(help="Report the end of a run as a violation, as RMC does.")
+    ] = False
+    terminal: Annotated[
+        list[str] | None,
+        typer.Option(help="An allowed end of runs; any other is a deadlock; repeatable."),
+    ] = None
+    horizon: Annotated[
+        int | None, typer.Option(min=0, help="Do not explore beyond this model time.")
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
+    ] = None
+    strict: Strict = False
+
+    def open(self, file: Path) -> LoadedModel:
+        """Load the model, and say on standard error if it has no use for time.
+
+        Raises as `open_model` does.
+        """
+        from rebecsim.lang.checked import needs_time
+
+        loaded = open_model(file, self.core)
+        checked = loaded.checked
+        if checked is not None and checked.dialect == "timed" and not needs_time(checked):
+            complain(
+                "hint: nothing in this model takes time, so every message arrives at time 0, in "
+                "any order. With --core, or `// rebeca: core` in its first line, it is Core "
+                "Rebeca: queues keep the order of sending."
+            )
+        return loaded
+
+    def asked(self) -> Asked:
+        """Give the arguments of `rs.explore` and `rs.races`, without the horizon, a limit."""
+        from rebecsim.exploration import Checks
+
+        terminal, invariants = (tuple(each or ()) for each in (self.terminal, self.invariant))
+        return Asked(
+            tts=self.tts,
+            checks=Checks(self.deadlines, self.overflow, self.deadlock, terminal, invariants),
+            property=self.property,
+            ignore=self.ignore or [],
+            strict=self.strict,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """How far a model is looked at."""
+
+    max_states: Annotated[
+        int | None, typer.Option(min=1, help="Stop after storing so many states.")
+    ] = None
+    max_time: Annotated[int | None, typer.Option(min=1, help="Stop after so many seconds.")] = None
+    max_memory: Annotated[
+        int | None, typer.Option(min=1, help="Stop at so many megabytes of memory.")
+    ] = None
+
+    def limits(self, horizon: int | None) -> Limits:
+        """Give the limits, and a horizon."""
+        from rebecsim.exploration import Limits
+
+        return Limits(
+            states=self.max_states,
+            seconds=self.max_time,
+            memory=self.max_memory,
+            horizon=horizon,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenTests:
+    """The tests that are made of a run to a violation."""
+
+    as_test: Annotated[
+        Path | None,
+        typer.Option(help="Write the run to the violation as a Python test."),
+    ] = None
+    as_regression: Annotated[
+        Path | None,
+        typer.Option(help="The same, as a test that fails until the model is mended."),
+    ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a test is asked for."""
+        return (self.as_test, self.as_regression) != (None, None)
+
+    def write(self, recorded: Recorded, model: Path) -> None:
+        """Write a run as the tests that are asked for."""
+        from rebecsim.report.pytest_source import pytest_source, regression_source
+
+        files = ((self.as_test, pytest_source), (self.as_regression, regression_source))
+        for file, source in files:
+            if file is not None:
+                write_text(file, source(recorded, model, file))
+                complain(f"test in {file}")
+
+
+class Watched(TypedDict):
+    """The arguments of a search by which Ctrl-C ends it, and a user sees how far it is."""
+
+    limits: Limits
+    progress: Callable[[Progress], None] | None
+
+
+@contextmanager
+def watching(limits: Limits) -> Iterator[Watched]:
+    """Let Ctrl-C end a search that has these limits, and show how far it is."""
+    from rebecsim.processes import noting_interrupts
+
+    with noting_interrupts() as interrupt, showing_progress() as progress:
+        limits = replace(limits, is_interrupted=lambda: interrupt.seen)
+        yield Watched(limits=limits, progress=progress)
+
+
+@contextmanager
+def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
+    """Show how far a search is, if somebody looks and it takes a while."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    began = time.monotonic()
+    with ExitStack() as shown:
+        status: Status | None = None
+
+        def show(progress: Progress) -> None:
+            nonlocal status
+            if status is None and time.monotonic() - began < _PATIENCE:
+                return
+            if status is None:
+                status = shown.enter_context(error_console().status("exploring"))
+            status.update(
+                f"{progress.states:,} states, {progress.transitions:,} transitions, "
+                f"frontier {progress.frontier:,}, {progress.states_per_second:,.0f} states/s"
+            )
+
+        yield show
+
 
 Search = Literal["breadth", "depth", "bounded", "walks"]
 """The order in which states are looked at."""
@@ -193,7 +366,7 @@ def explore(
     bounds: LimitOptions,
     stop_at: Annotated[
         Literal["first", "all"],
-        typer.Option("--stop-at", help="Stop at the first violation, or find all of them."),
+        typer.Option(help="Stop at the first violation, or find all of them."),
     ] = "first",
     engine: EngineName = "auto",
     patience: Patience = 10,
@@ -279,82 +452,3 @@ def _export(found: Explored, file: Path, limits: Limits) -> None:
     cut = "" if space.complete else ", cut off at a limit"
     edges = counted(len(space.edges), "edge")
     complain(f"{counted(len(space.states), 'state')}, {edges} in {file}{cut}")
-
-
-# --- counterexamples ------------------------------------------------------------------------------
-
-
-@app.command()
-def replay(
-    run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
-    model: ModelFile,
-    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
-) -> None:
-    """Replay a saved counterexample and check that it fits."""
-    from rebecsim.actors import ReplayError
-    from rebecsim.exploration import load_recorded, replay as do_again
-    from rebecsim.report.sequence_diagram import sequence_diagram
-    from rebecsim.report.verdicts import path_table
-
-    recorded = load_recorded(run)
-    loaded = open_model(model, recorded.question.mode == "core")
-    try:
-        path = do_again(recorded, loaded.model, loaded.checked)
-    except ReplayError as error:
-        raise UserError(f"{run}: {error}") from error
-    if step:
-        for number, each in enumerate(path.steps, 1):
-            say(f"{number}/{len(path)} {each}")
-            if number < len(path):
-                _wait_for_enter()
-    else:
-        console().print(path_table(path))
-    if path.loop is not None:
-        say(path.loop_text)
-    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
-    say(f"{recorded.breach.verdict}{tail}")
-    if svg is not None:
-        write_text(svg, sequence_diagram(path))
-        complain(f"sequence diagram in {svg}")
-    raise typer.Exit(ExitCode.VIOLATED)
-
-
-def _wait_for_enter() -> None:
-    """Wait for Enter; at the end of the input go on at once."""
-    with suppress(EOFError):
-        console().input()
-
-
-@app.command()
-def draw(
-    model: ModelFile,
-    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
-    states: Annotated[
-        bool, typer.Option("--states", help="Draw the state space, if it is small.")
-    ] = False,
-    tts: Tts = False,
-    core: Core = False,
-) -> None:
-    """Draw who knows whom in a model, or its state space."""
-    from rebecsim.report.graphs import draw_topology
-
-    loaded = open_model(model, core)
-    if states:
-        _draw_states(loaded, "TTS" if tts else None, out)
-    else:
-        draw_topology(loaded.model, out)
-    say(f"drawing in {out}")
-
-
-def _draw_states(model: LoadedModel, mode: Mode | None, out: Path) -> None:
-    from rebecsim.actors import Violation
-    from rebecsim.exploration import Limits, pose, state_space
-    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
-
-    try:
-        problem = pose(model.model, mode=mode, checked=model.checked)
-    except Violation as violation:
-        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
-        raise typer.Exit(ExitCode.VIOLATED) from violation
-    draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)

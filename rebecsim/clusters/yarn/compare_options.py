@@ -1,4 +1,7 @@
-"""Options for the nodes of a cluster and for the files of Hadoop's schedulers."""
+"""Options of `yarn` and `compare` for nodes and the files of Hadoop's schedulers.
+
+`compare` takes the groups in `COMPARE_OPTIONS`; see `rebecsim.clusters.kinds`.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rebecsim.cli.logs import node_group
 from rebecsim.errors import UserError
-from rebecsim.wording import clipped
 
 if TYPE_CHECKING:
     from rebecsim.studies.scenario_files import ScenarioText
-
-_NUMBER = re.compile(r"[0-9]{1,18}")
-
-
-def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
-    """Read how many nodes, and what each has. Raises UserError, with an example."""
-    count, _, parts = text.partition(":")
-    pairs = [part.partition("=")[::2] for part in parts.split(",")] if parts else []
-    resources = {name.strip(): value.strip() for name, value in pairs}
-    numbers = (count.strip(), *resources.values())
-    if len(resources) < len(pairs) or not all(_NUMBER.fullmatch(each) for each in numbers):
-        raise UserError(f"--nodes {clipped(text, 100)}: write it as {example}")
-    return int(count), {name: int(value) for name, value in resources.items()}
-
 
 NODES = "80:memory=64000,cores=16"
 """The form of an option for nodes, for messages."""
@@ -137,3 +126,7 @@ def _names(files: Sequence[Path]) -> list[str]:
 def _name(parts: Sequence[str]) -> str:
     name = _NO_NAME.sub("_", "_".join(parts)).strip("_.-")[-_LONGEST:].strip("_.-")
     return name if name[:1].isalpha() else f"queues_{name}"
+
+
+COMPARE_OPTIONS = (ComparedFiles,)
+"""What `compare` can make a scenario of this kind from, with a method `scenario`."""

@@ -13,28 +13,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import (
+    EndsAtDeadlines,
     EngineName,
+    GoesWrong,
+    Json,
     Law,
+    ModelFile,
+    Reach,
+    Until,
     Workers,
+    app,
     complain,
     error_console,
     given,
+    grouped,
     open_model,
     say,
     say_parts,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
-    EndsAtDeadlines,
-    GoesWrong,
-    Json,
-    LimitOptions,
-    ModelFile,
-    Reach,
-    Until,
-    watching,
-)
-from rebecsim.cli.options import grouped
+from rebecsim.cli.explore import LimitOptions, watching
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 
@@ -73,11 +70,11 @@ class ExtremeOptions:
 
     save_min: Annotated[
         Path | None,
-        typer.Option("--save-min", help="Write a run with the lowest value, for `simulate`."),
+        typer.Option(help="Write a run with the lowest value, for `simulate`."),
     ] = None
     save_max: Annotated[
         Path | None,
-        typer.Option("--save-max", help="Write a run with the highest value, for `simulate`."),
+        typer.Option(help="Write a run with the highest value, for `simulate`."),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
 
@@ -164,9 +161,7 @@ class PrecisionOptions:
         ),
     ] = None
     level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95
-    max_runs: Annotated[
-        int | None, typer.Option("--max-runs", min=1, help="Most runs per probability.")
-    ] = None
+    max_runs: Annotated[int | None, typer.Option(min=1, help="Most runs per probability.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +179,6 @@ class SplitOptions:
     per_level: Annotated[
         int | None,
         typer.Option(
-            "--per-level",
             min=1,
             show_default="200",
             help="With --split: number of runs on each level.",

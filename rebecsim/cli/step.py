@@ -13,10 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, complain, console, open_model, say
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import Core, ModelFile, Tts, app, complain, console, open_model, say
 from rebecsim.cli.endings import ending_of
-from rebecsim.cli.models.asking import ModelFile, Tts
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 
@@ -62,15 +60,10 @@ def step(
     done never ends the session; if there was one in a pipe, the exit code is 2.
     """
     from rebecsim.actors import Violation
-    from rebecsim.live import Stepper
+    from rebecsim.interface import step as begin
 
-    loaded = open_model(model, core)
-    if tts and loaded.model.core:
-        raise typer.BadParameter("a core model has no time", param_hint="--tts")
     try:
-        stepper = Stepper(
-            loaded.model, checked=loaded.checked, mode="TTS" if tts else None, seed=seed
-        )
+        stepper = begin(open_model(model, core), tts=tts, seed=seed)
     except Violation as violation:
         say(f"{violation.verdict}: {violation}, in a constructor")
         raise typer.Exit(ExitCode.VIOLATED) from violation

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import console, say
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
-from rebecsim.cli.workloads.containers import (
+from rebecsim.cli.app import app, console, grouped, say
+from rebecsim.cli.containers import (
     AS_USUAL,
     NO_COLUMNS,
     Dialect,
@@ -24,7 +22,7 @@ from rebecsim.cli.workloads.containers import (
     show_containers,
     write_nodes,
 )
-from rebecsim.cli.workloads.logs import (
+from rebecsim.cli.logs import (
     Log,
     Processors,
     Size,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Explain, Plugins, complain, console, say, use_plugins
-from rebecsim.cli.commands import app
-from rebecsim.cli.studies.compare import show_written
+from rebecsim.cli.app import Explain, Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.compare import show_written
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 

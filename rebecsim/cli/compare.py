@@ -1,4 +1,4 @@
-"""The commands `scenarios` and `compare`."""
+"""The command `compare`."""
 
 from __future__ import annotations
 
@@ -21,32 +21,35 @@ from typer.core import TyperCommand
 from rebecsim.cli.app import (
     EngineName,
     Explain,
+    GroupsOfKinds,
     Law,
     Plugins,
     Replications,
     ScenarioName,
     Trust,
     Workers,
+    app,
     complain,
     consent_of,
     console,
     error_console,
+    grouped,
     say,
     use_plugins,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.options import grouped
-from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.errors import ExitCode, WorkerKilledError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.scenarios import LoadedScenario
+    from rebecsim.interface.comparing import Running
     from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study
+    from rebecsim.studies.plan import Plan
     from rebecsim.studies.running import Bar
+    from rebecsim.studies.size import Size
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -57,24 +60,6 @@ _PATIENCE = 20.0
 
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
-
-
-@app.command()
-def scenarios(plugin: Plugins = None) -> None:
-    """List the built-in scenarios and policies.
-
-    With `--plugin`, it also says whether the plug-ins can be loaded.
-    """
-    from rebecsim.clusters.kinds import kind_names
-    from rebecsim.clusters.loading import load_installed_plugins
-    from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
-
-    load_installed_plugins()
-    use_plugins(plugin)
-    kinds = list(kind_names())
-    found = {name: read_scenario_text(name).values for name in builtin_scenarios()}
-    for name, values in sorted(found.items(), key=lambda each: kinds.index(str(each[1]["kind"]))):
-        say(f"{name:<24} {values['kind']:<9} {values.get('title') or name}")
 
 
 class _OptionalAddress(TyperCommand):
@@ -199,7 +184,7 @@ def compare(
     changes: Changes = Changes(),
     orders: AllOrders = AllOrders(),
     sought: Sought = Sought(),
-    files: ComparedFiles = ComparedFiles(),
+    of_kinds: GroupsOfKinds = (),
     trace: Annotated[bool, typer.Option("--trace", help="Record every message served.")] = False,
     making: Making = Making(),
     plugin: Plugins = None,
@@ -208,6 +193,7 @@ def compare(
 
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """
+    from rebecsim.clusters.kinds import starts_workers_early
     from rebecsim.report.figures import DRAWING_MODULES
     from rebecsim.studies.executors import available_workers, simulation_modules, start_server
     from rebecsim.studies.scenario_files import read_scenario_text
@@ -221,17 +207,17 @@ def compare(
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
-    text = files.scenario(scenario) or read_scenario_text(scenario)
+    made = (each.scenario(scenario) for each in of_kinds)
+    text = next(filter(None, made), None) or read_scenario_text(scenario)
     text = text.with_sweep(read_sweep(changes.sweep or ()))
-    if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
+    if dask is None and starts_workers_early(text.values.get("kind")) and not making.dry_run:
         # Workers start while this process still imports.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
     require("rebecsim compare", *REPORTS)
     leave_pandas_alone()
 
     from rebecsim.clusters.scenarios import load
-    from rebecsim.interface.comparing import Running, Telling, performed
-    from rebecsim.report import report_view, write_report
+    from rebecsim.interface.comparing import Running
     from rebecsim.studies.running import comparison_size
 
     use_plugins(plugin)
@@ -252,23 +238,10 @@ def compare(
         choice_law=changes.law,
         order=changes.order,
     )
+    how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)
+    advice = f"{out}: go on with --resume"
     how_large = comparison_size(plan, orders.orders, count)
-    # Imported beside the simulation, because the report needs it afterwards.
-    later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
-    with sized(how_large, making, plan.total) as watch:
-        assert out is not None, "it was asked for"
-        seen: list[PlannedRun] = []  # the first one is that of the comparison
-        advice = f"{out}: go on with --resume"
-        telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
-        how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)
-        with (
-            _importing(later),
-            _showing_what_was_found(seen, watch),
-            performed(plan, how, telling) as done,
-        ):
-            written = write_report(done.report, out, done.executor)
-    console().print(report_view(done.report, making.explain or orders.exact))
-    show_written(written, done.directory / "parts")
+    _run(plan, how, how_large, making, advice, making.explain or orders.exact)
 
 
 def run_many(
@@ -281,21 +254,50 @@ def run_many(
     """Run a scenario, print what was observed, and with `out` keep results and report."""
     require("rebecsim simulate --runs", *REPORTS)
     leave_pandas_alone()
-    from rebecsim.interface.comparing import Running, Telling, performed
-    from rebecsim.report import report_view, write_report
+    from rebecsim.interface.comparing import Running
     from rebecsim.studies.executors import available_workers
     from rebecsim.studies.plan import plan_size
     from rebecsim.studies.simulated_study import per_task
 
     plan = loaded.plan()
     count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))
-    with sized(plan_size([plan], count)) as watch, kept_or_temporary(out) as directory:
-        telling = Telling(partial(showing_runs, str(directory), watch=watch), complain, complain)
+    with kept_or_temporary(out) as directory:
         how = Running(directory, orders=False, workers=count, engine=engine)
-        with performed(plan, how, telling) as done:
-            console().print(report_view(done.report, explain))
-            if out is not None:
-                show_written(write_report(done.report, out, done.executor), directory / "parts")
+        size = plan_size([plan], count)
+        _run(plan, how, size, SizeOptions(), str(directory), explain, reported=out is not None)
+
+
+def _run(
+    plan: Plan,
+    how: Running,
+    size: Size | None,
+    options: SizeOptions,
+    advice: str,
+    explain: bool,
+    reported: bool = True,
+) -> None:
+    """Run a plan, print what was found, and write the report unless it is not to be `reported`.
+
+    `advice` says where finished cells are when it is interrupted.
+    """
+    from rebecsim.interface.comparing import Telling, performed
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.figures import DRAWING_MODULES
+
+    # Imported beside the simulation, because the report needs it afterwards.
+    later = DRAWING_MODULES[-1] if how.workers == 1 and reported else "scipy.special"
+    seen: list[PlannedRun] = []  # the first one is that of the comparison
+    with sized(size, options, plan.total) as watch:
+        telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
+        with (
+            _importing(later),
+            _showing_what_was_found(seen, watch),
+            performed(plan, how, telling) as done,
+        ):
+            written = write_report(done.report, done.directory, done.executor) if reported else None
+    console().print(report_view(done.report, explain))
+    if written is not None:
+        show_written(written, done.directory / "parts")
 
 
 @contextmanager

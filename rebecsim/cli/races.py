@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import complain, given, say
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import (
-    Json,
-    LimitOptions,
-    ModelFile,
-    QuestionOptions,
-    WrittenTests,
-    watching,
-)
-from rebecsim.cli.options import grouped
+from rebecsim.cli.app import Json, ModelFile, app, complain, given, grouped, say
+from rebecsim.cli.explore import LimitOptions, QuestionOptions, WrittenTests, watching
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_text
 from rebecsim.wording import counted
@@ -45,12 +36,10 @@ class RaceOptions:
     ] = None
     max_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to compare."
-        ),
+        typer.Option(min=1, show_default="200000", help="Most pairs of states to compare."),
     ] = None
     only: Annotated[
-        str | None, typer.Option("--only", help="Write, draw or fix only the race with this id.")
+        str | None, typer.Option(help="Write, draw or fix only the race with this id.")
     ] = None
     try_: Annotated[
         bool,
@@ -70,7 +59,7 @@ class RaceOutputOptions(WrittenTests):
     ] = None
     save_cures: Annotated[
         Path | None,
-        typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
+        typer.Option(help="A directory for the changed models; means `--try`."),
     ] = None
 
     def write_race(self, found: FoundRaces, only: str | None, model: Path) -> None:

@@ -1,7 +1,6 @@
 """The command `reproduce`: that of the plug-in `reproductions`, a folder beside the package.
 
-Only a checkout has the folder; the published tables are no part of an installed package.
-"""
+Only a checkout has the folder; the published tables are no part of an installed package."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from pathlib import Path
 import typer
 
 import rebecsim
-from rebecsim.cli.commands import app
+from rebecsim.cli.app import app
 from rebecsim.clusters.kinds import commands
 from rebecsim.clusters.loading import load_plugin_folder
 from rebecsim.errors import UserError

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.clusters.scenarios import load
+from rebecsim.clusters.yarn.compare_options import ComparedFiles
 from rebecsim.errors import UserError
 
 FILE = "<allocations><queue name='a'/></allocations>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, Patience, console, open_model, say
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
+from rebecsim.cli.app import Core, ModelFile, Patience, PerhapsUntil, app, console, open_model, say
 from rebecsim.errors import ExitCode
 from rebecsim.report.message_lines import MessageLines
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
-    from rebecsim.live import Checker, Ending, Lateness, LiveRun, Log, Served
+    from rebecsim.live import Checker, Ending, Lateness, LiveLimits, LiveRun, Log, Served
     from rebecsim.simulation import Event
 
 _SHOWN_LATE = 3  # messages that were late, named in the report
@@ -64,7 +61,11 @@ def live(
     run ends after 100 messages.
     """
 
-    built = open_model(model, core).model
+    from rebecsim.interface import run_live
+    from rebecsim.live import NotAllowedError
+
+    loaded = open_model(model, core)
+    built = loaded.model
     if replay is not None:
         given = (until, steps, speed, seed, log)
         if any(each is not None for each in given) or check:
@@ -73,48 +74,29 @@ def live(
             )
         _check_saved(built, replay, tolerance, quiet)
         return
-    if speed is not None and not math.isfinite(speed):
-        raise typer.BadParameter("it must be a number", param_hint="--speed")
-    if built.core and speed:
-        raise typer.BadParameter("a core model has no time", param_hint="--speed")
-    run = _run(
-        built,
-        until,
-        100 if until is None and steps is None else steps,
-        0.0 if built.core else 10.0 if speed is None else speed,
-        seed,
-        patience,
-        check,
-        quiet,
-    )
-    _report(built, run, tolerance, log)
+    printer = _Printer(built, quiet)
 
+    def begin(limits: LiveLimits, start: int) -> None:
+        pace = f"{limits.speed:g} time units a second" if limits.speed else "virtual time"
+        rebecs = counted(len(built.instances), "rebec")
+        say(f"{built.name}: {rebecs}, {pace}, seed {start}")
+        printer.begin(check)
 
-def _run(
-    model: Model,
-    until: int | None,
-    steps: int | None,
-    speed: float,
-    seed: int | None,
-    patience: int,
-    check: bool,
-    quiet: bool,
-) -> LiveRun:
-    import secrets
-
-    from rebecsim.live import LiveLimits, NotAllowedError, run_live
-
-    start = secrets.randbelow(2**32) if seed is None else seed
-    pace = f"{speed:g} time units a second" if speed else "virtual time"
-    rebecs = counted(len(model.instances), "rebec")
-    say(f"{model.name}: {rebecs}, {pace}, seed {start}")
-    printer = _Printer(model, quiet, _checker_for(model) if check else None)
-    limits = LiveLimits(until, steps, speed)
     try:
-        return run_live(model, limits, seed=start, patience=patience, watch=printer.take)
+        run = run_live(
+            loaded,
+            until=until,
+            steps=steps,
+            speed=speed,
+            seed=seed,
+            patience=patience,
+            watch=printer.take,
+            begin=begin,
+        )
     except NotAllowedError as error:  # raised by the checker during the run
         _say_wrong(f"not allowed by the semantics: {error}")
         raise typer.Exit(ExitCode.VIOLATED) from error
+    _report(built, run, tolerance, log)
 
 
 def _checker_for(model: Model) -> Checker | None:
@@ -136,7 +118,8 @@ def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
         check_log(model, log)
     except NotAllowedError as error:
         raise NotAllowedError(f"{file}: {error}") from error
-    printer = _Printer(model, quiet, None)
+    printer = _Printer(model, quiet)
+    printer.begin(check=False)
     for each in log.served:
         printer.take(each)
     _show_end(log, tolerance)
@@ -147,9 +130,9 @@ def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
 
 
 class _Printer:
-    """Prints the messages of a run as they are served, and checks them if there is a checker."""
+    """Prints the messages of a run as they are served, and checks them if it is to."""
 
-    def __init__(self, model: Model, quiet: bool, checker: Checker | None) -> None:
+    def __init__(self, model: Model, quiet: bool) -> None:
         names = [instance.name for instance in model.instances]
         servers = [
             f"{instance.name}: {server.name}"
@@ -162,11 +145,16 @@ class _Printer:
             for server in instance.reactive_class.__servers__.values()
         }
         self._quiet = quiet
-        self._checker = checker
+        self._model = model
+        self._checker: Checker | None = None
         # A terminal has a width; a program that reads wants one line for each message.
         width = console().width if console().is_terminal else None
         self._lines = MessageLines(names, servers, width)
-        if not quiet:
+
+    def begin(self, check: bool) -> None:
+        """Print the headings; with `check`, check each message that comes."""
+        self._checker = _checker_for(self._model) if check else None
+        if not self._quiet:
             console().print(Text(self._lines.heading(), style="bold"), soft_wrap=True)
 
     def take(self, served: Served) -> None:

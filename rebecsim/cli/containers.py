@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import console, say
-from rebecsim.cli.queue_files import node_group
-from rebecsim.cli.workloads.logs import SLS, SWIM
+from rebecsim.cli.logs import SLS, SWIM, node_group
 from rebecsim.errors import UserError
 from rebecsim.wording import counted, suggestion
 

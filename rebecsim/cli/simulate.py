@@ -13,19 +13,20 @@ from rebecsim.cli.app import (
     EngineName,
     Explain,
     Law,
+    ModelFile,
     Patience,
+    PerhapsUntil,
     Plugins,
     ScenarioName,
     Strict,
     Workers,
+    app,
     console,
+    grouped,
     open_model,
     say,
     use_plugins,
 )
-from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import ModelFile, PerhapsUntil
-from rebecsim.cli.options import grouped
 from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def _simulate_once(
 def _simulate_often(
     model: Path, options: RunOptions, many: ManyRunsOptions, engine: Engine, core: bool
 ) -> None:
-    from rebecsim.cli.studies.compare import run_many
+    from rebecsim.cli.compare import run_many
     from rebecsim.clusters.model.short import short_scenario
     from rebecsim.studies.sweeps import read_sweep
 

@@ -1,0 +1,303 @@
+"""The commands check, new, format, draw, replay and conformance, about models that are there."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import (
+    Core,
+    ModelFile,
+    Trust,
+    Tts,
+    app,
+    complain,
+    consent_of,
+    console,
+    open_model,
+    say,
+)
+from rebecsim.errors import ExitCode, UserError
+from rebecsim.files import write_atomically, write_text
+from rebecsim.wording import counted
+
+if TYPE_CHECKING:
+    from rebecsim.lang import Diagnostic
+
+_INTERVAL = 0.5
+"""Seconds between two looks at the files that are watched."""
+
+_PAUSE = 5.0
+"""Seconds between two lines that say how far a suite is."""
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
+    core: Core = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the problems as one array.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Also run each model 10 times, 1,000 messages at most, and look for assertions "
+            "that fail.",
+        ),
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again when a file changes, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Check models: syntax, names and types."""
+    check_them = partial(_check_all, files, core, as_json, strict)
+    fine = check_them()
+    try:
+        for changed in _changes(files) if watch else ():
+            if not as_json:
+                say(f"\n{', '.join(map(str, changed))} changed")
+            fine = check_them()
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    if not fine:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _check_all(files: Sequence[Path], core: bool, as_json: bool, strict: bool) -> bool:
+    """Check the files and say what was found; give whether none of them has a mistake."""
+    from rebecsim.interface import check
+
+    problems: list[Diagnostic] = []
+    fine = True
+    for file in files:
+        checked = check(file, core=core, strict=strict)
+        fine &= checked.is_fine
+        problems += checked.problems
+        if as_json:
+            continue
+        for each in checked.texts:
+            complain(each)
+        if checked.is_fine:
+            say(checked.summary)
+    if as_json:
+        say(json.dumps([each.to_json() for each in problems]))
+    return fine
+
+
+def _changes(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """Wait until files are written, made or deleted, and say which, again and again."""
+    before = [_stamp(file) for file in files]
+    while True:
+        time.sleep(_INTERVAL)
+        now = [_stamp(file) for file in files]
+        changed = [file for file, a, b in zip(files, before, now, strict=True) if a != b]
+        before = now
+        if changed:
+            yield changed
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """Give what differs when a file is written; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@app.command()
+def new(
+    name: Annotated[
+        Path, typer.Argument(help="Name of the model; with a directory, it is made there.")
+    ],
+) -> None:
+    """Write a small model to start from, with properties and a test."""
+    from rebecsim.generate.templates import write_starter
+
+    files = write_starter(name)
+    for file in files:
+        say(str(file))
+    model, question, test = files
+    say(f"Try `rebecsim explore {model} --property {question}`, and `pytest {test}`.")
+
+
+@app.command("format")
+def format_models(
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; list the files that would change.")
+    ] = False,
+) -> None:
+    """Lay out models as the editor does; comments stay."""
+    changed: list[Path] = []
+    failed = False
+    for file in files:
+        try:
+            laid_out = _laid_out(file)
+        except UserError as error:
+            complain(error)
+            failed = True
+            continue
+        if laid_out is None:
+            continue
+        changed.append(file)
+        if not check:
+            write_atomically(file, laid_out)
+        say(f"{file}: {'would be changed' if check else 'formatted'}")
+    if failed:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+    if not changed:
+        say(f"{counted(len(files), 'file')}, nothing to change")
+    elif check:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _laid_out(file: Path) -> bytes | None:
+    """Give what a file is to hold, with its line ends and byte order mark; None if it does already.
+
+    Raises UserError where it cannot be read, is no model in Rebeca, or a comment would lose its
+    place.
+    """
+    from rebecsim.lang.formatting import format_source
+    from rebecsim.lang.reading.parser import read_source
+
+    if file.suffix == ".py":
+        raise UserError(f"{file}: is Python; only models in Rebeca can be formatted")
+    try:
+        before, text = file.read_bytes(), read_source(file)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from error
+    found = format_source(text.replace("\r\n", "\n"), str(file))
+    after = (found.replace("\n", "\r\n") if "\r\n" in text else found).encode()
+    if before.startswith(codecs.BOM_UTF8):
+        after = codecs.BOM_UTF8 + after
+    return None if after == before else after
+
+
+@app.command()
+def draw(
+    model: ModelFile,
+    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
+    states: Annotated[
+        bool, typer.Option("--states", help="Draw the state space, if it is small.")
+    ] = False,
+    tts: Tts = False,
+    core: Core = False,
+) -> None:
+    """Draw who knows whom in a model, or its state space."""
+    from rebecsim.actors import Violation
+
+    try:
+        open_model(model, core).save_drawing(out, states=states, mode="TTS" if tts else None)
+    except Violation as violation:
+        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
+        raise typer.Exit(ExitCode.VIOLATED) from violation
+    say(f"drawing in {out}")
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
+    model: ModelFile,
+    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+) -> None:
+    """Replay a saved counterexample and check that it fits."""
+    from rebecsim.actors import ReplayError
+    from rebecsim.exploration import load_recorded, replay as do_again
+    from rebecsim.report.sequence_diagram import sequence_diagram
+    from rebecsim.report.verdicts import path_table
+
+    recorded = load_recorded(run)
+    loaded = open_model(model, recorded.question.mode == "core")
+    try:
+        path = do_again(recorded, loaded.model, loaded.checked)
+    except ReplayError as error:
+        raise UserError(f"{run}: {error}") from error
+    if step:
+        for number, each in enumerate(path.steps, 1):
+            say(f"{number}/{len(path)} {each}")
+            if number < len(path):
+                _wait_for_enter()
+    else:
+        console().print(path_table(path))
+    if path.loop is not None:
+        say(path.loop_text)
+    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
+    say(f"{recorded.breach.verdict}{tail}")
+    if svg is not None:
+        write_text(svg, sequence_diagram(path))
+        complain(f"sequence diagram in {svg}")
+    raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _wait_for_enter() -> None:
+    """Wait for Enter; at the end of the input go on at once."""
+    with suppress(EOFError):
+        console().input()
+
+
+@app.command()
+def conformance(
+    directory: Annotated[
+        Path, typer.Argument(help="A suite: models and a `manifest.json`.", show_default=False)
+    ],
+    max_states: Annotated[
+        int,
+        typer.Option(min=1, help="Give up on a model after so many states."),
+    ] = 1_000_000,
+    trust: Trust = False,
+) -> None:
+    """Compare verdicts and state counts with those of a suite."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from rebecsim.report.conformance import compare_suite
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("Model", "Mode", "Expected", "Found", ""):
+        table.add_column(name)
+    same = differ = beyond = 0
+    told = time.monotonic()
+    for each in compare_suite(directory, max_states, consent_of(trust)):
+        if each.is_beyond:
+            beyond += 1
+            word = "more"
+        elif each.agrees:
+            same += 1
+            word = "ok"
+        else:
+            differ += 1
+            word = "DIFFERS"
+        if time.monotonic() - told > _PAUSE:
+            complain(f"{counted(same + differ + beyond, 'result')} so far, the last of {each.file}")
+            told = time.monotonic()
+        source = " (ideal)" if each.ideal else ""
+        table.add_row(
+            *map(
+                Text,
+                (each.file, each.mode, _shown(each.expected) + source, _shown(each.found), word),
+            ),
+            style="bold red" if word == "DIFFERS" else None,
+        )
+    console().print(table)
+    say(f"{same} agree, {differ} differ, 0 skipped")
+    if beyond:
+        say(f"{beyond} are judged by rebecsim only: RMC refuses LTL on timed models")
+    if differ:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _shown(result: tuple[str, int | None, int | None]) -> str:
+    verdict, states, transitions = result
+    counts = ["?" if each is None else f"{each:,}" for each in (states, transitions)]
+    return verdict if states is None and transitions is None else f"{verdict} {'/'.join(counts)}"

@@ -1,1 +1,0 @@
-"""Commands about models: check, generate, simulate, explore, replay, races, step, live, draw."""

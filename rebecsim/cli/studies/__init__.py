@@ -1,1 +1,0 @@
-"""Commands about studies: compare, reproduce, and those that read stored results."""

@@ -1,1 +1,0 @@
-"""Commands about workloads of real machines, and the schedulers that run them."""
