@@ -101,6 +101,26 @@ def durations(value: Any, now: int) -> Any:
 Timer = Kind("Timer", STOPPED, lambda timer: timer)
 
 
+class Constant:
+    """Something that never changes, and that rebecs may therefore share: a job, a machine.
+
+    Exploration takes it for equal to itself only. Two that may be arguments of the same message
+    are told apart by their texts.
+    """
+
+    __slots__ = ()
+
+
+class StatePart:
+    """Part of the state of one rebec, as a queue with its methods: what it holds is state.
+
+    Its attributes are numbers, texts, constants, rebecs, other parts, and lists, dicts, deques and
+    tuples of these. No two rebecs share one, nor do two variables of a rebec.
+    """
+
+    __slots__ = ()
+
+
 def plain(value: Any) -> Any:
     """Give a value as it stands in a file: what JSON has no form for, as a rebec, becomes text."""
     if isinstance(value, list | tuple):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
@@ -20,13 +19,14 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.actors import Constant
 from rebecsim.errors import UserError
 from rebecsim.limits import NODES
 from rebecsim.wording import clipped
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class Job(Constant):
     """A rigid parallel job: so many processors, for so long.
 
     A policy may look at everything but `run`, which only shows when the job ends; a scheduler
@@ -42,8 +42,6 @@ class Job:
         user, group, queue: numbers of the log; -1 is unknown.
         chunk: processors that must be on one node; a divisor of `processors`.
         demand: what one processor takes of each resource of a node beside the processors.
-        expected_end: when it ends by its estimate, or was planned to; the manager notes it.
-        amount: what it has been given of the machine; the manager notes it.
     """
 
     index: int
@@ -57,8 +55,6 @@ class Job:
     queue: int = -1
     chunk: int = 1
     demand: tuple[int, ...] = ()
-    expected_end: int = field(default=-1, init=False)
-    amount: Any = field(default=None, init=False)
 
     @property
     def area(self) -> int:
@@ -66,8 +62,8 @@ class Job:
         return self.processors * self.estimate
 
     def __deepcopy__(self, memo: object) -> Job:
-        """Copy the job; its amount is never changed, only replaced."""
-        return copy(self)
+        """Give the job itself."""
+        return self
 
     def __str__(self) -> str:
         return f"job {self.number}"
@@ -85,7 +81,7 @@ PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 Level = TypeVar("Level")
 
 
-class Machine(ABC, Generic[Level]):
+class Machine(Constant, ABC, Generic[Level]):
     """A machine that runs jobs beside each other, never two on one processor."""
 
     processors: int

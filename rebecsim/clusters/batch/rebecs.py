@@ -13,10 +13,9 @@ a look at the queue last. Only times at which something happens cost anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from heapq import heapify, heappop, heappush
-from itertools import islice
 from typing import Any
 
 from rebecsim.actors import (
@@ -25,6 +24,7 @@ from rebecsim.actors import (
     Model,
     Rebec,
     RebecNamed,
+    StatePart,
     known_rebec,
     message_server,
     state_variable,
@@ -38,7 +38,7 @@ _END, _REFRESH, _WAKE = range(3)
 """What comes first at one time: the order of the messages of the resource manager."""
 
 
-class Foresight:
+class Foresight(StatePart):
     """Looks ahead, on a copy of what a resource manager knows, from the submission of each job.
 
     Attributes:
@@ -128,15 +128,15 @@ class Client(Rebec, queue_size=2):
     manager: ResourceManager = known_rebec()
     submitted: int = state_variable(Int)
 
-    def __init__(self, jobs: Iterable[Job]) -> None:
-        self._jobs = iter(jobs)
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = jobs
         self.proceed()
 
     @_in_turn(1)
     def proceed(self) -> None:
         """Submit the next jobs, and wait for the time of the last one of them."""
         now, submit = self._now, self.manager.submit
-        jobs = list(islice(self._jobs, _AT_A_TIME))
+        jobs = self.jobs[self.submitted : self.submitted + _AT_A_TIME]
         for job in jobs:
             submit(job, after=job.submit - now)
         self.submitted += len(jobs)
@@ -159,7 +159,12 @@ class ComputeNode(Rebec, queue_size=_UNBOUNDED):
 
 
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
-    """Holds the queue, and starts what its policy says."""
+    """Holds the queue, and starts what its policy says.
+
+    Attributes:
+        starts: when each job of the workload started, seconds; -1 for one that has not.
+        foresight: finds their fair starts; None where these are not asked for.
+    """
 
     waiting: int = state_variable(Int)
     running: int = state_variable(Int)
@@ -169,22 +174,21 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         machine: Machine[Any],
         policy: BatchPolicy,
         settings: PolicySettings,
-        starts: list[int],
-        foresight: Foresight | None,
+        jobs: int,
+        looks_ahead: bool,
         *nodes: ComputeNode,
     ) -> None:
         self.machine = machine
-        self.order = policy.order(settings)
-        allocations = Allocations(machine)
-        self.backfilling: Backfilling = policy.backfilling(self.order, allocations, settings)
-        self.starts = starts
-        self.foresight = foresight
+        order = policy.order(settings)
+        self.backfilling: Backfilling = policy.backfilling(order, Allocations(machine), settings)
+        self.starts = [-1] * jobs
+        self.foresight = Foresight(jobs) if looks_ahead else None
         self.nodes = nodes
         self._only_node = nodes[0] if len(nodes) == 1 else None
         self._wakes = type(self.backfilling).wake is not Backfilling.wake
-        self._notes_starts = type(self.order).started is not QueueOrder.started
+        self._notes_starts = type(order).started is not QueueOrder.started
         self._lead = settings.clock_lead
-        self._clock = 0
+        self._clock: int | None = None
         self._refresh_at = -1
         self._wake_at = -1
 
@@ -192,15 +196,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     def submit(self, job: Job) -> None:
         """Take a job into the queue."""
         now = self._now
-        if job.index == 0:
+        if self._clock is None:
             self._clock = now - self._lead
-            self.order.begins(self._clock)
+            self.backfilling.order.begins(self._clock)
         self.waiting += 1
         started = self.backfilling.submitted(job, now)
         if started or self._wakes:
             self._begin(started)
-        if self.order.refresh is not None:
-            self._plan_refresh(self.order.refresh)
+        period = self.backfilling.order.refresh
+        if period is not None:
+            self._plan_refresh(period)
         if self.foresight is not None:
             self.foresight.look(job, now, self.backfilling, self._refresh_at, self._wake_at)
 
@@ -219,9 +224,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Sort the queue anew."""
         if self.waiting:
             self._begin(self.backfilling.refreshed(self._now))
-        if self.waiting and self.order.refresh is not None:
-            self.refresh(after=self.order.refresh)
-            self._refresh_at = self._now + self.order.refresh
+        period = self.backfilling.order.refresh
+        if self.waiting and period is not None:
+            self.refresh(after=period)
+            self._refresh_at = self._now + period
 
     @_in_turn(6)
     def wake(self) -> None:
@@ -234,10 +240,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         for job in jobs:
             self.starts[job.index] = now
             if self._notes_starts:
-                self.order.started(job, now)
+                self.backfilling.order.started(job, now)
             if self.foresight is not None:
                 self.foresight.note_start(job, now)
-            node = only_node or self.nodes[self.machine.first_node(job.amount)]
+            node = only_node or self._first_node(job)
             node.run(job)
         self.waiting -= started
         self.running += started
@@ -247,27 +253,31 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 self.wake(after=wake - now)
                 self._wake_at = wake
 
+    def _first_node(self, job: Job) -> ComputeNode:
+        _, amount = self.backfilling.allocations.given[job.index]
+        return self.nodes[self.machine.first_node(amount)]
+
     def _plan_refresh(self, period: int) -> None:
         """While jobs wait, look at the multiples of the period on the scheduler's clock."""
-        now = self._now
+        now, clock = self._now, self._clock
+        assert clock is not None
         if self.waiting and self._refresh_at < now:
-            wait = (self._clock - now) % period if now > self._clock else period
+            wait = (clock - now) % period if now > clock else period
             self.refresh(after=wait)
             self._refresh_at = now + wait
 
 
 def cluster_model(
-    jobs: Iterable[Job],
+    jobs: Sequence[Job],
     machine: Machine[Any],
     policy: BatchPolicy,
     settings: PolicySettings,
-    starts: list[int],
-    foresight: Foresight | None = None,
+    *,
+    fair_starts: bool = False,
 ) -> Model:
-    """Make the model of a cluster; the manager writes down in `starts` when each job starts.
+    """Make the model of a cluster that runs jobs, which come in the order of submission.
 
-    `jobs` come in the order of submission; `starts` has a place for each, in seconds. With
-    `foresight`, it has their fair starts afterwards.
+    With `fair_starts`, its manager looks ahead for each job.
     """
     names = [f"node{number}" for number in range(machine.node_count)]
     return Model(
@@ -279,7 +289,7 @@ def cluster_model(
                 MANAGER,
                 ResourceManager,
                 (),
-                (machine, policy, settings, starts, foresight, *map(RebecNamed, names)),
+                (machine, policy, settings, len(jobs), fair_starts, *map(RebecNamed, names)),
             ),
         ),
     )

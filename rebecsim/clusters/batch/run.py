@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.batch.machine import Job, Machine, Pool
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
-from rebecsim.clusters.batch.rebecs import Foresight, cluster_model
+from rebecsim.clusters.batch.rebecs import MANAGER, ResourceManager, cluster_model
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, rarely_collecting, serve
 from rebecsim.errors import UserError
@@ -81,9 +82,8 @@ def estimates_of(workload: Workload, estimates: Estimates, seed: int) -> Integer
 _SLICE = 4096  # jobs made from columns at a time
 
 
-@dataclass(frozen=True, eq=False)
-class JobStream:
-    """The jobs of a workload, made when they are submitted, so that few are there at a time.
+class JobStream(Constant, Sequence[Job]):
+    """The jobs of a workload, made some at a time when they are asked for in their order.
 
     Attributes:
         workload: the jobs as columns.
@@ -93,30 +93,51 @@ class JobStream:
         chunk: processors of each job that must be on one node, shape (jobs,).
     """
 
-    workload: Workload
-    estimate: Integers
-    demand: NDArray[np.int64]
-    chunk: Integers
+    def __init__(
+        self,
+        workload: Workload,
+        estimate: Integers,
+        demand: NDArray[np.int64],
+        chunk: Integers,
+    ) -> None:
+        self.workload, self.estimate, self.demand, self.chunk = workload, estimate, demand, chunk
+        self._run = durations(workload)
+        self._is_divisible = bool((chunk == 1).all())
+        self._first = 0
+        self._made: list[Job] = []
 
-    def __iter__(self) -> Iterator[Job]:
+    def __len__(self) -> int:
+        return len(self.workload)
+
+    @overload
+    def __getitem__(self, place: int) -> Job: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Job]: ...
+    def __getitem__(self, place: int | slice) -> Job | list[Job]:
+        if isinstance(place, int):
+            return self[place : place + 1][0]
+        first, last, _ = place.indices(len(self))
+        if not self._first <= first <= last <= self._first + len(self._made):
+            self._first = first
+            self._made = self._jobs(slice(first, max(first + _SLICE, last)))
+        return self._made[first - self._first : last - self._first]
+
+    def _jobs(self, part: slice) -> list[Job]:
         workload = self.workload
         columns = (
             workload.job,
             workload.submit,
-            durations(workload),
+            self._run,
             workload.processors,
             self.estimate,
             workload.user,
             workload.group,
             workload.queue,
         )
-        is_divisible = bool((self.chunk == 1).all())
-        for first in range(0, len(workload), _SLICE):
-            part = slice(first, first + _SLICE)
-            lists: list[Iterable[Any]] = [column[part].tolist() for column in columns]
-            if self.demand.shape[1] or not is_divisible:
-                lists += self.chunk[part].tolist(), map(tuple, self.demand[part].tolist())
-            yield from map(Job, count(first), *lists)
+        lists: list[Iterable[Any]] = [column[part].tolist() for column in columns]
+        if self.demand.shape[1] or not self._is_divisible:
+            lists += self.chunk[part].tolist(), map(tuple, self.demand[part].tolist())
+        return list(map(Job, count(part.start), *lists))
 
 
 def run_schedule(
@@ -161,17 +182,20 @@ def run_schedule(
         _column(workload, "chunk", 1 if chunk is None else chunk),
     )
     _require_placeable(stream, machine)
-    noted = [-1] * len(workload)
-    foresight = Foresight(len(workload)) if fair_starts else None
-    model = cluster_model(stream, machine, policy, settings or PolicySettings(), noted, foresight)
+    settings = settings or PolicySettings()
+    model = cluster_model(stream, machine, policy, settings, fair_starts=fair_starts)
     with blaming(*batch_policies.suspects(policy.name)):
+        system = QueuedSystem(model)
         with rarely_collecting():
-            serve(QueuedSystem(model), NeverClosing())
-        starts = np.array(noted, dtype=np.int64)
+            serve(system, NeverClosing())
+        manager = system.rebec(MANAGER)
+        assert isinstance(manager, ResourceManager)
+        starts = np.array(manager.starts, dtype=np.int64)
         left = np.flatnonzero(starts < 0)
         if left.size:
             never = f"policy {policy.name} never starts {left.size} jobs"
             raise RuntimeError(f"{never}; one is {workload.job[left[0]]}")
+    foresight = manager.foresight
     fair = None if foresight is None else np.array(foresight.starts, dtype=np.int64)
     return Schedule(workload, starts, durations(workload), policy.name, fair)
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence, Sized
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rebecsim.actors import Rebec, Since
+from rebecsim.actors import Constant, Rebec, Since, StatePart
+from rebecsim.exploration.states.structures import Structure, encode_part
 
 if TYPE_CHECKING:
     from rebecsim.exploration.states.effects import Outcome, Sending
@@ -93,11 +94,13 @@ class Values:
             return Since(value.start - self.time)
         if isinstance(value, Rebec):
             return self.references[value._index]
-        if isinstance(value, Enum):
+        if isinstance(value, Enum | Constant):
             return value
+        if isinstance(value, StatePart):
+            return encode_part(value, self.encode)
         raise UnsuitableValueError(
             f"a {kind.__name__} cannot be part of a state; use numbers, booleans, strings, "
-            "members of an Enum, rebecs, and lists or tuples of these"
+            "members of an Enum, rebecs, lists or tuples of these, or a StatePart"
         )
 
     def decode(self, value: Any) -> Any:
@@ -115,6 +118,8 @@ class Values:
             return self._rebecs[value.index]
         if kind is Since:
             return Since(value.start + self.time)
+        if kind is Structure:
+            return value.decoded(self.decode)
         if kind is SpecialFloat:
             return math.nan if value is SpecialFloat.NAN else -0.0
         return value
@@ -150,6 +155,10 @@ def rank(value: Any) -> tuple[int, Any]:
             return 5, str(value)
         case Since():
             return 7, value.start
+        case Constant():
+            return 8, str(value)
+        case Structure():
+            return 9, value.key(rank)
         case _:
             return 6, tuple(map(rank, value))
 

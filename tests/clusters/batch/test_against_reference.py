@@ -229,7 +229,7 @@ def test_messages_are_served_as_the_semantics_say(
     machine = machine_of(NodeGroup(PROCESSORS, 1)) if nodes else None
     schedule = run_schedule(workload, machine, policy, settings=FAST)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(run, "QueuedSystem", lambda model: model)
-        patched.setattr(run, "serve", lambda model, _: simulate(model, FifoScheduler()))
+        patched.setattr(run, "QueuedSystem", lambda model: simulate(model, FifoScheduler()).system)
+        patched.setattr(run, "serve", lambda system, _: None)
         expected = run_schedule(workload, machine, policy, settings=FAST)
     assert schedule.start.tolist() == expected.start.tolist()

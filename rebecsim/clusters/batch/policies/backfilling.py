@@ -15,18 +15,19 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.batch.machine import Job, Machine
 from rebecsim.clusters.batch.policies.orders import PolicySettings, QueueOrder
 
 
-class Allocations:
+class Allocations(StatePart):
     """What runs on a machine, by the estimates.
 
     Nothing runs longer than its estimate. A job whose estimate expires now therefore counts as
     ended, though the message that says so may still wait to be served.
     """
 
-    __slots__ = ("free", "given_back", "machine", "processors", "running")
+    __slots__ = ("free", "given", "given_back", "machine", "processors", "running")
 
     def __init__(self, machine: Machine[Any]) -> None:
         self.machine = machine
@@ -36,9 +37,11 @@ class Allocations:
         """How many of them are free; a job that takes more does not fit."""
         self.given_back = 0
         """How often something has become free."""
-        self.running: list[tuple[int, int, int, Job]] = []
-        """Expected end, position in the workload, processors and job, of what runs; in that
+        self.running: list[tuple[int, int, int, Any]] = []
+        """Expected end, position in the workload, processors and amount, of what runs; in that
         order."""
+        self.given: dict[int, tuple[int, Any]] = {}
+        """Expected end and amount, by position in the workload, until the end of a job is noted."""
 
     def expire(self, now: int) -> None:
         """Take back what jobs have whose estimate is over at the time `now`."""
@@ -46,7 +49,7 @@ class Allocations:
         if running and running[0][0] <= now:
             count = bisect_left(running, (now + 1,))
             ended = running[:count]
-            self.free = sum([job.amount for _, _, _, job in ended], self.free)
+            self.free = sum([amount for _, _, _, amount in ended], self.free)
             self.processors += sum([processors for _, _, processors, _ in ended])
             del running[:count]
             self.given_back += 1
@@ -56,23 +59,24 @@ class Allocations:
         processors = job.processors
         self.free = self.free - amount
         self.processors -= processors
-        job.amount = amount
-        job.expected_end = end = now + job.estimate
-        insort(self.running, (end, job.index, processors, job))
+        end = now + job.estimate
+        self.given[job.index] = end, amount
+        insort(self.running, (end, job.index, processors, amount))
 
-    def finish(self, job: Job, now: int) -> bool:
-        """Note that a job has ended; tell whether it did so before its estimate was over."""
+    def finish(self, job: Job, now: int) -> tuple[int, Any] | None:
+        """Note that a job has ended; give its expected end and amount if that is still to come."""
         running = self.running
         if running and running[0][0] <= now:
             self.expire(now)
-        place = bisect_left(running, (job.expected_end, job.index))
-        if place == len(running) or running[place][3] is not job:
-            return False
-        del running[place]
-        self.free = self.free + job.amount
+        given = self.given.pop(job.index)
+        end, amount = given
+        if end <= now:
+            return None
+        del running[bisect_left(running, (end, job.index))]
+        self.free = self.free + amount
         self.processors += job.processors
         self.given_back += 1
-        return True
+        return given
 
 
 _FULL = 256  # entries at which a block is split
@@ -81,7 +85,7 @@ Entry = tuple[Any, ...]
 """Key, position in the workload (which decides between equal keys), job."""
 
 
-class QueueBlock:
+class QueueBlock(StatePart):
     """Consecutive entries of the queue, and lower bounds of what is in them."""
 
     __slots__ = ("entries", "fewest", "shortest")
@@ -104,7 +108,7 @@ class QueueBlock:
         self.shortest = min(entry[2].estimate for entry in self.entries)
 
 
-class WaitingQueue:
+class WaitingQueue(StatePart):
     """Waiting jobs by a key, smallest first; of equal keys the one submitted first."""
 
     __slots__ = ("_keys", "blocks")
@@ -194,7 +198,7 @@ def _first(block: QueueBlock) -> tuple[Any, ...]:
     return block.entries[0]
 
 
-class Backfilling(ABC):
+class Backfilling(StatePart, ABC):
     """Decides which jobs start; made anew for every run.
 
     Subclasses define `schedule`, which starts jobs with `start`. A submission leads to it only if
@@ -212,7 +216,12 @@ class Backfilling(ABC):
         self.by_estimate: WaitingQueue | None = None
         """The same jobs, the one with the shortest estimate first, where that is wanted."""
         self._notes_ends = type(order).finished is not QueueOrder.finished
-        self._place = None if self.machine.is_counted else self.machine.place
+
+    @property
+    def _place(self) -> Callable[[Job, Any], Any] | None:
+        """How a job is placed; None where an amount is the number of processors."""
+        machine = self.machine
+        return None if machine.is_counted else machine.place
 
     @property
     def wake(self) -> int | None:
@@ -388,7 +397,7 @@ class EasyBackfilling(Backfilling):
                 continue
             if machine.are_alike:
                 return end, None, free - wanted
-            level = sum([job.amount for _, _, _, job in running[added:ended]], level)
+            level = sum([amount for _, _, _, amount in running[added:ended]], level)
             added = ended
             amount = machine.place(head, level)
             if amount is not None:
@@ -404,7 +413,7 @@ class EasyBackfilling(Backfilling):
         """
         running, level = self.allocations.running, self.allocations.free
         ended = bisect_left(running, (shadow + 1,))
-        level = sum([job.amount for _, _, _, job in running[:ended]], level)
+        level = sum([amount for _, _, _, amount in running[:ended]], level)
         return level - self.machine.place(self.waiting.head, level)
 
     def _pass(self, jobs: list[Job], start: Callable[[Job, Any, int], None], now: int) -> list[Job]:

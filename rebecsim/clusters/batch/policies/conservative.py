@@ -7,12 +7,13 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from typing import Any
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.batch.machine import Job, Machine
 from rebecsim.clusters.batch.policies.backfilling import Allocations, Backfilling
 from rebecsim.clusters.batch.policies.orders import PolicySettings, QueueOrder
 
 
-class Profile:
+class Profile(StatePart):
     """The level of a machine as a step function of time: sorted times, and the level from each on.
 
     The last level is that of the empty machine: every reservation ends. How many processors are
@@ -174,6 +175,7 @@ class ConservativeBackfilling(Backfilling):
         super().__init__(order, allocations, settings)
         self._profile = Profile(self.machine)
         self._planned: dict[int, int] = {}  # reserved start, by position in the workload
+        self._amounts: dict[int, Any] = {}  # and what is reserved
         self._due: list[tuple[int, int, Job]] = []  # a heap of reservations, some of them outdated
         self._news = 0  # until when moves of the last time have freed something
 
@@ -198,9 +200,11 @@ class ConservativeBackfilling(Backfilling):
         """Fill the hole that a job leaves which ends before its estimate."""
         self._begin(now)
         self.order.finished(job, now)
-        if self.allocations.finish(job, now) and job.expected_end > now:
-            self._profile.give(now, job.expected_end, job.amount)
-            self._compress(now, job.expected_end)
+        left = self.allocations.finish(job, now)
+        if left is not None:
+            end, amount = left
+            self._profile.give(now, end, amount)
+            self._compress(now, end)
         return self.schedule(now)
 
     def refreshed(self, now: int) -> list[Job]:
@@ -236,7 +240,7 @@ class ConservativeBackfilling(Backfilling):
 
     def _start_planned(self, job: Job, now: int) -> None:
         del self._planned[job.index]
-        self.start(job, job.amount, now)
+        self.start(job, self._amounts.pop(job.index), now)
 
     def _reserve(self, job: Job, now: int) -> None:
         slot = self._profile.earliest(job, now)
@@ -245,13 +249,13 @@ class ConservativeBackfilling(Backfilling):
 
     def _plan(self, job: Job, start: int, amount: Any) -> None:
         self._profile.take(start, start + job.estimate, amount)
-        job.amount = amount
+        self._amounts[job.index] = amount
         self._planned[job.index] = start
         heappush(self._due, (start, job.index, job))
 
     def _withdraw(self, job: Job) -> None:
         start = self._planned[job.index]
-        self._profile.give(start, start + job.estimate, job.amount)
+        self._profile.give(start, start + job.estimate, self._amounts[job.index])
 
     def _compress(self, now: int, until: int) -> None:
         """Move reservations, in the order of the queue, to the earliest time that is free now.
@@ -273,12 +277,12 @@ class ConservativeBackfilling(Backfilling):
                 continue
             self._withdraw(job)
             slot = (
-                (first, job.amount)
+                (first, self._amounts[job.index])
                 if self.machine.is_counted
                 else self._profile.earliest(job, first, before)
             )
             if slot is None:
-                self._profile.take(start, start + job.estimate, job.amount)
+                self._profile.take(start, start + job.estimate, self._amounts[job.index])
             else:
                 self._plan(job, *slot)
                 self._news = max(self._news, start + job.estimate)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.batch.machine import Job
 from rebecsim.errors import UserError
 
@@ -25,7 +26,7 @@ USAGES: tuple[UsageOf, ...] = get_args(UsageOf)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicySettings:
+class PolicySettings(Constant):
     """The numbers that policies go by; each policy looks at those that concern it."""
 
     backfill_order: BackfillOrder = "queue"
@@ -51,7 +52,7 @@ class PolicySettings:
     """Fairshare: seconds that the scheduler's clock, by whose multiples usage is looked at and
     halved, has run when the first job is submitted."""
 
-    queue_priorities: Mapping[int, int] = field(default_factory=dict)
+    queue_priorities: Mapping[int, int] = field(default_factory=dict, hash=False)
     """Priority: rank of each queue of the log, the smallest first; the queue's number if it is not
     given."""
 
@@ -69,7 +70,7 @@ class PolicySettings:
             raise UserError(f"clock_lead is {self.clock_lead}; give it 0 s or more")
 
 
-class _Account:
+class _Account(StatePart):
     """The usage of one user as of the last time that somebody looked."""
 
     __slots__ = ("at", "spans", "total", "width")
@@ -84,7 +85,7 @@ class _Account:
         no time, and its processors are processor seconds."""
 
 
-class Usage:
+class Usage(StatePart):
     """Processor seconds per user.
 
     They come in charges, at once, or accrue while a user holds processors. With a `half_life`, all
@@ -181,7 +182,7 @@ def _note(spans: deque[tuple[int, int, int]], begin: int, end: int, width: int) 
     spans.append((begin, end, width))
 
 
-class QueueOrder(ABC):
+class QueueOrder(StatePart, ABC):
     """The order of the waiting jobs; made anew for every run.
 
     An order whose keys change gives a `refresh` in seconds: all waiting jobs get new keys at the
@@ -197,13 +198,13 @@ class QueueOrder(ABC):
     def key(self, job: Job, now: int) -> Any:
         """Give what the job is sorted by, from the time `now` (seconds) on."""
 
-    def begins(self, now: int) -> None:  # noqa: B027 - most orders have nothing to note
+    def begins(self, now: int) -> None:
         """Take note of when the scheduler's clock began; seconds, perhaps negative."""
 
-    def started(self, job: Job, now: int) -> None:  # noqa: B027
+    def started(self, job: Job, now: int) -> None:
         """Take note of a job that starts."""
 
-    def finished(self, job: Job, now: int) -> None:  # noqa: B027
+    def finished(self, job: Job, now: int) -> None:
         """Take note of a job that has ended."""
 
 
