@@ -26,6 +26,7 @@ from .interface import (
     Exact as Exact,
     Explored as Explored,
     FoundRaces as FoundRaces,
+    LoadedCluster as LoadedCluster,
     LoadedModel as LoadedModel,
     ManyRuns as ManyRuns,
     Simulated as Simulated,
@@ -43,6 +44,7 @@ from .interface import (
     run_live as run_live,
     simulate as simulate,
     size as size,
+    small_clusters as small_clusters,
     step as step,
 )
 from .lang import RebecaError as RebecaError

@@ -115,10 +115,14 @@ class StatePart:
     """Part of the state of one rebec, as a queue with its methods: what it holds is state.
 
     Its attributes are numbers, texts, constants, rebecs, other parts, and lists, dicts, deques and
-    tuples of these. No two rebecs share one, nor do two variables of a rebec.
+    tuples of these. No two rebecs share one, nor do two variables of a rebec. Its text is what
+    traces and counterexamples show.
     """
 
     __slots__ = ()
+
+    def __str__(self) -> str:
+        return type(self).__name__
 
 
 def plain(value: Any) -> Any:

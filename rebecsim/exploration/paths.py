@@ -17,6 +17,7 @@ from rebecsim.exploration.states.rebec_states import (
     SpecialFloat,
     Waiting,
 )
+from rebecsim.exploration.states.structures import Structure
 from rebecsim.exploration.states.transitions import Cause, Mode, State, TransitionSystem
 
 
@@ -292,6 +293,8 @@ def shown_value(value: Any) -> Any:
             return float(value.value)
         case tuple():
             return [shown_value(each) for each in value]
+        case Structure():
+            return str(value.decoded(shown_value))
         case _:
             return value
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.actors.values import call_text
+from rebecsim.errors import UserError
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.limits import Limits, Meter
 from rebecsim.exploration.paths import shown_value, shown_variables, written_name
@@ -268,6 +269,25 @@ class StateSpace:
     def nodes(self) -> int:
         """How many numbers there are: of states, and of breaches of transitions."""
         return len(self.states) + sum(number >= len(self.states) for number in self.wrong)
+
+    def final_values(self, variable: str) -> list[Any]:
+        """Give the values that a variable, `rebec.variable`, has where runs end, each once.
+
+        Raises UserError if there is no such variable.
+        """
+        rebec, _, name = variable.partition(".")
+        leaving = {edge.source for edge in self.edges}
+        found: list[Any] = []
+        for number in range(len(self.states)):
+            if number in leaving:
+                continue
+            known = {each.rebec: each.variables for each in self.rebecs(number)}
+            if name not in known.get(rebec, {}):
+                raise UserError(f"there is no variable {variable}")
+            value = known[rebec][name]
+            if value not in found:
+                found.append(value)
+        return found
 
     def rebecs(self, number: int) -> list[RebecState]:
         """Describe a state."""

@@ -30,6 +30,7 @@ from rebecsim.exploration.states.rebec_states import (
     Waiting,
     rank,
 )
+from rebecsim.exploration.states.structures import Structure
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedModel, syntax
 from rebecsim.lang.checked import CheckedClass, CheckedServer
@@ -287,6 +288,8 @@ class Symmetry:
     def _value(self, value: Any) -> Any:
         if isinstance(value, Reference):
             return self._references[self.images[value.index]]
+        if isinstance(value, Structure):
+            return value.mapped(self._value)
         if isinstance(value, tuple):  # keeps the kinds of tuples apart
             return type(value)(map(self._value, value))
         return value

@@ -18,3 +18,4 @@ from .simulating import (
     simulate as simulate,
     step as step,
 )
+from .small import LoadedCluster as LoadedCluster, small_clusters as small_clusters

@@ -117,6 +117,19 @@ class Explored(Shown):
         write_state_space(File(path), space)
         return space
 
+    def finals(self, variable: str, limits: Limits = MINUTE) -> list[Any]:
+        """Give the values that a variable, `rebec.variable`, has where runs end, each once.
+
+        Raises UserError if there is no such variable, or not all states were seen in the limits.
+
+        >>> rs.explore("philosophers_deadlock.rebeca").finals("ada.forks")
+        [0]
+        """
+        space = self._space(limits)
+        if not space.complete:
+            raise UserError(f"{self.model.name}: a limit was reached before all ends were seen")
+        return space.final_values(variable)
+
     def recorded(self) -> Recorded:
         """Give the counterexample with what was asked. Raises UserError if there is none."""
         return Recorded.of(self._counterexample(), self.question)
@@ -279,7 +292,7 @@ def ask(
         deadlines=wanted.deadlines,
         overflows=wanted.overflows,
         deadlock=wanted.deadlock,
-        terminal=tuple(wanted.terminal),
+        terminal=(*wanted.terminal, *loaded.terminal),
         invariants=(*wanted.invariants, *texts(invariants)),
         file="" if property is None else str(property),
         properties="" if property is None else read_source(File(property)),

@@ -49,6 +49,11 @@ class LoadedModel(Shown):
         """What the checker warns of, a text each."""
         return () if self.checked is None else tuple(map(str, self.checked.warnings))
 
+    @property
+    def terminal(self) -> tuple[str, ...]:
+        """Conditions, where this asks for them, one of which must hold where a run ends."""
+        return ()
+
     def source(self, workers: int = 1) -> ModelText:
         """Give what so many processes need to run the model.
 

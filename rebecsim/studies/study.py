@@ -23,6 +23,7 @@ from rebecsim.native.engines import Engine
 from rebecsim.studies.cells import POLICIES, Cell, Compared, Condition, Rows, Value
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.size import RunSize
+from rebecsim.studies.small import Cutter
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
@@ -191,6 +192,10 @@ class Study(ABC):
 
     exact: ClassVar[ExactOrders | None] = None
     """What reckons all orders of messages; None: nothing does."""
+
+    small: ClassVar[Cutter | None] = None
+    """What cuts a cell to a cluster of a few jobs and nodes, a model that can be explored; None: its
+    rebecs do not own their state."""
 
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = ()
     """What differences of two runs show beyond cells: each gives things that `rich` can print."""

@@ -17,6 +17,7 @@ from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figu
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
+from rebecsim.clusters.batch.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.expected_end import shares_of
@@ -27,6 +28,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
+from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import (
     LOAD_AXIS,
     Axis,
@@ -98,6 +100,13 @@ def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:
     return schedule_changes(first, second)
 
 
+def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
+    """Cut the machine and the jobs of a cell."""
+    setup: ScheduleSetup = cell.setup
+    settings = PolicySettings(**setup.scenario.settings.model_dump())
+    return small_cluster(setup.workload(0), setup.machine, cell.cell.policy, settings, cut)
+
+
 class BatchStudy(Study):
     """Batch policies, compared on a workload."""
 
@@ -109,6 +118,7 @@ class BatchStudy(Study):
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = (_changes,)
     later_columns: ClassVar[frozenset[str]] = frozenset(NAMES)
+    small = staticmethod(_small)
 
     def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x load factor x estimates. What is not random is run once."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rebecsim.actors import StatePart
 
@@ -24,7 +24,8 @@ class _Again:  # no tuple: it would be equal to one that holds the number
     number: int
 
 
-class _Held(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Held:
     """Something that can change: its class, and what it holds.
 
     Of a part these are the values of its attributes, of a dict its keys and values in turn.
@@ -55,7 +56,8 @@ class _Pair(tuple[Any, ...]):
     __slots__ = ()
 
 
-class Structure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Structure:
     """An encoded part."""
 
     held: _Held
@@ -64,6 +66,10 @@ class Structure(NamedTuple):
         """Make the part anew."""
         part: StatePart = _Decoder(decode).decode(self.held)
         return part
+
+    def mapped(self, change: Code) -> Structure:
+        """Give the part with everything in it changed that is encoded by itself."""
+        return Structure(_mapped(self.held, change))
 
     def key(self, rank: Code) -> Any:
         """Give a key by which encoded parts are ordered, the same in every process."""
@@ -138,6 +144,17 @@ class _Decoder:
         else:
             made.extend(values)
         return made
+
+
+def _mapped(value: Any, change: Code) -> Any:
+    match value:
+        case _Again() | _Numbers():
+            return value
+        case _Pair():
+            return _Pair([_mapped(each, change) for each in value])
+        case _Held():
+            return replace(value, values=tuple([_mapped(each, change) for each in value.values]))
+    return change(value)
 
 
 def _key(value: Any, rank: Code) -> Any:

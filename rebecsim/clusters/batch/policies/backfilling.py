@@ -217,6 +217,10 @@ class Backfilling(StatePart, ABC):
         """The same jobs, the one with the shortest estimate first, where that is wanted."""
         self._notes_ends = type(order).finished is not QueueOrder.finished
 
+    def __str__(self) -> str:
+        queue = ", ".join(str(job.number) for job in self.waiting)
+        return f"queue [{queue}], {self.allocations.processors} free"
+
     @property
     def _place(self) -> Callable[[Job, Any], Any] | None:
         """How a job is placed; None where an amount is the number of processors."""
@@ -381,6 +385,10 @@ class EasyBackfilling(Backfilling):
         ):
             return None
         return bool(self._pass([job], allocations.start, now))
+
+    def shadow_time(self) -> int:
+        """Give the reserved start of the head, seconds. Raises IndexError when none waits."""
+        return self._reservation()[0]
 
     def _reservation(self) -> tuple[int, Any, int]:
         """Give the shadow time in seconds, what is free beside the head then, and how much that is.

@@ -1,0 +1,85 @@
+"""Clusters of scenarios, cut small, as models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rebecsim.clusters.kinds import find_kind
+from rebecsim.clusters.scenarios import load, plan_scenario
+from rebecsim.errors import UserError
+from rebecsim.exploration import Limits
+from rebecsim.interface.exploring import MINUTE, Explored
+from rebecsim.interface.loading import LoadedModel
+from rebecsim.studies.small import Cut, SmallCluster
+
+
+@dataclass(frozen=True)
+class LoadedCluster(LoadedModel):
+    """A cluster of a few jobs and nodes, which can be used as any model.
+
+    Attributes:
+        cluster: what was cut, and what its rebecs promise.
+    """
+
+    cluster: SmallCluster = field(kw_only=True)
+
+    @property
+    def terminal(self) -> tuple[str, ...]:
+        """Where runs may end: when every job has started."""
+        return (self.cluster.done,)
+
+    def starts(self, found: Explored, limits: Limits = MINUTE) -> dict[str, list[int]]:
+        """Give when each job starts, over all orders of messages, in its unit of time.
+
+        `found` is what exploring it has found. Raises UserError if not all orders were seen.
+        """
+        finals = found.finals(self.cluster.starts, limits)
+        return {
+            job: sorted({each[place] for each in finals})
+            for place, job in enumerate(self.cluster.jobs)
+        }
+
+
+def small_clusters(
+    scenario: str | Path,
+    *,
+    jobs: int = 3,
+    nodes: int = 2,
+    policies: Sequence[str] = (),
+) -> Mapping[str, LoadedCluster]:
+    """Cut the clusters of a scenario to a few jobs and nodes; one for each cell, by its label.
+
+    Args:
+        scenario: the name of a built-in scenario, or the path of a file.
+        jobs: how many jobs are left, the first ones submitted.
+        nodes: how many nodes are left, or processors where they are pooled.
+        policies: only these; all of the scenario unless given.
+
+    Raises UserError for a kind of cluster that cannot be cut, an unknown policy, or jobs that do
+    not fit; ScenarioError for what is wrong with the file.
+
+    >>> clusters = rs.small_clusters("backfilling_or_fairshare", jobs=3, policies=["EASY"])
+    >>> found = rs.explore(next(iter(clusters.values())))
+    >>> found.verdict
+    'satisfied'
+    """
+    loaded = load(scenario)
+    study = find_kind(loaded.scenario.kind)
+    if study.small is None:
+        raise UserError(
+            f"{scenario}: a cluster of kind `{study.kind}` cannot be explored yet; `batch` can"
+        )
+    plan = plan_scenario(loaded.scenario, loaded.folder)
+    known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
+    for policy in policies:
+        if policy not in known:
+            raise UserError(f"{scenario}: no policy {policy}; it has {', '.join(known)}")
+    cut = Cut(jobs, nodes)
+    found: dict[str, LoadedCluster] = {}
+    for cell in plan.cells:
+        if not policies or cell.cell.policy in policies:
+            small = study.small(cell, cut)
+            found[str(cell.cell)] = LoadedCluster(small.model, cluster=small)
+    return found
