@@ -17,7 +17,6 @@ from rebecsim.cli.app import (
     Core,
     EngineName,
     Json,
-    ModelFile,
     Patience,
     Strict,
     Tts,
@@ -29,6 +28,7 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, explore_clusters
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
@@ -253,6 +253,10 @@ class SearchOptions:
         bool,
         typer.Option("--partial-order", help="Leave out message orders that make no difference."),
     ] = False
+    stop_at: Annotated[
+        Literal["first", "all"],
+        typer.Option(help="Stop at the first violation, or find all of them."),
+    ] = "first"
 
     @property
     def reduction(self) -> Reduction:
@@ -359,15 +363,12 @@ class ExploreOutputOptions(WrittenTests):
 @app.command()
 @grouped
 def explore(
-    model: ModelFile,
+    model: ModelOrScenario,
     asked: QuestionOptions,
+    cut: CutOptions,
     formulas: FormulaOptions,
     search: SearchOptions,
     bounds: LimitOptions,
-    stop_at: Annotated[
-        Literal["first", "all"],
-        typer.Option(help="Stop at the first violation, or find all of them."),
-    ] = "first",
     engine: EngineName = "auto",
     patience: Patience = 10,
     time_advances: Annotated[
@@ -395,10 +396,13 @@ def explore(
     from rebecsim.interface import explore as look
 
     written.check(asked)
+    limits = replace(bounds.limits(asked.horizon), patience=patience)
+    if clusters := cut.clusters(model):
+        with watching(limits) as watched:
+            raise typer.Exit(explore_clusters(model, clusters, watched, json))
     loaded = asked.open(model)
     if time_advances and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
-    limits = replace(bounds.limits(asked.horizon), patience=patience)
     with watching(limits) as watched:
         found = look(
             loaded,
@@ -407,7 +411,7 @@ def explore(
             formulas=formulas.formula or (),
             fair=formulas.fair,
             strategy=search.chosen(),
-            stop_at=stop_at,
+            stop_at=search.stop_at,
             reduce=search.reduction,
             engine=engine,
         )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.app import Json, ModelFile, app, complain, given, grouped, say
+from rebecsim.cli.app import Json, app, complain, given, grouped, say
 from rebecsim.cli.explore import LimitOptions, QuestionOptions, WrittenTests, watching
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_text
 from rebecsim.wording import counted
@@ -85,8 +86,9 @@ class RaceOutputOptions(WrittenTests):
 @app.command()
 @grouped
 def races(
-    model: ModelFile,
+    model: ModelOrScenario,
     asked: QuestionOptions,
+    cut: CutOptions,
     bounds: LimitOptions,
     looked_at: RaceOptions,
     written: RaceOutputOptions = RaceOutputOptions(),
@@ -103,7 +105,7 @@ def races(
     """
     from rebecsim.interface import races as look
 
-    loaded = asked.open(model)
+    loaded = cut.only_cluster(model) or asked.open(model)
     directory, only = written.save_cures, looked_at.only
     tries = looked_at.try_ or directory is not None
     if tries and loaded.checked is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rebecsim.clusters.kinds import find_kind
+from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import load, plan_scenario
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
@@ -42,6 +42,10 @@ class LoadedCluster(LoadedModel):
         }
 
 
+def _can_be_cut(kind: str) -> bool:
+    return find_kind(kind).small is not None
+
+
 def small_clusters(
     scenario: str | Path,
     *,
@@ -49,7 +53,9 @@ def small_clusters(
     nodes: int = 2,
     policies: Sequence[str] = (),
 ) -> Mapping[str, LoadedCluster]:
-    """Cut the clusters of a scenario to a few jobs and nodes; one for each cell, by its label.
+    """Cut the clusters of a scenario to a few jobs and nodes; one for each cell, by its policy.
+
+    Where policies are compared under several conditions, names say these, too.
 
     Args:
         scenario: the name of a built-in scenario, or the path of a file.
@@ -60,8 +66,8 @@ def small_clusters(
     Raises UserError for a kind of cluster that cannot be cut, an unknown policy, or jobs that do
     not fit; ScenarioError for what is wrong with the file.
 
-    >>> clusters = rs.small_clusters("backfilling_or_fairshare", jobs=3, policies=["EASY"])
-    >>> found = rs.explore(next(iter(clusters.values())))
+    >>> clusters = rs.small_clusters("backfilling_or_fairshare", policies=["EASY"])
+    >>> found = rs.explore(clusters["EASY"])
     >>> found.verdict
     'satisfied'
     """
@@ -69,17 +75,19 @@ def small_clusters(
     study = find_kind(loaded.scenario.kind)
     if study.small is None:
         raise UserError(
-            f"{scenario}: a cluster of kind `{study.kind}` cannot be explored yet; `batch` can"
+            f"{scenario}: clusters of kind `{study.kind}` cannot be explored, as their rebecs "
+            f"share state; known are {', '.join(filter(_can_be_cut, kind_names()))}"
         )
     plan = plan_scenario(loaded.scenario, loaded.folder)
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
     for policy in policies:
         if policy not in known:
             raise UserError(f"{scenario}: no policy {policy}; it has {', '.join(known)}")
-    cut = Cut(jobs, nodes)
+    cells = [each for each in plan.cells if not policies or each.cell.policy in policies]
+    are_policies = len({each.cell.condition for each in cells}) == 1
     found: dict[str, LoadedCluster] = {}
-    for cell in plan.cells:
-        if not policies or cell.cell.policy in policies:
-            small = study.small(cell, cut)
-            found[str(cell.cell)] = LoadedCluster(small.model, cluster=small)
+    for each in cells:
+        small = study.small(each, Cut(jobs, nodes))
+        name = each.cell.policy if are_policies else str(each.cell)
+        found[name] = LoadedCluster(small.model, cluster=small)
     return found

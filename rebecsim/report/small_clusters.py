@@ -2,28 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from rebecsim.wording import counted
+from rebecsim.exploration import Result
+from rebecsim.report.verdicts import result_parts, result_to_json
+from rebecsim.studies.small import SmallCluster
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+Starts = Mapping[str, Sequence[int]]
+"""When each job starts, over all orders of messages; -1: never."""
 
 
-def starts_text(starts: Mapping[str, Sequence[int]], unit: str) -> str:
-    """Say which jobs start at different times after different orders of messages.
+@dataclass(frozen=True)
+class ExploredCluster:
+    """A cluster and what was found in it.
 
-    `starts` has the times at which each job starts, over all orders; -1: never.
+    Attributes:
+        cluster: what was explored.
+        result: whether a promise is broken.
+        starts: when jobs start; None if a promise is broken, or a limit was reached.
     """
-    differing = {job: times for job, times in starts.items() if len(times) > 1}
+
+    cluster: SmallCluster
+    result: Result
+    starts: Starts | None
+
+    @property
+    def differing(self) -> dict[str, Sequence[int]]:
+        """The jobs whose start depends on the order of messages."""
+        return {job: times for job, times in (self.starts or {}).items() if len(times) > 1}
+
+
+def cluster_parts(
+    scenario: str, found: Mapping[str, ExploredCluster]
+) -> Iterator[str | RenderableType]:
+    """Give the answer, then a line for each cluster, then what was looked for; at least one."""
+    from rich.text import Text
+
+    (first, *_) = found.values()
+    yield Text(f"{scenario}, cut to {first.cluster.what}: {_answer(found)}.")
+    yield ""
+    if any(each.starts is not None for each in found.values()):
+        yield _table(first.cluster, found)
+    for each in found.values():
+        if each.result.is_violation:
+            yield ""
+            yield from result_parts(each.result, verbose=False)
+            yield ""
+    yield "Promises that were looked at, with messages of one time in every order:"
+    yield from (f"- {each}" for each in first.cluster.promises)
+    shown = next((name for name, each in found.items() if each.differing), None)
+    if shown is not None:
+        policy = shown.partition(" (")[0]
+        yield f"Both orders as diagrams: `rebecsim races` with `--policy {policy}`."
+
+
+def _answer(found: Mapping[str, ExploredCluster]) -> str:
+    broken = [name for name, each in found.items() if each.result.is_violation]
+    if broken:
+        return f"{' and '.join(broken)} {'breaks' if len(broken) == 1 else 'break'} a promise"
+    if any(each.starts is None for each in found.values()):
+        return "undecided, as a limit was reached before all orders were seen"
+    differing = [name for name, each in found.items() if each.differing]
+    text = "no promise is broken in any order of messages"
     if not differing:
-        return "No order of messages changes when a job starts."
-    texts = []
-    for job, times in differing.items():
-        known = [f"{time:,}" for time in times if time >= 0]
-        never = ", or never" if times[0] < 0 else ""
-        texts.append(f"{job} starts at {' or '.join(known)} {unit}{never}")
-    return f"It depends on the order of messages of one time: {'; '.join(texts)}."
+        return f"{text}, and none changes when a job starts"
+    return f"{text}; when jobs start depends on it under {', '.join(differing)}"
 
 
-def cluster_text(states: int, starts: Mapping[str, Sequence[int]], unit: str) -> str:
-    """Say what holds of a cluster that breaks no promise."""
-    seen = f"no promise is broken in any order ({counted(states, 'state')})"
-    return f"{seen}. {starts_text(starts, unit)}"
+def _table(cluster: SmallCluster, found: Mapping[str, ExploredCluster]) -> Table:
+    """Make a table of jobs and when they start, over all orders, for each cluster."""
+    from rich.table import Table
+    from rich.text import Text
+
+    title = f"When jobs start ({cluster.unit}), over all orders"
+    table = Table(title=Text(title, style="table.title"), title_justify="left", min_width=40)
+    table.add_column("Job")
+    for name in found:
+        table.add_column(Text(name), justify="right")
+    for job in cluster.jobs:
+        times = [None if each.starts is None else each.starts[job] for each in found.values()]
+        table.add_row(Text(job), *map(_times, times))
+    table.add_row("States", *(f"{each.result.states:,}" for each in found.values()))
+    return table
+
+
+def _times(times: Sequence[int] | None) -> str:
+    if times is None:
+        return "?"
+    return " or ".join(f"{time:,}" if time >= 0 else "never" for time in times)
+
+
+def cluster_to_json(each: ExploredCluster) -> dict[str, Any]:
+    """Give a cluster and what was found in it as plain values."""
+    return result_to_json(each.result) | {
+        "cluster": each.cluster.what,
+        "promises": list(each.cluster.promises),
+        "starts": None if each.starts is None else dict(each.starts),
+    }

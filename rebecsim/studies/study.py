@@ -194,8 +194,8 @@ class Study(ABC):
     """What reckons all orders of messages; None: nothing does."""
 
     small: ClassVar[Cutter | None] = None
-    """What cuts a cell to a cluster of a few jobs and nodes, a model that can be explored; None: its
-    rebecs do not own their state."""
+    """What cuts a cell to a cluster of a few jobs and nodes, which can be explored; None: nothing
+    does, as its rebecs do not own their state."""
 
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = ()
     """What differences of two runs show beyond cells: each gives things that `rich` can print."""

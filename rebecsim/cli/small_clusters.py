@@ -1,0 +1,120 @@
+"""The cluster of a scenario, cut small enough to be explored: its options and its answer."""
+
+from __future__ import annotations
+
+import json as json_format
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rebecsim.cli.app import Plugins, say, say_parts, use_plugins
+from rebecsim.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.interface import LoadedCluster
+
+ModelOrScenario = Annotated[
+    Path,
+    typer.Argument(
+        metavar="model",
+        help="A model (.rebeca, or .py with a global `model`), or a scenario, whose cluster is cut "
+        "small.",
+    ),
+]
+
+
+def is_scenario(file: Path) -> bool:
+    """Whether this is a scenario: a TOML file, or the name of one that is built in."""
+    if file.suffix:
+        return file.suffix == ".toml"
+    from rebecsim.studies.scenario_files import builtin_scenarios
+
+    return str(file) in builtin_scenarios()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutOptions:
+    """How small the cluster of a scenario is cut; of no use for a model."""
+
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="3", help="Of a scenario: how many jobs are left."),
+    ] = None
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default="2",
+            help="Of a scenario: how many nodes are left, or pooled processors.",
+        ),
+    ] = None
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a scenario: only this policy; repeatable."),
+    ] = None
+    plugin: Plugins = None
+
+    def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
+        """Give the clusters of a scenario by what they are called; none for a model.
+
+        Raises what `rs.small_clusters` raises.
+        """
+        wanted = {"jobs": self.jobs, "nodes": self.nodes, "policies": self.policy}
+        wanted = {name: each for name, each in wanted.items() if each is not None}
+        if is_scenario(file):
+            from rebecsim.interface import small_clusters
+
+            use_plugins(self.plugin)
+            source = file if file.suffix else str(file)
+            return small_clusters(source, **wanted)  # type: ignore[arg-type]
+        if wanted:
+            raise typer.BadParameter(
+                f"{file} is a model; only the cluster of a scenario can be cut",
+                param_hint=f"--{next(iter(wanted)).replace('policies', 'policy')}",
+            )
+        return {}
+
+    def only_cluster(self, file: Path) -> LoadedCluster | None:
+        """Give the cluster of a scenario; None for a model.
+
+        Raises what `clusters` raises, and BadParameter if there are several.
+        """
+        clusters = self.clusters(file)
+        if len(clusters) > 1:
+            raise typer.BadParameter(
+                f"{file} has several clusters; choose one of {', '.join(clusters)}",
+                param_hint="--policy",
+            )
+        return next(iter(clusters.values()), None)
+
+
+def explore_clusters(
+    scenario: Path, clusters: Mapping[str, LoadedCluster], watched: Mapping[str, Any], json: bool
+) -> ExitCode:
+    """Explore each cluster, and say whose scheduler breaks a promise; give the worst exit code.
+
+    `watched` has the limits of each search, and who is told how far it is.
+    """
+    from rebecsim.interface import explore
+    from rebecsim.report.small_clusters import ExploredCluster, cluster_parts, cluster_to_json
+
+    found = {}
+    for name, cluster in clusters.items():
+        seen = explore(cluster, **watched)
+        decided = seen.verdict == "satisfied"
+        starts = cluster.starts(seen, watched["limits"]) if decided else None
+        found[name] = ExploredCluster(cluster.cluster, seen.result, starts)
+    if json:
+        values = {name: cluster_to_json(each) for name, each in found.items()}
+        say(json_format.dumps(values, ensure_ascii=False))
+    else:
+        say_parts(cluster_parts(str(scenario), found))
+    if any("interrupt" in each.result.bounds for each in found.values()):
+        return ExitCode.INTERRUPTED
+    if any(each.result.is_violation for each in found.values()):
+        return ExitCode.VIOLATED
+    are_decided = all(each.starts is not None for each in found.values())
+    return ExitCode.FINE if are_decided else ExitCode.UNDECIDED

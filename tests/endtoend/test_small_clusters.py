@@ -1,0 +1,112 @@
+"""A scheduler that is compared on a log is explored, as a user would do it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rebecsim as rs
+from tests.conftest import Run
+
+LOG = """\
+; MaxProcs: 4
+1 0 -1 10 2 -1 -1 2 10 -1 1 1 1 -1 1 -1 -1 -1
+2 1 -1 10 4 -1 -1 4 10 -1 1 2 1 -1 1 -1 -1 -1
+3 1 -1 30 2 -1 -1 2 30 -1 1 1 1 -1 1 -1 -1 -1
+4 2 -1  3 1 -1 -1 1  3 -1 1 2 1 -1 1 -1 -1 -1
+"""
+
+GREEDY = '''
+from rebecsim.clusters import Plugin
+from rebecsim.clusters.batch import BatchPolicy, EasyBackfilling
+
+
+class Greedy(EasyBackfilling):
+    """Forgets what the head of the queue will need."""
+
+    def _reservation(self):
+        shadow, beside, _ = super()._reservation()
+        return shadow, beside, self.machine.processors
+
+
+plugin = Plugin(batch_policies=(BatchPolicy("GREEDY", "Greedy", "faulty", backfilling=Greedy),))
+'''
+
+SIZE = ("--jobs", "4", "--nodes", "4")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "close.swf").write_text(LOG)
+    write(tmp_path, '"EASY", "FCFS"')
+    return "close.toml"
+
+
+def write(folder: Path, policies: str) -> None:
+    text = f'kind = "batch"\nname = "close"\npolicies = [{policies}]\n'
+    (folder / "close.toml").write_text(f'{text}[workload]\nlog = "close.swf"\n')
+
+
+def test_explore_says_whose_starts_depend_on_the_order(run: Run, scenario: str) -> None:
+    result = run("explore", scenario, *SIZE)
+    assert result.returncode == 0
+    first, second = result.stdout.splitlines()[:2]
+    assert first.startswith("close.toml, cut to 4 jobs on 4 processors: no promise is broken")
+    assert second.endswith("start depends on it under EASY, FCFS.")
+    assert "│ job 2     │    10 or 31 │   10 or 31 │" in result.stdout
+    assert "Both orders as diagrams: `rebecsim races` with `--policy EASY`." in result.stdout
+
+
+def test_races_shows_both_orders(run: Run, scenario: str) -> None:
+    result = run("races", scenario, *SIZE, "--policy", "EASY", "--observe", "manager.starts")
+    assert result.returncode == 0
+    assert "EASY: no race is harmful; in 1 of 1 kind the order matters" in result.stdout
+    assert "manager.starts = [0, -1, 1, -1]" in result.stdout
+
+
+def test_a_policy_at_fault_breaks_its_promise(run: Run, scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "greedy.py").write_text(GREEDY)
+    write(tmp_path, '"GREEDY"')
+    result = run("explore", scenario, *SIZE, "--plugin", "greedy.py", "--json")
+    assert result.returncode == 1
+    found = json.loads(result.stdout)["GREEDY"]
+    assert found["verdict"] == "assertion failed"
+    assert found["message"] == "job 2 had a reservation at 10 s, and now has it at 31 s"
+    assert found["starts"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("explore", "for_edf"), "for_edf: clusters of kind `dispatch` cannot be explored"),
+        (("explore", "close.toml", "--policy", "SJF"), "no policy SJF; it has EASY, FCFS"),
+        (("races", "close.toml"), "close.toml has several clusters; choose one of EASY, FCFS"),
+        (("explore", "none.toml"), "none.toml"),
+    ],
+)
+def test_mistakes_are_explained(run: Run, scenario: str, arguments, text) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert text in " ".join(result.stderr.split())
+
+
+def test_a_model_is_not_cut(run: Run, scenario: str) -> None:
+    Path("one.rebeca").write_text("reactiveclass A(1) { } main { A a():(); }")
+    result = run("explore", "one.rebeca", "--jobs", "4")
+    assert result.returncode == 2
+    assert "is a model; only the cluster of a scenario can be cut" in result.stderr
+
+
+def test_python_has_the_clusters_as_models(scenario: str) -> None:
+    clusters = rs.small_clusters(scenario, jobs=4, nodes=4)
+    found = rs.explore(clusters["EASY"])
+    assert found.verdict == "satisfied"
+    assert clusters["EASY"].starts(found) == {
+        "job 1": [0],
+        "job 2": [10, 31],
+        "job 3": [1, 20],
+        "job 4": [2, 10],
+    }
+    assert not rs.races(clusters["EASY"]).races.is_harmful
+    assert len(rs.simulate(clusters["FCFS"]).events) > 10
