@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import complain, say
+from rebecsim.cli.app import Plugins, complain, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
@@ -40,9 +40,11 @@ def web(
         typer.Option("--class", help="For a class: hide answers until the teacher opens them."),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    plugin: Plugins = None,
 ) -> None:
     """Explore models and run studies in a browser, on this machine."""
     require("rebecsim web", "fastapi", "uvicorn", *(["segno"] if in_class else []))
+    use_plugins(plugin)
     from rebecsim.web.serving import prepare
 
     server = prepare(path, host, port, in_class=in_class)

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, complain, console, open_model, say
+from rebecsim.cli.app import Core, Plugins, complain, console, open_model, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
 from rebecsim.cli.models.asking import ModelFile, Tts
@@ -55,8 +55,11 @@ def step(
     tts: Tts = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices of `run`.")] = 0,
     core: Core = False,
+    plugin: Plugins = None,
 ) -> None:
     """Choose each message of a run yourself, and take it back.
+
+    MODEL may also be a scenario whose kind is a cluster of rebecs, from a plug-in.
 
     Reads commands from the terminal, or from a pipe; `help` shows them. A command that cannot be
     done never ends the session; if there was one in a pipe, the exit code is 2.
@@ -64,6 +67,7 @@ def step(
     from rebecsim.actors import Violation
     from rebecsim.live import Stepper
 
+    use_plugins(plugin)
     loaded = open_model(model, core)
     if tts and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--tts")
