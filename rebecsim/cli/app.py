@@ -383,6 +383,7 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS and args[0] not in all_commands():
+            args = [args[0], *_loaded_plugins(args[1:])]
             self.commands.update({name: TyperCommand(name) for name in _of_plugins()})
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest
@@ -460,6 +461,20 @@ def _of_plugins() -> Mapping[str, Command]:
 
     load_installed_plugins()
     return commands.entries
+
+
+def _loaded_plugins(words: list[str]) -> list[str]:
+    """Load the files after `--plugin`, of which one may bring the command; give the other words."""
+    from rebecsim.clusters import load_plugin
+
+    left, rest = [], iter(words)
+    for word in rest:
+        option, _, file = word.partition("=")
+        if option == "--plugin" and (file := file or next(rest, "")):
+            load_plugin(file)
+        else:
+            left.append(word)
+    return left
 
 
 def _unfold(command: Any) -> None:

@@ -15,16 +15,16 @@ import typer
 
 from rebecsim.cli.app import (
     Core,
-    ModelFile,
     Trust,
     Tts,
     app,
     complain,
     consent_of,
     console,
-    open_model,
+    grouped,
     say,
 )
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_atomically, write_text
 from rebecsim.wording import counted
@@ -184,8 +184,10 @@ def _laid_out(file: Path) -> bytes | None:
 
 
 @app.command()
+@grouped
 def draw(
-    model: ModelFile,
+    model: ModelOrScenario,
+    cut: CutOptions,
     out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
     states: Annotated[
         bool, typer.Option("--states", help="Draw the state space, if it is small.")
@@ -197,7 +199,7 @@ def draw(
     from rebecsim.actors import Violation
 
     try:
-        open_model(model, core).save_drawing(out, states=states, mode="TTS" if tts else None)
+        cut.open(model, core).save_drawing(out, states=states, mode="TTS" if tts else None)
     except Violation as violation:
         complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
         raise typer.Exit(ExitCode.VIOLATED) from violation
@@ -205,9 +207,11 @@ def draw(
 
 
 @app.command()
+@grouped
 def replay(
     run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
-    model: ModelFile,
+    model: ModelOrScenario,
+    cut: CutOptions,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
 ) -> None:
@@ -218,7 +222,7 @@ def replay(
     from rebecsim.report.verdicts import path_table
 
     recorded = load_recorded(run)
-    loaded = open_model(model, recorded.question.mode == "core")
+    loaded = cut.open(model, recorded.question.mode == "core")
     try:
         path = do_again(recorded, loaded.model, loaded.checked)
     except ReplayError as error:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json as json_format
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
@@ -28,7 +29,7 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
-from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, explore_clusters
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, show_clusters
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from rebecsim.exploration import Checks, Limits, Progress, Recorded, Reduction, Strategy
-    from rebecsim.interface import Explored, LoadedModel
+    from rebecsim.interface import Explored, LoadedCluster, LoadedModel
 
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
@@ -340,6 +341,19 @@ class ExploreOutputOptions(WrittenTests):
 
             check_ending(self.export)
 
+    def check_clusters(self, clusters: Mapping[str, LoadedCluster]) -> None:
+        """Raise UserError for what is not written of clusters, or of one only."""
+        if self.web or self.asked or self.export is not None:
+            raise typer.BadParameter(
+                "is for models; of a scenario, `--save` and `--svg` write the counterexample",
+                param_hint="--web, --export, --as-test, --as-regression",
+            )
+        if len(clusters) > 1 and (self.save, self.svg) != (None, None):
+            raise typer.BadParameter(
+                f"is written of one cluster; choose one of {', '.join(clusters)}",
+                param_hint="--policy",
+            )
+
     def write_counterexample(self, found: Explored, model: Path) -> None:
         """Write what is asked for, and open the browser; without a counterexample, say so."""
         if not (self.asked or self.web) and (self.save, self.svg) == (None, None):
@@ -393,28 +407,33 @@ def explore(
     time stands still, a variable left out matters, or time need not advance and
     `--time-advances` asks for it.
     """
-    from rebecsim.interface import explore as look
+    from rebecsim.interface import explore as explore_model
 
     written.check(asked)
     limits = replace(bounds.limits(asked.horizon), patience=patience)
+    look = partial(
+        explore_model,
+        **asked.asked(),
+        formulas=formulas.formula or (),
+        fair=formulas.fair,
+        strategy=search.chosen(),
+        stop_at=search.stop_at,
+        reduce=search.reduction,
+        engine=engine,
+    )
     if clusters := cut.clusters(model):
+        written.check_clusters(clusters)
         with watching(limits) as watched:
-            raise typer.Exit(explore_clusters(model, clusters, watched, json))
+            found = {name: look(each, **watched) for name, each in clusters.items()}
+        code = show_clusters(model, clusters, found, json)
+        for each in found.values():
+            written.write_counterexample(each, model)
+        raise typer.Exit(code)
     loaded = asked.open(model)
     if time_advances and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     with watching(limits) as watched:
-        found = look(
-            loaded,
-            **asked.asked(),
-            **watched,
-            formulas=formulas.formula or (),
-            fair=formulas.fair,
-            strategy=search.chosen(),
-            stop_at=search.stop_at,
-            reduce=search.reduction,
-            engine=engine,
-        )
+        found = look(loaded, **watched)
     _show(found, search.reduce, json, verbose)
     written.write_counterexample(found, model)
     interrupted = "interrupt" in found.result.bounds

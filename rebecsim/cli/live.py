@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, ModelFile, Patience, PerhapsUntil, app, console, open_model, say
+from rebecsim.cli.app import Core, Patience, PerhapsUntil, app, console, grouped, say
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
 from rebecsim.errors import ExitCode
 from rebecsim.report.message_lines import MessageLines
 from rebecsim.wording import counted
@@ -23,8 +24,10 @@ _SHOWN_LATE = 3  # messages that were late, named in the report
 
 
 @app.command()
+@grouped
 def live(
-    model: ModelFile,
+    model: ModelOrScenario,
+    cut: CutOptions,
     until: PerhapsUntil = None,
     steps: Annotated[
         int | None,
@@ -64,7 +67,7 @@ def live(
     from rebecsim.interface import run_live
     from rebecsim.live import NotAllowedError
 
-    loaded = open_model(model, core)
+    loaded = cut.open(model, core)
     built = loaded.model
     if replay is not None:
         given = (until, steps, speed, seed, log)

@@ -39,9 +39,11 @@ def web(
         typer.Option("--class", help="For a class: hide answers until the teacher opens them."),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    plugin: Plugins = None,
 ) -> None:
     """Explore models and run studies in a browser, on this machine."""
     require("rebecsim web", "fastapi", "uvicorn", *(["segno"] if in_class else []))
+    use_plugins(plugin)
     from rebecsim.web.serving import prepare
 
     server = prepare(path, host, port, in_class=in_class)

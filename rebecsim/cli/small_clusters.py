@@ -6,15 +6,15 @@ import json as json_format
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, say, say_parts, use_plugins
+from rebecsim.cli.app import Plugins, open_model, say, say_parts, use_plugins
 from rebecsim.errors import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.interface import LoadedCluster
+    from rebecsim.interface import Explored, LoadedCluster, LoadedModel
 
 ModelOrScenario = Annotated[
     Path,
@@ -60,14 +60,17 @@ class CutOptions:
     def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
         """Give the clusters of a scenario by what they are called; none for a model.
 
-        Raises what `rs.small_clusters` raises.
+        A scenario whose kind is written as one system of rebecs is a model, too. Raises what
+        `rs.small_clusters` raises.
         """
         wanted = {"jobs": self.jobs, "nodes": self.nodes, "policies": self.policy}
         wanted = {name: each for name, each in wanted.items() if each is not None}
         if is_scenario(file):
-            from rebecsim.interface import small_clusters
+            from rebecsim.interface.small import is_whole, small_clusters
 
             use_plugins(self.plugin)
+            if not wanted and is_whole(file):
+                return {}
             source = file if file.suffix else str(file)
             return small_clusters(source, **wanted)  # type: ignore[arg-type]
         if wanted:
@@ -90,31 +93,36 @@ class CutOptions:
             )
         return next(iter(clusters.values()), None)
 
+    def open(self, file: Path, core: bool) -> LoadedModel:
+        """Load a model, or the cluster of a scenario.
 
-def explore_clusters(
-    scenario: Path, clusters: Mapping[str, LoadedCluster], watched: Mapping[str, Any], json: bool
+        Raises what `only_cluster` and `open_model` raise.
+        """
+        return self.only_cluster(file) or open_model(file, core)
+
+
+def show_clusters(
+    scenario: Path, clusters: Mapping[str, LoadedCluster], found: Mapping[str, Explored], json: bool
 ) -> ExitCode:
-    """Explore each cluster, and say whose scheduler breaks a promise; give the worst exit code.
+    """Say whose scheduler breaks a promise, and which starts depend on the order of messages.
 
-    `watched` has the limits of each search, and who is told how far it is.
+    Gives the worst exit code.
     """
-    from rebecsim.interface import explore
     from rebecsim.report.small_clusters import ExploredCluster, cluster_parts, cluster_to_json
 
-    found = {}
-    for name, cluster in clusters.items():
-        seen = explore(cluster, **watched)
-        decided = seen.verdict == "satisfied"
-        starts = cluster.starts(seen, watched["limits"]) if decided else None
-        found[name] = ExploredCluster(cluster.cluster, seen.result, starts)
+    shown = {}
+    for name, each in found.items():
+        decided = each.verdict == "satisfied"
+        starts = clusters[name].starts(each) if decided else None
+        shown[name] = ExploredCluster(clusters[name].cluster, each.result, starts)
     if json:
-        values = {name: cluster_to_json(each) for name, each in found.items()}
+        values = {name: cluster_to_json(each) for name, each in shown.items()}
         say(json_format.dumps(values, ensure_ascii=False))
     else:
-        say_parts(cluster_parts(str(scenario), found))
+        say_parts(cluster_parts(str(scenario), shown))
     if any("interrupt" in each.result.bounds for each in found.values()):
         return ExitCode.INTERRUPTED
     if any(each.result.is_violation for each in found.values()):
         return ExitCode.VIOLATED
-    are_decided = all(each.starts is not None for each in found.values())
+    are_decided = all(each.starts is not None for each in shown.values())
     return ExitCode.FINE if are_decided else ExitCode.UNDECIDED

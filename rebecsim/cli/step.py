@@ -13,8 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, ModelFile, Tts, app, complain, console, open_model, say
+from rebecsim.cli.app import Core, Tts, app, complain, console, grouped, say
 from rebecsim.cli.endings import ending_of
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 
@@ -48,8 +49,10 @@ class CommandError(UserError):
 
 
 @app.command()
+@grouped
 def step(
-    model: ModelFile,
+    model: ModelOrScenario,
+    cut: CutOptions,
     tts: Tts = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices of `run`.")] = 0,
     core: Core = False,
@@ -63,7 +66,7 @@ def step(
     from rebecsim.interface import step as begin
 
     try:
-        stepper = begin(open_model(model, core), tts=tts, seed=seed)
+        stepper = begin(cut.open(model, core), tts=tts, seed=seed)
     except Violation as violation:
         say(f"{violation.verdict}: {violation}, in a constructor")
         raise typer.Exit(ExitCode.VIOLATED) from violation

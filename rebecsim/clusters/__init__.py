@@ -6,6 +6,9 @@ those of installed packages. `loaded_plugins` gives the record of each that runs
 `unload_plugin` takes one out; `PluginError` says what is wrong with one. `UnknownNameError` is
 about names under which nothing is registered.
 
+Kinds: a `RebecStudy` is a kind whose clusters are systems of rebecs; `read_entries` reads lists in
+JSON files for one, and `scenario_command` makes its command from its scenarios.
+
 Policies: a `DispatchPolicy` chooses among the waiting jobs, an `EvictionPolicy` the running job to
 be put aside; `DISPATCH_POLICIES` and `EVICTION_POLICIES` have them by name, as have the functions
 `dispatch_policy` and `eviction_policy`.

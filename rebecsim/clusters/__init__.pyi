@@ -45,7 +45,9 @@ from .dispatch.source import (
     rebeca_source as rebeca_source,
 )
 from .kinds import Command as Command
+from .kit.command import scenario_command as scenario_command
 from .kit.plugins import PluginError as PluginError, UnknownNameError as UnknownNameError
+from .kit.rebec_study import RebecStudy as RebecStudy, read_entries as read_entries
 from .loading import (
     load_installed_plugins as load_installed_plugins,
     load_plugin as load_plugin,

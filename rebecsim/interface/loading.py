@@ -135,6 +135,7 @@ AnyModel = LoadedModel | Model | str | Path
 def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     """Read a model from a `.rebeca` file, or from a `.py` file, which is imported.
 
+    Of a scenario, a `.toml` file, it is the cluster of the first cell, if its kind runs rebecs.
     With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
     `.rebeca` file, UserError for a file that holds no model.
 
@@ -142,8 +143,25 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     <LoadedModel ticket_service: 3 rebecs>
     """
     file = Path(path)
+    if file.suffix == ".toml":
+        return LoadedModel(_cluster_of(file), file=str(file))
     model, checked = load_checked(file, "core" if core else "timed")
     return LoadedModel(model, checked, str(file), read_source(file))
+
+
+def _cluster_of(file: Path) -> Model:
+    """Give the model of the first cell of a scenario. Raises UserError."""
+    from rebecsim.clusters.kit.rebec_study import RebecSetup
+    from rebecsim.clusters.scenarios import load as load_scenario
+
+    plan = load_scenario(file).plan()
+    setup = plan.cells[0].setup
+    if isinstance(setup, RebecSetup):
+        return setup.model()
+    raise UserError(
+        f"{file}: a scenario of the kind {plan.study.kind} has no cluster to step through; "
+        "`rebecsim generate` may write its models"
+    )
 
 
 def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
+from rebecsim.clusters.kit.rebec_study import RebecStudy
 from rebecsim.clusters.scenarios import load, plan_scenario
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
@@ -44,6 +45,14 @@ class LoadedCluster(LoadedModel):
 
 def _can_be_cut(kind: str) -> bool:
     return find_kind(kind).small is not None
+
+
+def is_whole(scenario: str | Path) -> bool:
+    """Whether a scenario's kind is written as one system of rebecs, a model as it stands.
+
+    Raises ScenarioError for what is wrong with the file.
+    """
+    return isinstance(find_kind(load(scenario).scenario.kind), RebecStudy)
 
 
 def small_clusters(

@@ -502,6 +502,19 @@ def test_an_installed_plugin_brings_a_command(install_package, run):
     assert "greet" not in commands.entries
 
 
+@pytest.mark.parametrize("given", [["--plugin", "FILE"], ["--plugin=FILE"]])
+def test_a_plugin_in_a_file_brings_a_command(write, run, given):
+    path = write(GREETING)
+    words = [each.replace("FILE", str(path)) for each in given]
+    done = run("greet", *words, "--to", "Bob")
+    assert (done.returncode, done.stdout) == (0, "Hello Bob\n")
+    assert "Did you mean 'greet'" in run("gret", *words).stderr
+    unload_plugin(load_plugin(path))  # only commands: runs do not depend on it
+    missing = run("greet", "--plugin", "none.py")
+    assert missing.returncode == 2
+    assert "none.py: cannot be read" in missing.stderr
+
+
 @pytest.mark.parametrize(
     ("brought", "complaint"),
     [

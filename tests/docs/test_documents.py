@@ -28,9 +28,6 @@ SLOW = {
     "docs/tutorial/which-policy.md",
 }
 
-OWN_CHARTS = {"docs/guides/new-kind.md"}
-"""Documents whose programs bring charts of their own, which only they draw."""
-
 
 @pytest.fixture(scope="module", autouse=True)
 def remembered_runs() -> Iterator[None]:
@@ -49,7 +46,7 @@ def remembered_runs() -> Iterator[None]:
 )
 def test_the_blocks_of_a_document_are_right(path: Path, tmp_path: Path, run: Run) -> None:
     document = read_document(path)
-    looked_at = pictures_of(document) or name_of(path) in OWN_CHARTS
+    looked_at = pictures_of(document)
     with nullcontext() if looked_at else undrawn():
         Session(tmp_path, run).follow(document)
 

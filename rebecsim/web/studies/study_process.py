@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rebecsim.clusters.loading import load_plugins, loaded_plugin_files
 from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
 from rebecsim.limits import LimitError, parsed_json
@@ -180,6 +181,7 @@ class StartedStudy:
                     _MODULE,
                     str(self.directory.parent),
                     self.name,
+                    *map(str, loaded_plugin_files()),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -341,17 +343,18 @@ def _is_of(process: int, directory: Path) -> bool:
     except OSError:
         return sys.platform != "linux" and os.getpgid(process) == process
     told = [_MODULE.encode(), os.fsencode(directory.parent), os.fsencode(directory.name)]
-    return words[-4:-1] == told
+    return any(words[place : place + 3] == told for place in range(len(words)))
 
 
 _PAUSE = 0.25  # seconds between two notes of how far it is
 
 
-def main(root: Path, name: str) -> int:
-    """Do a study below a directory, and note how it ended."""
+def main(root: Path, name: str, plugins: Sequence[str] = ()) -> int:
+    """Do a study below a directory, with plug-ins from files, and note how it ended."""
     out = root / name
     with exclusive(out / FOLDER):
         try:
+            load_plugins(map(Path, plugins))
             _run(out, read_request(out))
         except KeyboardInterrupt:
             code, text = ExitCode.INTERRUPTED, "finished cells are kept"
@@ -447,4 +450,4 @@ def _say(text: str) -> None:
 if __name__ == "__main__":
     # Also where whoever started it had Ctrl-C ignored, as shells do for what runs beside them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
