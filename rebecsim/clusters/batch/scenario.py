@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from rebecsim.clusters.batch.machine import (
     MOST_OF_RESOURCE,
@@ -28,10 +28,18 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.kit.fields import AnyList, Load, LoadFactors, MetricNames, among
+from rebecsim.clusters.kit.fields import (
+    AnyList,
+    Load,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
 from rebecsim.limits import NODES
 from rebecsim.metrics.expected_end import EndAlgorithm, JobGrouping
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.scenario import StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000
@@ -210,7 +218,7 @@ class BatchScenario(StudyScenario):
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
         1, description="how often what is random is drawn: generated jobs, errors of estimates"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
+    policies: Annotated[tuple[str, ...], AnyList, named_by(batch_policy), Unique] = Field(
         min_length=1, description="names of the batch policies to compare"
     )
     baseline: str | None = Field(
@@ -221,12 +229,12 @@ class BatchScenario(StudyScenario):
         MachineTable(), description="what they run on; what the workload says without it"
     )
     settings: Settings = Field(Settings(), description="numbers that policies go by")
-    estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList] = Field(
+    estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList, Unique] = Field(
         (),
         description="what policies believe of run times: what users asked for, or the truth; "
         "requested, if this and estimate_errors are empty",
     )
-    estimate_errors: Annotated[tuple[_Excess, ...], AnyList] = Field(
+    estimate_errors: Annotated[tuple[_Excess, ...], AnyList, Unique] = Field(
         (),
         json_schema_extra=unit("times the run time"),
         description="estimates that are too long by a random part, up to so much",
@@ -274,14 +282,6 @@ class BatchScenario(StudyScenario):
             "fair_starts": self.fair_starts,
         }
         return {name for name, is_given in needed.items() if is_given}
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, batch_policy)
-        return names
-
-    _no_duplicates = field_validator("policies", "estimates", "estimate_errors")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

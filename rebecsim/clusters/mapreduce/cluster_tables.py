@@ -6,37 +6,34 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import AnyList
+from rebecsim.clusters.kit.fields import AnyList, settings_of
 from rebecsim.clusters.mapreduce.configuration import (
     SECOND,
-    Failures,
-    FileSystem,
-    HadoopSettings,
     HeartbeatSender,
-    MapReduceConfiguration,
     NodeClass,
     NodeHardware,
-    Outage,
     PlacementRule,
     QueueCondition,
     QueueFigure,
     ReportRule,
-    Speculation,
+    Share,
     SpeculationRule,
     TimedChange,
-    Variation,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
 from rebecsim.studies.scenario import Table
 from rebecsim.studies.units import NO_UNIT, within
 
-_MILLISECOND = 1000
-_GIGABIT = 1e9 / 8  # bytes
-_GIGAHERTZ = 1e9
-_JITTER, _REDUCE_JITTER = Variation().jitter, Variation().reduce_jitter
+SCALES = {
+    "ms": 1000,
+    "seconds": SECOND,
+    "MiB": MEBIBYTE,
+    "MiB/s": MEBIBYTE,
+    "GHz": 1e9,
+    "Gbit/s": 1e9 / 8,
+}
+"""Microseconds, bytes, bytes of a second and cycles of a second, by the units of tables."""
 
-Share = Annotated[float, within(0, 1)]
-Slowdown = Annotated[float, within(1, 1000)]
 ParameterValue = str | int | float | bool
 
 
@@ -183,51 +180,7 @@ class ClusterTable(Table):
 
     def hardware(self) -> NodeHardware:
         """Give nodes and network."""
-        return NodeHardware(
-            nodes=self.nodes,
-            racks=self.racks,
-            cores=self.cores,
-            clock=self.clock * _GIGAHERTZ,
-            disks=self.disks,
-            disk_read=self.disk_read * MEBIBYTE,
-            disk_write=self.disk_write * MEBIBYTE,
-            link=self.link * _GIGABIT,
-            oversubscription=self.oversubscription,
-            latency=self.latency,
-        )
-
-    def hadoop(self) -> HadoopSettings:
-        """Give how Hadoop is set up."""
-        return HadoopSettings(
-            map_slots=self.map_slots,
-            reduce_slots=self.reduce_slots,
-            heartbeat=self.heartbeat * _MILLISECOND,
-            first_heartbeats=self.first_heartbeats * _MILLISECOND,
-            heartbeats_of=self.heartbeats_of,
-            reports=self.reports,
-            slow_start=self.slow_start,
-            parallel_copies=self.parallel_copies,
-            sort_buffer=self.sort_buffer * MEBIBYTE,
-            merge_buffer=self.merge_buffer * MEBIBYTE,
-            merge_outputs=self.merge_outputs,
-            expiry=round(self.expiry * SECOND),
-        )
-
-
-class VariationTable(Table):
-    """In what tasks and nodes differ that should be alike: chance, and stragglers."""
-
-    jitter: Annotated[float, within(0, 2)] = Field(
-        _JITTER,
-        description="of what is asked of processors and disks: standard deviation of the logarithm",
-    )
-    reduce_jitter: Annotated[float, within(0, 2)] = Field(
-        _REDUCE_JITTER, description="the same, of the processor in reduce functions"
-    )
-    slow_nodes: Share = Field(0.0, description="the part of the nodes that is slow")
-    node_slowdown: Slowdown = Field(1.0, description="how many times as long these take")
-    slow_tasks: Share = Field(0.0, description="the part of the attempts that is slow")
-    task_slowdown: Slowdown = Field(1.0, description="how many times as much these ask for")
+        return settings_of(NodeHardware, self, SCALES)
 
 
 class OutageTable(Table):
@@ -245,11 +198,6 @@ class OutageTable(Table):
             raise ValueError(f"end = {self.end:g} should be after start = {self.start:g}")
         return self
 
-    def outage(self) -> Outage:
-        """Give it as the cluster has it."""
-        end = None if self.end is None else round(self.end * SECOND)
-        return Outage(self.node, round(self.start * SECOND), end)
-
 
 class FailuresTable(Table):
     """Nodes that fail; their tasks, and the outputs of their maps, are made again."""
@@ -266,15 +214,6 @@ class FailuresTable(Table):
     def is_some(self) -> bool:
         """Whether any node fails."""
         return bool(self.outages) or self.mean_time_between is not None
-
-    def failures(self) -> Failures:
-        """Give them as the cluster has them."""
-        mean = self.mean_time_between
-        return Failures(
-            tuple(each.outage() for each in self.outages),
-            None if mean is None else round(mean * SECOND),
-            round(self.repair * SECOND),
-        )
 
 
 class SpeculationTable(Table):
@@ -297,17 +236,6 @@ class SpeculationTable(Table):
         0.25, description="LATE's: the part of the nodes that run no second attempts"
     )
 
-    def speculation(self) -> Speculation:
-        """Give it as the cluster has it."""
-        return Speculation(
-            self.rule,
-            self.lag,
-            round(self.patience * SECOND),
-            self.cap,
-            self.slow_task,
-            self.slow_node,
-        )
-
 
 class ConditionTable(Table):
     """What must become true of a queue for settings to change."""
@@ -328,10 +256,6 @@ class ConditionTable(Table):
         if self.below is None and self.above is None:
             raise ValueError("give below or above, as in below = 1")
         return self
-
-    def condition(self) -> QueueCondition:
-        """Give it as the cluster has it."""
-        return QueueCondition(self.queue, self.figure, self.below, self.above)
 
 
 class ChangeTable(Table):
@@ -355,25 +279,5 @@ class ChangeTable(Table):
 
     def change(self) -> TimedChange:
         """Give it as the cluster has it."""
-        when = None if self.when is None else self.when.condition()
+        when = None if self.when is None else settings_of(QueueCondition, self.when, SCALES)
         return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
-
-
-def cluster_configuration(
-    cluster: ClusterTable,
-    variation: VariationTable,
-    failures: FailuresTable,
-    speculation: SpeculationTable | None,
-    changes: tuple[ChangeTable, ...] = (),
-) -> MapReduceConfiguration:
-    """Give what the tables of a scenario say of a cluster."""
-    return MapReduceConfiguration(
-        hardware=cluster.hardware(),
-        hadoop=cluster.hadoop(),
-        files=FileSystem(cluster.replication, cluster.placement),
-        variation=Variation(**variation.model_dump()),
-        failures=failures.failures(),
-        speculation=None if speculation is None else speculation.speculation(),
-        changes=tuple(each.change() for each in changes),
-        classes=cluster.node_classes(),
-    )

@@ -27,17 +27,23 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among
+from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among, settings_of
 from rebecsim.clusters.mapreduce.cluster_tables import (
+    SCALES,
     ChangeTable,
     ClusterTable,
     FailuresTable,
     ParameterValue,
     SpeculationTable,
-    VariationTable,
-    cluster_configuration,
 )
-from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
+from rebecsim.clusters.mapreduce.configuration import (
+    Failures,
+    FileSystem,
+    HadoopSettings,
+    MapReduceConfiguration,
+    Speculation,
+    VariationTable,
+)
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
@@ -146,8 +152,16 @@ class MapReduceScenario(StudyScenario):
 
     def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
-        return cluster_configuration(
-            self.cluster, self.variation, self.failures, self.speculation, variant.changes
+        cluster, backups = self.cluster, self.speculation
+        return MapReduceConfiguration(
+            hardware=cluster.hardware(),
+            hadoop=settings_of(HadoopSettings, cluster, SCALES),
+            files=settings_of(FileSystem, cluster, SCALES),
+            variation=self.variation,
+            failures=settings_of(Failures, self.failures, SCALES),
+            speculation=None if backups is None else settings_of(Speculation, backups, SCALES),
+            changes=tuple(each.change() for each in variant.changes),
+            classes=cluster.node_classes(),
         )
 
     @model_validator(mode="after")

@@ -23,9 +23,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
+from rebecsim.clusters.kit.fields import (
+    MAX_RUNS,
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
 from rebecsim.clusters.stages.estimates import (
     ConstantErrors,
     EstimateErrors,
@@ -42,7 +50,7 @@ from rebecsim.clusters.stages.scenario_tables import (
     ResourcesTable,
     SolverTable,
 )
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.scenario import StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, within
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
@@ -226,7 +234,7 @@ class StagesScenario(StudyScenario):
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
         1, description="how often jobs are drawn, for all managers"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
+    policies: Annotated[tuple[str, ...], AnyList, named_by(stages_policy), Unique] = Field(
         min_length=1, description="names of the resource managers to compare"
     )
     baseline: str | None = Field(
@@ -258,14 +266,6 @@ class StagesScenario(StudyScenario):
     def compared_with(self) -> str:
         """The manager that the others are compared with."""
         return self.baseline or self.policies[0]
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, stages_policy)
-        return names
-
-    _no_duplicates = field_validator("policies")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

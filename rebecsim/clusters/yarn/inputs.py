@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
     Elasticity,
-    FairPool,
     InjectedError,
     PlacementRules,
     Quirks,
@@ -139,25 +139,19 @@ class RunSetup:
         queues = self.queues
         errors, penalty = self.scenario.errors, elasticity.penalty
         seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
-        return YarnConfiguration(
+        return settings_of(
+            YarnConfiguration,
+            table,
+            {},
             scheduler=self.scheduler,
-            node_heartbeat=table.node_heartbeat,
-            master_heartbeat=table.master_heartbeat,
-            master_memory=table.master_memory,
-            master_cores=table.master_cores,
-            reservations=table.reservations,
-            gaps=table.gaps,
-            gaps_for_masters=table.gaps_for_masters,
-            assign_multiple=table.assign_multiple,
-            push_back=table.push_back,
             placement=None if queues is not None else self._placement(),
             queues=queues,
-            pools=tuple(FairPool(**each.model_dump()) for each in table.pools),
-            elasticity=Elasticity(
+            elasticity=settings_of(
+                Elasticity,
+                elasticity,
+                {},
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
                 elastic_percent=elasticity.node_percent,
-                overestimated=elasticity.overestimated,
-                assumed_overestimate=elasticity.assumed_overestimate,
                 memory_error=self._error(errors.memory),
                 most_needed=table.memory if self.scenario.compatibility == "dss" else None,
                 bump_error=self._error(errors.bump),

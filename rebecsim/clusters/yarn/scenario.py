@@ -26,17 +26,24 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
-from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
+from rebecsim.clusters.kit.fields import (
+    MAX_RUNS,
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
+from rebecsim.clusters.yarn.configuration import MOST, ErrorMode, ErrorSign, PoolTable, PushBack
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
+from rebecsim.studies.scenario import StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit, within
 
 _METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]
 
-_MOST = 2**40
-AmountOrZero = Annotated[int, Field(ge=0, le=_MOST)]
+AmountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
 PenaltyName = Literal["NULL", "POWER1", "POWER2", "SQUAREROOT", "STEP", "SAWTOOTH", "SPARKWC"]
@@ -117,23 +124,8 @@ class NodeGroupTable(Table):
     """Nodes that are alike."""
 
     count: Annotated[int, within(1, 10**6, "nodes")] = Field(description="how many of these")
-    memory: Annotated[int, within(1, _MOST, "MB")] = Field(description="of each")
-    cores: Annotated[int, within(1, _MOST)] = Field(description="of each")
-
-
-class PoolTable(Table):
-    """What a pool of FAIR and DRF should have: the jobs of a queue, or of a user who names none."""
-
-    name: str = Field(min_length=1, description="of the queue or the user")
-    weight: Annotated[float, within(0.001, 10**6)] = Field(
-        1.0, description="how much it should have, compared to others"
-    )
-    least_memory: Annotated[int, within(0, _MOST, "MB")] = Field(
-        0, description="how much memory it gets before others get more"
-    )
-    least_cores: Annotated[int, within(0, _MOST, "cores")] = Field(
-        0, description="how many cores it gets before others get more, under DRF"
-    )
+    memory: Annotated[int, within(1, MOST, "MB")] = Field(description="of each")
+    cores: Annotated[int, within(1, MOST)] = Field(description="of each")
 
 
 class SchedulerTable(Table):
@@ -167,23 +159,23 @@ class ClusterTable(Table):
         min_length=1,
         description="instead of nodes: racks and nodes in the scheduler load simulator's JSON",
     )
-    memory: Annotated[int | None, within(1, _MOST, "MB")] = Field(
+    memory: Annotated[int | None, within(1, MOST, "MB")] = Field(
         None, description="of nodes of the topology that do not say theirs"
     )
-    cores: Annotated[int | None, within(1, _MOST)] = Field(None, description="of a node")
+    cores: Annotated[int | None, within(1, MOST)] = Field(None, description="of a node")
     meganode: bool = Field(
         False, description="one node for each rack, as large as its nodes together"
     )
-    node_heartbeat: Annotated[int, within(1, _MOST, "ms")] = Field(
+    node_heartbeat: Annotated[int, within(1, MOST, "ms")] = Field(
         1000, description="period of heartbeats of nodes"
     )
-    master_heartbeat: Annotated[int, within(1, _MOST, "ms")] = Field(
+    master_heartbeat: Annotated[int, within(1, MOST, "ms")] = Field(
         1000, description="period of heartbeats of AppMasters"
     )
-    master_memory: Annotated[int, within(1, _MOST, "MB")] = Field(
+    master_memory: Annotated[int, within(1, MOST, "MB")] = Field(
         1000, description="of an AppMaster's container"
     )
-    master_cores: Annotated[int, within(1, _MOST)] = Field(1, description="of AppMasters")
+    master_cores: Annotated[int, within(1, MOST)] = Field(1, description="of AppMasters")
     reservations: bool = Field(
         False, description="keep a node for the first task that does not fit on it"
     )
@@ -296,7 +288,7 @@ class YarnScenario(StudyScenario):
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
         1, description="how often what is random is drawn: generated jobs, errors, over-estimates"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
+    policies: Annotated[tuple[str, ...], AnyList, named_by(yarn_scheduler), Unique] = Field(
         (), description="names of the schedulers to compare, of which there is a rule"
     )
     schedulers: Annotated[tuple[SchedulerTable, ...], AnyList] = Field(
@@ -317,7 +309,7 @@ class YarnScenario(StudyScenario):
         ElasticityTable(), description="what less memory does to tasks"
     )
     errors: ErrorsTable = Field(ErrorsTable(), description="what is not as schedulers believe")
-    error_percents: Annotated[tuple[Percent, ...], AnyList] = Field(
+    error_percents: Annotated[tuple[Percent, ...], AnyList, Unique] = Field(
         (),
         json_schema_extra=unit("%"),
         description="errors that do not say theirs are so large, one after the other",
@@ -348,14 +340,6 @@ class YarnScenario(StudyScenario):
             low, high = self.elasticity.overestimated
             draws |= low < high or any(each.mode == "RANDOM" for each in self.errors.given)
         return draws
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, yarn_scheduler)
-        return names
-
-    _no_duplicates = field_validator("policies", "error_percents")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
