@@ -28,7 +28,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import How, PlannedCell, seed_sequence
+from rebecsim.studies.study import How, PlannedCell, seed_of, seed_sequence
 from rebecsim.studies.toml import FieldPath
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log
 from rebecsim.workloads.cleaning import skipped_lines
@@ -80,8 +80,7 @@ class ScheduleSetup:
 
     def error_seed(self, replication: int) -> int:
         """Give the seed of the errors of estimates, the same under all policies and loads."""
-        sequence = seed_sequence(self.scenario.seed, "estimates", replication, size=8)
-        return int(sequence.generate_state(1, np.uint64)[0])
+        return seed_of(self.scenario.seed, "estimates", replication)
 
 
 def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import MISSING, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 OPTION = "option"
 """What the option stands under in the metadata of a field of a dataclass."""

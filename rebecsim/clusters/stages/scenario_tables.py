@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
@@ -154,11 +155,4 @@ class HadoopTable(Table):
     @property
     def settings(self) -> HadoopSettings:
         """What the cluster is told."""
-        return HadoopSettings(
-            heartbeat=round(self.heartbeat * SECOND),
-            overhead=round(self.overhead * SECOND),
-            transfer=round(self.transfer * SECOND),
-            replicas=self.replicas,
-            job_task=round(self.job_task * SECOND),
-            slow_start=self.slow_start,
-        )
+        return settings_of(HadoopSettings, self, {"seconds": SECOND})

@@ -31,7 +31,7 @@ from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import seed_sequence
+from rebecsim.studies.study import seed_of, seed_sequence
 from rebecsim.workloads.container_jobs import ContainerJob
 from rebecsim.workloads.generation import Spread, TraceModel, generate_containers
 from rebecsim.workloads.sls import SlsTrace, read_sls_trace
@@ -138,7 +138,6 @@ class RunSetup:
         table, elasticity = self.scenario.cluster, self.scenario.elasticity
         queues = self.queues
         errors, penalty = self.scenario.errors, elasticity.penalty
-        seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
         return settings_of(
             YarnConfiguration,
             table,
@@ -158,7 +157,7 @@ class RunSetup:
                 duration_error=self._error(errors.duration),
                 only_elastic=errors.only_elastic,
             ),
-            seed=int(seed.generate_state(1, np.uint64)[0]),
+            seed=seed_of(self.scenario.seed, "errors", replication),
             quirks=self.quirks,
         )
 
@@ -219,8 +218,7 @@ def _loaded(  # the next
     source = scenario.workload
     notes: tuple[str, ...] = ()
     if source.generate is not None:
-        seed = seed_sequence(scenario.seed, "workload", replication, size=8)
-        drawn = int(seed.generate_state(1, np.uint64)[0])
+        drawn = seed_of(scenario.seed, "workload", replication)
         jobs = generate_containers(_model(source.generate), drawn)
         if source.generate.users > 1:
             jobs = _shared(jobs, source.generate.users, drawn)
