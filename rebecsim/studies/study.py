@@ -275,3 +275,8 @@ def seed_sequence(seed: int, name: str, *numbers: int, size: int = 16) -> np.ran
     digest = hashlib.blake2b(name.encode(), digest_size=size).digest()
     words = (int(word) for word in np.frombuffer(digest, dtype="<u4"))
     return np.random.SeedSequence(seed, spawn_key=(*words, *numbers))
+
+
+def seed_of(seed: int, name: str, *numbers: int) -> int:
+    """Give such a child of a seed as one number of 64 bits."""
+    return int(seed_sequence(seed, name, *numbers, size=8).generate_state(1, np.uint64)[0])
