@@ -13,10 +13,11 @@ import numpy as np
 
 from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
-from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
+from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, judge, schedule_figures
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
+from rebecsim.clusters.kit.measures import given
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.expected_end import shares_of
@@ -112,7 +113,7 @@ class BatchStudy(Study):
 
     def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x load factor x estimates. What is not random is run once."""
-        columns = dict.fromkeys((each.name for each in known_metrics(scenario.given)), "float64")
+        columns = dict.fromkeys((each.name for each in _kept(scenario)), "float64")
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             for estimates, is_random in _variants(scenario):
                 believed = estimates.replace(" ", "")
@@ -149,7 +150,7 @@ class BatchStudy(Study):
 
     def measures(self, scenario: BatchScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all of them."""
-        known = {each.name: each for each in known_metrics(scenario.given)}
+        known = {each.name: each for each in _kept(scenario)}
         return tuple(known[name] for name in scenario.metrics or known)
 
     def comparison(self, scenario: BatchScenario) -> ComparisonRules:
@@ -158,7 +159,7 @@ class BatchStudy(Study):
         Figures of users need the share that they may expect.
         """
         apart = ("load_factor", "estimates")
-        return ComparisonRules(scenario.compared_with, apart, kept=known_metrics(scenario.given))
+        return ComparisonRules(scenario.compared_with, apart, kept=_kept(scenario))
 
     def axis(self, scenario: BatchScenario) -> Axis | None:
         """Charts go by the load factor, where there are several."""
@@ -290,6 +291,11 @@ def _read(log: Path, source: WorkloadSource, machine: Machine[Any] | None) -> Wo
         without_queues=numbers_of(jobs, "queue", source.without_queues),
         first=source.first,
     )
+
+
+def _kept(scenario: BatchScenario) -> tuple[Metric, ...]:
+    """Give the figures that can be computed of what a scenario gives."""
+    return given(SCHEDULE_METRICS, scenario.given)
 
 
 STUDY = BatchStudy()

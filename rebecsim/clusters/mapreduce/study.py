@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
@@ -72,15 +73,13 @@ class MapReduceStudy(Study):
         if scenario.metrics:
             known = {each.metric.name: each.metric for each in MAPREDUCE_MEASURES}
             return tuple(known[name] for name in scenario.metrics)
-        says = {
-            "always": True,
+        has = {
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
             "warm_up": scenario.warm_up > 0,
-            "asked": False,
         }
-        return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
+        return given(MAPREDUCE_MEASURES, [name for name, is_there in has.items() if is_there])
 
     def comparison(self, scenario: MapReduceScenario) -> ComparisonRules:
         """Compare with one variant."""

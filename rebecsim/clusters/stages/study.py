@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.registry import can_search
@@ -127,9 +128,8 @@ class StagesStudy(Study):
 
 def _kept(scenario: StagesScenario) -> tuple[Metric, ...]:
     """Give all figures; those of the wall clock where it is measured."""
-    with_clock = scenario.decisions.keeps_clock
-    measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
-    return (*measures, SEARCHED)
+    has = ["clock"] if scenario.decisions.keeps_clock else []
+    return (*given(STAGES_MEASURES, has), SEARCHED)
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Column]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns, job_columns
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, MeasuredRun
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, MeasuredRun, run_figures
 from rebecsim.clusters.mapreduce.tables import (
     ATTEMPTS,
     DEVICES,
@@ -200,24 +200,9 @@ def _answer(
 
 def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:
     """Show the figures of some runs, by their variants: of all jobs, and by queue and family."""
-    yield _figures(runs)
+    figures = {name: run_figures(run) for name, run in runs.items()}
+    yield figures_table(MAPREDUCE_MEASURES, figures, always=lambda each: not each.needs)
     yield _families(runs)
-
-
-def _figures(runs: Mapping[str, MeasuredRun]) -> Table:
-    table = Table()
-    table.add_column("")
-    for name in runs:
-        table.add_column(name, justify="right")
-    for each in MAPREDUCE_MEASURES:
-        values = [each.of(run) for run in runs.values()]
-        if each.telling != "always" and not any(values):
-            continue
-        unit = f" ({each.metric.unit})" if each.metric.unit else ""
-        decimals = each.metric.decimals
-        shown = ["" if math.isnan(value) else f"{value:,.{decimals}f}" for value in values]
-        table.add_row(f"{each.metric.title}{unit}", *shown)
-    return table
 
 
 def _families(runs: Mapping[str, MeasuredRun]) -> Table:

@@ -30,7 +30,7 @@ def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
     """Show what queues got of the cluster."""
     figures = {each.scheduler: _figures_of(each) for each in shown}
     paths = tuple(dict.fromkeys(path for of_it in figures.values() for path in of_it))
-    terminal = figures_table(figures)
+    terminal = queue_figures_table(figures)
     terminal.title = " ".join(notes) or None
     return Section(
         name="queues",
@@ -229,7 +229,7 @@ def figure_text(value: float | None, decimals: int) -> str:
     return "-" if value is None else f"{value:,.{decimals}f}"
 
 
-def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
+def queue_figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
     """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
     table = Table()
     table.add_column("Queue")
