@@ -186,6 +186,38 @@ MAPREDUCE_MEASURES = measures_of(MeasuredRun)
 """All figures, in the order of tables."""
 
 
+FAMILY_FIGURES: Mapping[str, tuple[str, str, int]] = {
+    "response_ratio": ("Response ratio", "", 2),
+    "elapsed": ("Duration", "s", 1),
+    "waiting": ("Waiting", "s", 1),
+    "execution": ("Execution", "s", 1),
+    "map_time": ("Map time", "s", 1),
+    "reduce_time": ("Reduce time", "s", 1),
+    "variation": ("Variation of execution", "", 2),
+    "node_local": ("Node-local maps", "%", 1),
+    "rack_local": ("Rack-local maps", "%", 1),
+    "remote": ("Remote maps", "%", 1),
+}
+"""Figures of some jobs that tables by family and queue show: title, unit, decimals."""
+
+FILE_UNITS: Mapping[str, Mapping[str, str]] = {
+    "families": {"makespan": "s", **{name: unit for name, (_, unit, _) in FAMILY_FIGURES.items()}}
+}
+"""Units of the columns of CSV files, by file."""
+
+
+def family_figure(name: str, jobs: JobColumns) -> str:
+    """Write a figure of some jobs; nothing where there are none."""
+    decimals = FAMILY_FIGURES[name][2]
+    return f"{JOB_FIGURES[name](jobs):,.{decimals}f}" if len(jobs) else ""
+
+
+def family_title(name: str) -> str:
+    """Give what tables call a figure, with its unit."""
+    title, unit, _ = FAMILY_FIGURES[name]
+    return f"{title} ({unit})" if unit else title
+
+
 def run_figures(run: MeasuredRun) -> dict[str, float]:
     """Compute the figures of a run, by their names."""
     return figures_of(MAPREDUCE_MEASURES, run, NEEDS)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
+from rebecsim.clusters.mapreduce.measures import FILE_UNITS, MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
@@ -37,6 +37,7 @@ class MapReduceStudy(Study):
     question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     replications_per_task: ClassVar[int] = 1
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 

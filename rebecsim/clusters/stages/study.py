@@ -44,6 +44,9 @@ class StagesStudy(Study):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "lateness": {"percent": "% of jobs", "lateness": "s"}
+    }
     replications_per_task: ClassVar[int] = 1
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 

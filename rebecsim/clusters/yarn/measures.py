@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -181,6 +182,26 @@ YARN_MEASURES = tuple(each for each in MEASURES if not each.needs)
 
 QUEUE_MEASURES = tuple(each for each in MEASURES if each.needs)
 """Those of runs under queues, after the others."""
+
+
+QUEUE_FIGURES: tuple[tuple[str, str, str, int], ...] = (
+    ("jobs", "Jobs", "", 0),
+    ("refused", "Refused jobs", "", 0),
+    ("wait", "Waiting", "s", 1),
+    ("duration", "Job duration", "s", 1),
+    ("share", "Memory", "% of the cluster", 1),
+    ("guaranteed", "Guaranteed", "%", 1),
+    ("killed", "Killed containers", "", 0),
+    ("wasted", "Wasted memory", "GB h", 2),
+)
+"""Figures of each queue: name, title, unit, decimals."""
+
+FILE_UNITS: Mapping[str, Mapping[str, str]] = {
+    "queues": {name: unit for name, _, unit, _ in QUEUE_FIGURES},
+    "waits": {"waited": "s"},
+    "speedups": {"baseline_duration": "s", "duration": "s", "speedup": "times as fast"},
+}
+"""Units of the columns of CSV files, by file."""
 
 
 def run_figures(measured: MeasuredRun, *, queues: bool = False) -> dict[str, float]:

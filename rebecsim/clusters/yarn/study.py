@@ -11,7 +11,7 @@ import numpy as np
 
 from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup, run_size
-from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
+from rebecsim.clusters.yarn.measures import FILE_UNITS, QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
@@ -38,6 +38,7 @@ class YarnStudy(Study):
     question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     replications_per_task: ClassVar[int] = 1
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 

@@ -13,8 +13,14 @@ from rich.table import Table
 
 from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
-from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns, job_columns
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, MeasuredRun, run_figures
+from rebecsim.clusters.mapreduce.columns import JobColumns, job_columns
+from rebecsim.clusters.mapreduce.measures import (
+    MAPREDUCE_MEASURES,
+    MeasuredRun,
+    family_figure,
+    family_title,
+    run_figures,
+)
 from rebecsim.clusters.mapreduce.tables import (
     ATTEMPTS,
     DEVICES,
@@ -139,11 +145,7 @@ def _read(results: Results, cell: PlannedCell) -> StoredRuns:
     )
 
 
-_BY_FAMILY = {
-    "response_ratio": ("Response ratio", 2),
-    "waiting": ("Waiting (s)", 1),
-    "execution": ("Execution (s)", 1),
-}
+_BY_FAMILY = ("response_ratio", "waiting", "execution")
 
 
 def answer_of_runs(runs: Mapping[str, RecordedRun]) -> GroupAnswer:
@@ -219,11 +221,8 @@ def _families(runs: Mapping[str, MeasuredRun]) -> Table:
             for pair in zip(run.jobs.queue.tolist(), run.jobs.family.tolist(), strict=True)
         }
     )
-    for figure, (title, decimals) in _BY_FAMILY.items():
+    for figure in _BY_FAMILY:
         for place, (queue, family) in enumerate(pairs):
-            values = []
-            for run in runs.values():
-                jobs = run.counted.of(family, queue)
-                values.append(f"{JOB_FIGURES[figure](jobs):,.{decimals}f}" if len(jobs) else "")
-            table.add_row("" if place else title, queue, family, *values)
+            values = (family_figure(figure, run.counted.of(family, queue)) for run in runs.values())
+            table.add_row("" if place else family_title(figure), queue, family, *values)
     return table
