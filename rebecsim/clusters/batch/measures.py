@@ -47,7 +47,7 @@ class JudgedSchedule:
             no share is given.
         classical: figures of all jobs.
         users: figures of users; None where no share is given.
-        fairness: figures by fair starts; None where nobody has looked for these.
+        fairness: figures by fair starts; None where these were not computed.
     """
 
     schedule: Schedule

@@ -27,7 +27,7 @@ from rebecsim.report.svg import document, element, painted, shortened, text
 from rebecsim.wording import counted
 
 MOST_DRAWN_TASKS = 2000
-"""Nobody can see anything in a drawing of more."""
+"""A drawing of more shows nothing that could be told apart."""
 
 _MOST_BOXES = 9
 """Tasks of a level that are drawn as boxes with their names; more are discs."""
