@@ -183,6 +183,9 @@ class Study(ABC):
     counted: ClassVar[str] = "runs"
     """What replications are called in progress bars."""
 
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """The units of columns of its CSV files: the name without `.csv` -> column -> unit."""
+
     later_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns of further tables that runs of earlier versions lack."""
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
-from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
+from rebecsim.clusters.batch.measures import FILE_UNITS, SCHEDULE_METRICS, judge, schedule_figures
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
+from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
@@ -96,6 +97,7 @@ class BatchStudy(RecordedStudy):
     kind: ClassVar[str] = "batch"
     question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     counted: ClassVar[str] = "schedules"
     modules: ClassVar[tuple[str, ...]] = (__name__,)
@@ -134,7 +136,7 @@ class BatchStudy(RecordedStudy):
 
     def kept(self, scenario: BatchScenario) -> tuple[Metric, ...]:
         """Give all figures; those of users need the share that they may expect."""
-        return known_metrics(scenario.given)
+        return given(SCHEDULE_METRICS, scenario.given)
 
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
+from rebecsim.clusters.mapreduce.measures import FILE_UNITS, MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
@@ -33,6 +34,7 @@ class MapReduceStudy(RecordedStudy):
     question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:
@@ -61,15 +63,13 @@ class MapReduceStudy(RecordedStudy):
 
     def telling(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
         """Leave out what the scenario has nothing of."""
-        says = {
-            "always": True,
+        has = {
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
             "warm_up": scenario.warm_up > 0,
-            "asked": False,
         }
-        return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
+        return given(MAPREDUCE_MEASURES, [name for name, is_there in has.items() if is_there])
 
     def tables(self, scenario: MapReduceScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, attempts, queues, families and the use of slots and devices of every run."""

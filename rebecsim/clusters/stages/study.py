@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
@@ -42,6 +43,9 @@ class StagesStudy(RecordedStudy):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "lateness": {"percent": "% of jobs", "lateness": "s"}
+    }
     apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
@@ -66,9 +70,8 @@ class StagesStudy(RecordedStudy):
 
     def kept(self, scenario: StagesScenario) -> tuple[Metric, ...]:
         """Give all figures; those of the wall clock where it is measured."""
-        with_clock = scenario.decisions.keeps_clock
-        measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
-        return (*measures, SEARCHED)
+        has = ["clock"] if scenario.decisions.keeps_clock else []
+        return (*given(STAGES_MEASURES, has), SEARCHED)
 
     def telling(self, scenario: StagesScenario) -> tuple[Metric, ...]:
         """Leave out what is searched where no manager does."""
