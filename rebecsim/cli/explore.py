@@ -424,9 +424,9 @@ def explore(
     if clusters := cut.clusters(model):
         written.check_clusters(clusters)
         with watching(limits) as watched:
-            found = {name: look(each, **watched) for name, each in clusters.items()}
-        code = show_clusters(model, clusters, found, json)
-        for each in found.values():
+            searches = {name: look(each, **watched) for name, each in clusters.items()}
+        code = show_clusters(model, clusters, searches, json)
+        for each in searches.values():
             written.write_counterexample(each, model)
         raise typer.Exit(code)
     loaded = asked.open(model)

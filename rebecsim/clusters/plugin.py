@@ -1,6 +1,6 @@
 """Plug-ins: policies, patterns and kinds that scenarios use, and commands of the program.
 
-What comes with the package is registered where it is defined, so that a kind that nobody asks for
+What comes with the package is registered where it is defined, so that a kind that is not asked for
 is not imported; what a plug-in brings may be of any kind, and all are imported here. Each kind
 says in its module `plugin_parts` what may be brought to it.
 """

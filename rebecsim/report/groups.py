@@ -41,6 +41,9 @@ _TAIL_SHARE = 0.05
 _HOURS_FROM = 7200
 _HOUR = 3600
 
+BY_GROUP = "by_group"
+"""The name of the section, of its picture and of its file."""
+
 MOST_TOLD = 6
 """Groups of which a short answer has a sentence, over all variants."""
 
@@ -258,21 +261,21 @@ def group_section(answer: GroupAnswer, *, leads: bool, notes: tuple[str, ...] = 
     by = f"By {answer.noun}" if answer.noun else "Jobs"
     lines = [line for each in told for line in (each.about, *each.lines)]
     return Section(
-        name="by_group",
+        name=BY_GROUP,
         title=by,
         answer=told if leads else (),
         sentences=(answer.certainty,) if leads and told else tuple(lines),
         tables=(answer.table(),),
         pictures=(
             Picture(
-                "by_group",
+                BY_GROUP,
                 f"What jobs wait and take, {by.lower()}" if answer.noun else by,
                 "Bars end at the mean, thin lines at the 95th percentile.",
                 partial(_figure, answer),
             ),
         ),
         notes=notes,
-        files={"by_group.csv": answer.csv()},
+        files={f"{BY_GROUP}.csv": answer.csv()},
         terminal=group_view(answer),
     )
 
@@ -348,6 +351,10 @@ _HEADINGS = ("Wait mean", "median", "95 %", "Duration mean", "median", "95 %")
 _NAMES = tuple(
     f"{time}_{each}" for time in ("wait", "duration") for each in ("mean", "median", "p95")
 )
+
+
+FILE_UNITS = {BY_GROUP: dict.fromkeys(_NAMES, "s")}
+"""Units of the columns of its file."""
 
 
 def _figures(jobs: JobTimes) -> list[float]:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
@@ -26,7 +26,7 @@ from rebecsim.studies.sweeps import (
     set_value,
 )
 from rebecsim.studies.toml import FieldPath, line_of
-from rebecsim.studies.units import NO_UNIT, unit, with_unit
+from rebecsim.studies.units import NO_UNIT, with_unit, within
 from rebecsim.wording import suggestion
 
 ListOf = Field(strict=False, min_length=1)
@@ -59,29 +59,25 @@ class StudyScenario(Table):
     name: str = Field(
         pattern=r"^[a-z][a-z0-9_]*$", max_length=60, description="identifier, used for file names"
     )
-    title: str = Field(default="", max_length=200, description="heading of charts and reports")
-    description: str = Field(default="", max_length=10_000, description="what the scenario shows")
-    replications: int = Field(
-        default=100,
-        ge=1,
-        le=10**9,
-        json_schema_extra=unit("runs"),
-        description="independent runs of each configuration; with a precision, at most so many",
+    title: str = Field("", max_length=200, description="heading of charts and reports")
+    description: str = Field("", max_length=10_000, description="what the scenario shows")
+    replications: Annotated[int, within(1, 10**9, "runs")] = Field(
+        100, description="independent runs of each configuration; with a precision, at most so many"
     )
     precision: str | None = Field(
-        default=None,
+        None,
         description="run until the first figure of every policy is known so well: 1% is the "
         "half-width of the interval, of the estimate; several by name, as late=10%,turnaround=5%",
     )
     seed: int = Field(
-        default=2015,
+        2015,
         ge=0,
         lt=2**63,
         json_schema_extra=NO_UNIT,
         description="where the random numbers start",
     )
     sweep: SweepField = Field(
-        default={},
+        {},
         validate_default=True,
         json_schema_extra=NO_UNIT,
         description="other keys of this file with the values that they take in turn: each a list, "

@@ -184,6 +184,9 @@ class Study(ABC):
     counted: ClassVar[str] = "runs"
     """What replications are called in progress bars."""
 
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """The units of columns of its CSV files: the name without `.csv` -> column -> unit."""
+
     later_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns of further tables that runs of earlier versions lack."""
 
@@ -280,3 +283,8 @@ def seed_sequence(seed: int, name: str, *numbers: int, size: int = 16) -> np.ran
     digest = hashlib.blake2b(name.encode(), digest_size=size).digest()
     words = (int(word) for word in np.frombuffer(digest, dtype="<u4"))
     return np.random.SeedSequence(seed, spawn_key=(*words, *numbers))
+
+
+def seed_of(seed: int, name: str, *numbers: int) -> int:
+    """Give such a child of a seed as one number of 64 bits."""
+    return int(seed_sequence(seed, name, *numbers, size=8).generate_state(1, np.uint64)[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import Field
 from pydantic.config import JsonDict
 
 _KEY = "unit"
@@ -36,3 +37,11 @@ def unit_of(field: Mapping[str, Any] | object, outside: str = "") -> str | None:
 def with_unit(description: str, field: Mapping[str, Any] | object) -> str:
     """Put the unit of a field behind what is said of it."""
     return ", ".join(filter(None, (description, unit_of(field))))
+
+
+def within(least: float, most: float, unit_name: str = "") -> Any:
+    """Say between which bounds a number lies, and in which unit it is given.
+
+    It stands in the type: `Annotated[int, within(1, 1000, "MB")]`.
+    """
+    return Field(ge=least, le=most, json_schema_extra=unit(unit_name))

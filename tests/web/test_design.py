@@ -104,6 +104,31 @@ def test_a_page_of_a_run_shows_what_its_kind_has_added(app: Any, tmp_path: Path)
     assert f'<td>MDF</td>{name}<td class="number">0.50</td>' in page  # as many decimals
 
 
+def test_a_page_of_a_run_begins_with_the_stored_answer_by_queue(app: Any, tmp_path: Path) -> None:
+    make_run(tmp_path / "one")
+    (tmp_path / "one/answer.csv").write_text(
+        "about,line\nMDF instead of EDF:,a waits 3 s less.\nMDF instead of EDF:,b: as <before>.\n"
+    )
+    (tmp_path / "one/queues.csv").write_text("policy,energy\nEDF,1.5\n")
+    (tmp_path / "one/by_group.csv").write_text("variant,queue,jobs,wait_mean\nEDF,a,2,1.5\n")
+    (tmp_path / "one/energy.csv").write_text("policy,energy\nEDF,1.5\n")
+    (tmp_path / "one/charts").mkdir()
+    (tmp_path / "one/charts/by_group.svg").write_text("<svg/>")
+    application = app(tmp_path)
+    (run,) = re.findall(r'<th scope="row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
+    page = ask(application, run).text
+    (first, *others) = re.findall(r'<p class="answer">(.*?)</p>', page)
+    assert first == "MDF instead of EDF:"
+    assert not others
+    assert "<li>a waits 3 s less.</li><li>b: as &lt;before&gt;.</li>" in page
+    assert len(re.findall(r'<img src="[^"]*by_group.svg', page)) == 1
+    assert page.index("by_group.svg") < page.index("Cells: ")
+    assert "<summary>Answer</summary>" not in page
+    assert '<th scope="col" class="number">Wait mean (s)</th>' in page
+    assert '<th scope="col" class="number">Energy (J per run)</th>' in page
+    assert '<th scope="col" class="number">Energy</th>' in page  # a file without units
+
+
 def test_a_page_of_a_run_asks_what_its_scenario_asks(app: Any, tmp_path: Path) -> None:
     make_run(tmp_path / "one", title="Which goes first?")
     application = app(tmp_path)

@@ -21,6 +21,7 @@ from rebecsim.cli.logs import (
     told,
 )
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 
@@ -43,16 +44,11 @@ Fit = Literal["first-fit", "best-fit"]
 class MachineOptions:
     """What the jobs run on."""
 
-    processors: Annotated[
-        int | None, typer.Option(min=1, help="Pooled processors, instead of the header's.")
-    ] = None
-    nodes: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
-        ),
-    ] = None
-    placement: Annotated[Fit, typer.Option(help="How the nodes of a job are chosen.")] = "first-fit"
+    processors: int | None = option("Pooled processors, instead of the header's.", min=1)
+    nodes: list[str] | None = option(
+        "Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
+    )
+    placement: Fit = option("How the nodes of a job are chosen.", "first-fit")
 
     def machine(self) -> Machine[Any] | None:
         """Give it, if one is asked for. Raises UserError for options that exclude each other."""
@@ -71,13 +67,10 @@ class MachineOptions:
 class EstimateOptions:
     """How long jobs are believed to run."""
 
-    estimates: Annotated[
-        Believed, typer.Option(help="Estimates: the requested times, or the run times.")
-    ] = "requested"
-    error: Annotated[
-        float | None,
-        typer.Option(min=0, help="Estimates from the run time to 1 + ERROR times it, at random."),
-    ] = None
+    estimates: Believed = option("Estimates: the requested times, or the run times.", "requested")
+    error: float | None = option(
+        "Estimates from the run time to 1 + ERROR times it, at random.", min=0
+    )
 
     def chosen(self) -> Estimates:
         """Give the estimates. Raises UserError for exact ones with an error."""
@@ -94,23 +87,15 @@ class EstimateOptions:
 class PolicyOptions:
     """How policies are set that can be."""
 
-    backfill_order: Annotated[
-        Literal["queue", "shortest"],
-        typer.Option(help="EASY: order in which jobs are tried for backfilling."),
-    ] = "queue"
-    usage: Annotated[
-        Literal["running", "ended"],
-        typer.Option(help="Fairshare: usage accrues while jobs run, or when they have ended."),
-    ] = "running"
-    half_life: Annotated[
-        int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
-    ] = None
-    window: Annotated[
-        int | None, typer.Option(min=1, help="Fairshare: seconds until usage is forgotten.")
-    ] = None
-    refresh: Annotated[
-        int, typer.Option(min=1, help="Fairshare: seconds between two looks at the usage.")
-    ] = 3600
+    backfill_order: Literal["queue", "shortest"] = option(
+        "EASY: order in which jobs are tried for backfilling.", "queue"
+    )
+    usage: Literal["running", "ended"] = option(
+        "Fairshare: usage accrues while jobs run, or when they have ended.", "running"
+    )
+    half_life: int | None = option("Fairshare: seconds until usage counts half.", min=1)
+    window: int | None = option("Fairshare: seconds until usage is forgotten.", min=1)
+    refresh: int = option("Fairshare: seconds between two looks at the usage.", 3600, min=1)
 
     def settings(self) -> PolicySettings:
         """Give them as policies take them."""
@@ -123,12 +108,9 @@ class PolicyOptions:
 class ShowingFairness(Showing):
     """How much is printed, fair starts or not."""
 
-    fair_starts: Annotated[
-        bool,
-        typer.Option(
-            "--fair-starts", help="Also find when jobs would start without later submissions."
-        ),
-    ] = False
+    fair_starts: bool = option(
+        "Also find when jobs would start without later submissions.", False, "--fair-starts"
+    )
 
 
 SHORTLY = ShowingFairness()

@@ -44,13 +44,12 @@ def columns_of_jobs(with_fair_starts: bool) -> Mapping[str, str]:
     return JOB_COLUMNS | {_FAIR_START: "int64"} if with_fair_starts else JOB_COLUMNS
 
 
-def job_columns(schedule: Schedule, expected_end: Integers | None, replication: int) -> Columns:
+def job_columns(schedule: Schedule, expected_end: Integers | None) -> Columns:
     """Give the rows of a schedule; `expected_end` has shape (jobs,)."""
     jobs = schedule.workload
     ends: Any = [None] * len(jobs) if expected_end is None else expected_end
     fair = {} if schedule.fair_start is None else {_FAIR_START: schedule.fair_start}
     return {
-        REPLICATION: np.full(len(jobs), replication),
         "job": jobs.job,
         "user": jobs.user,
         "queue": jobs.queue,

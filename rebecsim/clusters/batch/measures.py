@@ -5,17 +5,18 @@ The definitions are those of `rebecsim.metrics.batch` and `rebecsim.metrics.user
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.measures import figures_of, measure, measures_of
 from rebecsim.metrics import (
     BatchMetrics,
     FairnessMetrics,
-    Metric,
     UserMetrics,
     batch_metrics,
     fairness_metrics,
@@ -28,13 +29,17 @@ from rebecsim.workloads.workload import Integers
 
 _HOUR = 3600
 
+_figure = partial(measure, measured=False)
+"""Records of runs say of these figures that they are not measured."""
+
 Needed = Literal["share", "fair_starts"]
+NEEDS: tuple[Needed, ...] = ("share", "fair_starts")
 """Keys of scenarios without which some figures cannot be computed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class JudgedSchedule:
-    """A schedule with its figures.
+    """A schedule with its figures, in the order of tables.
 
     Attributes:
         schedule: when each job ran.
@@ -42,7 +47,7 @@ class JudgedSchedule:
             no share is given.
         classical: figures of all jobs.
         users: figures of users; None where no share is given.
-        fairness: figures by fair starts; None where nobody has looked for these.
+        fairness: figures by fair starts; None where these were not computed.
     """
 
     schedule: Schedule
@@ -51,9 +56,112 @@ class JudgedSchedule:
     users: UserMetrics | None
     fairness: FairnessMetrics | None
 
-    def has(self, needed: Needed | None) -> bool:
-        """Whether a figure that needs this can be computed."""
-        return {"share": self.users, "fair_starts": self.fairness}.get(needed or "", ()) is not None
+    @property
+    def has(self) -> tuple[Needed, ...]:
+        """What figures can be computed of, by the names in `NEEDS`."""
+        parts = zip(NEEDS, (self.users, self.fairness), strict=True)
+        return tuple(name for name, part in parts if part is not None)
+
+    @property
+    def _users(self) -> UserMetrics:
+        if self.users is None:
+            raise ValueError("figures of users need the share that users may expect")
+        return self.users
+
+    @property
+    def _fair(self) -> FairnessMetrics:
+        if self.fairness is None:
+            raise ValueError("figures of fairness need fair starts")
+        return self.fairness
+
+    @_figure("Mean wait", "s", decimals=0)
+    def mean_wait(self) -> float:
+        """From submission to start, mean over the jobs."""
+        return self.classical.wait.mean
+
+    @_figure("Median wait", "s", decimals=0)
+    def median_wait(self) -> float:
+        """Half of the jobs waited at most so long."""
+        return self.classical.wait.median
+
+    @_figure("95th percentile of wait", "s", decimals=0)
+    def p95_wait(self) -> float:
+        """95 % of the jobs waited at most so long."""
+        return self.classical.wait.percentile_95
+
+    @_figure("Mean response", "s", decimals=0)
+    def mean_response(self) -> float:
+        """From submission to end, mean over the jobs."""
+        return self.classical.response.mean
+
+    @_figure("Slowdown")
+    def mean_slowdown(self) -> float:
+        """Response time over run time, mean over the jobs. Jobs of a few seconds dominate it."""
+        return self.classical.slowdown.mean
+
+    @_figure("Bounded slowdown")
+    def mean_bounded_slowdown(self) -> float:
+        """The same, at least 1, with run times below 10 s counted as 10 s."""
+        return self.classical.bounded_slowdown.mean
+
+    @_figure("Utilisation", "%", "higher")
+    def utilisation(self) -> float:
+        """Share of the processors that jobs used, from the first submission to the last end."""
+        return 100 * self.classical.utilisation
+
+    @_figure("Makespan", "h")
+    def makespan(self) -> float:
+        """From the first submission to the last end."""
+        return self.classical.makespan / _HOUR
+
+    @_figure("VEET: lower quartile", "%", needs="share")
+    def veet_lower_quartile(self) -> float:
+        """Jobs of a user that ended later than the user could expect (VEET): the quarter of the
+        users who fared best had at most this share of such jobs.
+        """
+        return float(np.percentile(self._users.veet, 25))
+
+    @_figure("VEET: median", "%", needs="share")
+    def veet_median(self) -> float:
+        """Half of the users had at most this share of such jobs."""
+        return float(np.percentile(self._users.veet, 50))
+
+    @_figure("VEET: upper quartile", "%", needs="share")
+    def veet_upper_quartile(self) -> float:
+        """Three quarters of the users had at most this share of such jobs."""
+        return float(np.percentile(self._users.veet, 75))
+
+    @_figure("Weighted tardiness", "processor h", decimals=0, needs="share")
+    def weighted_tardiness(self) -> float:
+        """How much later than expected jobs ended, times their processors, sum over all users."""
+        return float(self._users.weighted_tardiness.sum()) / _HOUR
+
+    @_figure("Started later than fair", "%", needs="fair_starts")
+    def unfair_jobs(self) -> float:
+        """Jobs that started later than they would have without later submissions."""
+        return 100 * self._fair.late
+
+    @_figure("Mean unfairness", "s", decimals=0, needs="fair_starts")
+    def mean_unfairness(self) -> float:
+        """How much later than that jobs started, 0 for all others, mean over the jobs."""
+        return self._fair.unfairness.mean
+
+    @_figure("Fair slowdown", needs="fair_starts")
+    def mean_fair_slowdown(self) -> float:
+        """Slowdown if every job had started when it would have without later submissions."""
+        return self._fair.fair_slowdown.mean
+
+
+SCHEDULE_METRICS = measures_of(JudgedSchedule)
+"""All figures, in the order of tables."""
+
+
+FILE_UNITS: Mapping[str, Mapping[str, str]] = {
+    "schedules": {each.metric.name: each.metric.unit for each in SCHEDULE_METRICS},
+    "users": {"veet": "%", "weighted_tardiness": "processor s"},
+    "changes": {"wait": "s", "weighted_tardiness": "processor h"},
+}
+"""Units of the columns of CSV files, by file."""
 
 
 def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:
@@ -66,197 +174,9 @@ def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:
     return JudgedSchedule(schedule, expected_end, batch_metrics(schedule), users, fairness)
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleMetric:
-    """One figure of a schedule.
-
-    Attributes:
-        metric: what it is; each schedule has one value of it.
-        of: gives the value.
-        needs: what a scenario has to give for it, if anything.
-    """
-
-    metric: Metric
-    of: Callable[[JudgedSchedule], float]
-    needs: Needed | None = None
-
-
-def _figure(
-    name: str,
-    title: str,
-    unit: str,
-    note: str,
-    decimals: int,
-    of: Callable[[JudgedSchedule], float],
-    better: Literal["lower", "higher"] = "lower",
-    needs: Needed | None = None,
-) -> ScheduleMetric:
-    metric = Metric(name, title, unit, better, {name: 1}, note=note, decimals=decimals)
-    return ScheduleMetric(metric, of, needs)
-
-
-def _veet(percentile: float) -> Callable[[JudgedSchedule], float]:
-    return lambda each: float(np.percentile(_users(each).veet, percentile))
-
-
-def _users(each: JudgedSchedule) -> UserMetrics:
-    if each.users is None:
-        raise ValueError("figures of users need the share that users may expect")
-    return each.users
-
-
-def _fairness(each: JudgedSchedule) -> FairnessMetrics:
-    if each.fairness is None:
-        raise ValueError("figures of fairness need fair starts")
-    return each.fairness
-
-
-SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
-    _figure(
-        "mean_wait",
-        "Mean wait",
-        "s",
-        "From submission to start, mean over the jobs.",
-        0,
-        lambda each: each.classical.wait.mean,
-    ),
-    _figure(
-        "median_wait",
-        "Median wait",
-        "s",
-        "Half of the jobs waited at most so long.",
-        0,
-        lambda each: each.classical.wait.median,
-    ),
-    _figure(
-        "p95_wait",
-        "95th percentile of wait",
-        "s",
-        "95 % of the jobs waited at most so long.",
-        0,
-        lambda each: each.classical.wait.percentile_95,
-    ),
-    _figure(
-        "mean_response",
-        "Mean response",
-        "s",
-        "From submission to end, mean over the jobs.",
-        0,
-        lambda each: each.classical.response.mean,
-    ),
-    _figure(
-        "mean_slowdown",
-        "Slowdown",
-        "",
-        "Response time over run time, mean over the jobs. Jobs of a few seconds dominate it.",
-        1,
-        lambda each: each.classical.slowdown.mean,
-    ),
-    _figure(
-        "mean_bounded_slowdown",
-        "Bounded slowdown",
-        "",
-        "The same, at least 1, with run times below 10 s counted as 10 s.",
-        1,
-        lambda each: each.classical.bounded_slowdown.mean,
-    ),
-    _figure(
-        "utilisation",
-        "Utilisation",
-        "%",
-        "Share of the processors that jobs used, from the first submission to the last end.",
-        1,
-        lambda each: 100 * each.classical.utilisation,
-        "higher",
-    ),
-    _figure(
-        "makespan",
-        "Makespan",
-        "h",
-        "From the first submission to the last end.",
-        1,
-        lambda each: each.classical.makespan / _HOUR,
-    ),
-    _figure(
-        "veet_lower_quartile",
-        "VEET: lower quartile",
-        "%",
-        "Jobs of a user that ended later than the user could expect (VEET): the quarter of the "
-        "users who fared best had at most this share of such jobs.",
-        1,
-        _veet(25),
-        needs="share",
-    ),
-    _figure(
-        "veet_median",
-        "VEET: median",
-        "%",
-        "Half of the users had at most this share of such jobs.",
-        1,
-        _veet(50),
-        needs="share",
-    ),
-    _figure(
-        "veet_upper_quartile",
-        "VEET: upper quartile",
-        "%",
-        "Three quarters of the users had at most this share of such jobs.",
-        1,
-        _veet(75),
-        needs="share",
-    ),
-    _figure(
-        "weighted_tardiness",
-        "Weighted tardiness",
-        "processor h",
-        "How much later than expected jobs ended, times their processors, sum over all users.",
-        0,
-        lambda each: float(_users(each).weighted_tardiness.sum()) / _HOUR,
-        needs="share",
-    ),
-    _figure(
-        "unfair_jobs",
-        "Started later than fair",
-        "%",
-        "Jobs that started later than they would have without later submissions.",
-        1,
-        lambda each: 100 * _fairness(each).late,
-        needs="fair_starts",
-    ),
-    _figure(
-        "mean_unfairness",
-        "Mean unfairness",
-        "s",
-        "How much later than that jobs started, 0 for all others, mean over the jobs.",
-        0,
-        lambda each: _fairness(each).unfairness.mean,
-        needs="fair_starts",
-    ),
-    _figure(
-        "mean_fair_slowdown",
-        "Fair slowdown",
-        "",
-        "Slowdown if every job had started when it would have without later submissions.",
-        1,
-        lambda each: _fairness(each).fair_slowdown.mean,
-        needs="fair_starts",
-    ),
-)
-"""All figures, in the order of tables."""
-
-
-def known_metrics(given: Collection[Needed]) -> tuple[Metric, ...]:
-    """Give the figures that can be computed of what a scenario gives."""
-    return tuple(
-        each.metric for each in SCHEDULE_METRICS if each.needs is None or each.needs in given
-    )
-
-
 def schedule_figures(judged: JudgedSchedule) -> dict[str, float]:
     """Compute the figures of a schedule, by their names."""
-    return {
-        each.metric.name: each.of(judged) for each in SCHEDULE_METRICS if judged.has(each.needs)
-    }
+    return figures_of(SCHEDULE_METRICS, judged, judged.has)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from rebecsim.clusters.batch.machine import (
     MOST_OF_RESOURCE,
@@ -28,11 +28,19 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.kit.fields import AnyList, Load, LoadFactors, MetricNames, among
+from rebecsim.clusters.kit.fields import (
+    AnyList,
+    Load,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
 from rebecsim.limits import NODES
 from rebecsim.metrics.expected_end import EndAlgorithm, JobGrouping
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.scenario import StudyScenario, Table
+from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""
@@ -42,10 +50,9 @@ _MOST_SECONDS = 2**53
 _Excess = Annotated[float, Field(ge=0, le=10**6)]
 _METRICS = [each.metric.name for each in SCHEDULE_METRICS]
 
-Seconds = Annotated[int, Field(ge=0, le=_MOST_SECONDS)]
-PositiveSeconds = Annotated[int, Field(ge=1, le=_MOST_SECONDS)]
+Seconds = Annotated[int, within(0, _MOST_SECONDS, "seconds")]
+PositiveSeconds = Annotated[int, within(1, _MOST_SECONDS, "seconds")]
 Processors = Annotated[int, Field(ge=1, le=MOST_PROCESSORS)]
-KiloBytes = Annotated[int, Field(ge=1, le=MOST_OF_RESOURCE)]
 
 
 Choice = Annotated[int, Field(ge=-1, le=_MOST_SECONDS)] | Annotated[str, Field(min_length=1)]
@@ -55,72 +62,51 @@ Choice = Annotated[int, Field(ge=-1, le=_MOST_SECONDS)] | Annotated[str, Field(m
 class Generate(Table):
     """Jobs of the model of Lublin and Feitelson."""
 
-    jobs: int = Field(ge=2, le=10**7, json_schema_extra=NO_UNIT, description="how many jobs")
-    processors: int = Field(
-        ge=2,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="of the machine that the jobs are drawn for",
+    jobs: Annotated[int, within(2, 10**7)] = Field(description="how many jobs")
+    processors: Annotated[int, within(2, 10**6)] = Field(
+        description="of the machine that the jobs are drawn for"
     )
-    users: int = Field(
-        default=1,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="how many users share the jobs",
-    )
+    users: Annotated[int, within(1, 10**6)] = Field(1, description="how many users share the jobs")
 
 
 class WorkloadSource(Table):
     """Where the jobs come from, and which of them."""
 
     log: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         description="a log: SWF or PBS accounting, also .gz; from the scenario's folder",
     )
     generate: Generate | None = Field(
-        default=None, description="instead of a log: jobs of the model of Lublin and Feitelson"
+        None, description="instead of a log: jobs of the model of Lublin and Feitelson"
     )
     size: Literal["requested", "allocated"] = Field(
-        default="requested", description="which field of the log says how many processors jobs take"
+        "requested", description="which field of the log says how many processors jobs take"
     )
     sort: bool = Field(
-        default=False, description="sort the log by submission, instead of skipping what goes back"
+        False, description="sort the log by submission, instead of skipping what goes back"
     )
-    begin: Seconds = Field(
-        default=0,
-        json_schema_extra=unit("seconds"),
-        description="jobs submitted from then on, as the log counts",
-    )
-    end: PositiveSeconds | None = Field(
-        default=None, json_schema_extra=unit("seconds"), description="jobs submitted before then"
+    begin: Seconds = Field(0, description="jobs submitted from then on, as the log counts")
+    end: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+        None, description="jobs submitted before then"
     )
     users: Annotated[tuple[Choice, ...], AnyList] = Field(
-        default=(),
-        json_schema_extra=NO_UNIT,
-        description="jobs of these users only, by number or by name",
+        (), json_schema_extra=NO_UNIT, description="jobs of these users only, by number or by name"
     )
     queues: Annotated[tuple[Choice, ...], AnyList] = Field(
-        default=(),
-        json_schema_extra=NO_UNIT,
-        description="jobs of these queues only, by number or by name",
+        (), json_schema_extra=NO_UNIT, description="jobs of these queues only, by number or by name"
     )
     without_users: Annotated[tuple[Choice, ...], AnyList] = Field(
-        default=(), json_schema_extra=NO_UNIT, description="no jobs of these users"
+        (), json_schema_extra=NO_UNIT, description="no jobs of these users"
     )
     without_queues: Annotated[tuple[Choice, ...], AnyList] = Field(
-        default=(), json_schema_extra=NO_UNIT, description="no jobs of these queues"
+        (), json_schema_extra=NO_UNIT, description="no jobs of these queues"
     )
-    first: int | None = Field(
-        default=None,
-        ge=1,
-        le=10**9,
-        json_schema_extra=unit("jobs"),
-        description="of the jobs that are left, only the first ones",
+    first: Annotated[int | None, within(1, 10**9, "jobs")] = Field(
+        None, description="of the jobs that are left, only the first ones"
     )
     load: Load | None = Field(
-        default=None,
+        None,
         json_schema_extra=NO_UNIT,
         description="stretch the times between submissions to this offered load",
     )
@@ -141,29 +127,25 @@ class WorkloadSource(Table):
 class NodesTable(Table):
     """Nodes that are alike."""
 
-    count: int = Field(
-        ge=1, le=NODES.default, json_schema_extra=unit("nodes"), description="how many of these"
+    count: Annotated[int, within(1, NODES.default, "nodes")] = Field(
+        description="how many of these"
     )
-    processors: Processors = Field(json_schema_extra=NO_UNIT, description="of each node")
-    memory: KiloBytes | None = Field(
-        default=None,
-        json_schema_extra=unit("KB"),
-        description="of each node; with it, jobs take the memory they request",
+    processors: Annotated[int, within(1, MOST_PROCESSORS)] = Field(description="of each node")
+    memory: Annotated[int | None, within(1, MOST_OF_RESOURCE, "KB")] = Field(
+        None, description="of each node; with it, jobs take the memory they request"
     )
 
 
 class MachineTable(Table):
     """What the jobs run on."""
 
-    processors: Processors | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="of one pool; without this and nodes, what the workload says",
+    processors: Annotated[int | None, within(1, MOST_PROCESSORS)] = Field(
+        None, description="of one pool; without this and nodes, what the workload says"
     )
     nodes: Annotated[tuple[NodesTable, ...], AnyList] = Field(
-        default=(), description="nodes instead of a pool, of one kind or several"
+        (), description="nodes instead of a pool, of one kind or several"
     )
-    placement: Placement = Field(default="first-fit", description="which nodes a job gets")
+    placement: Placement = Field("first-fit", description="which nodes a job gets")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -177,51 +159,38 @@ class MachineTable(Table):
 class Settings(Table):
     """The numbers that policies go by."""
 
-    backfill_order: BackfillOrder = Field(
-        default="queue", description="EASY: which jobs are tried first"
-    )
+    backfill_order: BackfillOrder = Field("queue", description="EASY: which jobs are tried first")
     usage: UsageOf = Field(
-        default="running",
+        "running",
         description="fairshare: usage accrues while jobs run, or counts when they have ended",
     )
-    half_life: PositiveSeconds | None = Field(
-        default=None,
-        json_schema_extra=unit("seconds"),
-        description="fairshare: until usage counts half",
+    half_life: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+        None, description="fairshare: until usage counts half"
     )
-    window: PositiveSeconds | None = Field(
-        default=None,
-        json_schema_extra=unit("seconds"),
-        description="fairshare: until usage is forgotten",
+    window: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+        None, description="fairshare: until usage is forgotten"
     )
-    refresh: PositiveSeconds = Field(
-        default=3600,
-        json_schema_extra=unit("seconds"),
-        description="fairshare: between two looks at the usage",
-    )
+    refresh: PositiveSeconds = Field(3600, description="fairshare: between two looks at the usage")
 
 
 class ExpectedEnds(Table):
     """How the ends that users may expect are computed."""
 
     algorithm: EndAlgorithm = Field(
-        default="printed",
+        "printed",
         description="in its last second a job takes as much of the share as before, as the paper "
         "prints Algorithm 1, or only what it still needs",
     )
-    usage_window: PositiveSeconds | None = Field(
-        default=None,
-        json_schema_extra=unit("seconds"),
-        description="past usage that counts: who has used less than the share may expect more",
+    usage_window: Annotated[int | None, within(1, _MOST_SECONDS, "seconds")] = Field(
+        None, description="past usage that counts: who has used less than the share may expect more"
     )
     per: JobGrouping = Field(
-        default="job",
+        "job",
         description="jobs with one expected end: each its own, those of a bag of tasks, or those "
         "of a workflow, by the preceding jobs of the log",
     )
     bag_gap: Seconds = Field(
-        default=120,
-        json_schema_extra=unit("seconds"),
+        120,
         description="a bag is the jobs of a user of which each is submitted at most so much later "
         "than the one before it",
     )
@@ -230,11 +199,8 @@ class ExpectedEnds(Table):
 class Gantt(Table):
     """Which time the Gantt charts show."""
 
-    begin: Seconds = Field(
-        json_schema_extra=unit("seconds"),
-        description="from then on, as the jobs' submissions are counted",
-    )
-    end: PositiveSeconds = Field(json_schema_extra=unit("seconds"), description="until before then")
+    begin: Seconds = Field(description="from then on, as the jobs' submissions are counted")
+    end: PositiveSeconds = Field(description="until before then")
 
     @model_validator(mode="after")
     def _forward(self) -> Self:
@@ -248,62 +214,54 @@ class BatchScenario(StudyScenario):
 
     fixed: ClassVar[frozenset[str]] = frozenset({"estimates", "estimate_errors", "gantt"})
 
-    kind: Literal["batch"] = Field(default="batch", description="the kind of cluster")
-    replications: int = Field(
-        default=1,
-        ge=1,
-        le=10_000,
-        json_schema_extra=unit("runs"),
-        description="how often what is random is drawn: generated jobs, errors of estimates",
+    kind: Literal["batch"] = Field("batch", description="the kind of cluster")
+    replications: Annotated[int, within(1, 10_000, "runs")] = Field(
+        1, description="how often what is random is drawn: generated jobs, errors of estimates"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
+    policies: Annotated[tuple[str, ...], AnyList, named_by(batch_policy), Unique] = Field(
         min_length=1, description="names of the batch policies to compare"
     )
     baseline: str | None = Field(
-        default=None, description="the policy that the others are compared with; the first one"
+        None, description="the policy that the others are compared with; the first one"
     )
     workload: WorkloadSource = Field(description="where the jobs come from")
     machine: MachineTable = Field(
-        default=MachineTable(), description="what they run on; what the workload says without it"
+        MachineTable(), description="what they run on; what the workload says without it"
     )
-    settings: Settings = Field(default=Settings(), description="numbers that policies go by")
-    estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList] = Field(
-        default=(),
+    settings: Settings = Field(Settings(), description="numbers that policies go by")
+    estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList, Unique] = Field(
+        (),
         description="what policies believe of run times: what users asked for, or the truth; "
         "requested, if this and estimate_errors are empty",
     )
-    estimate_errors: Annotated[tuple[_Excess, ...], AnyList] = Field(
-        default=(),
+    estimate_errors: Annotated[tuple[_Excess, ...], AnyList, Unique] = Field(
+        (),
         json_schema_extra=unit("times the run time"),
         description="estimates that are too long by a random part, up to so much",
     )
     load_factors: LoadFactors = (1.0,)
-    share: Processors | None = Field(
-        default=None,
-        json_schema_extra=unit("processors"),
-        description="that every user may expect; for user-aware metrics",
+    share: Annotated[int | None, within(1, MOST_PROCESSORS, "processors")] = Field(
+        None, description="that every user may expect; for user-aware metrics"
     )
     user_shares: dict[str, Processors] = Field(
-        default={},
+        {},
         json_schema_extra=unit("processors"),
         description="that certain users may expect instead, by name or number: { alice = 2 }",
     )
-    memory_share: KiloBytes | None = Field(
-        default=None,
-        json_schema_extra=unit("KB"),
-        description="memory that every user may expect as well",
+    memory_share: Annotated[int | None, within(1, MOST_OF_RESOURCE, "KB")] = Field(
+        None, description="memory that every user may expect as well"
     )
     expected_ends: ExpectedEnds = Field(
-        default=ExpectedEnds(), description="how the ends that users may expect are computed"
+        ExpectedEnds(), description="how the ends that users may expect are computed"
     )
     fair_starts: bool = Field(
-        default=False,
+        False,
         description="look also for fair starts: when each job would start without later jobs; "
         "takes some ten times as long",
     )
     metrics: Annotated[MetricNames, among(_METRICS)] = ()
     gantt: Gantt | None = Field(
-        default=None, description="which time the Gantt charts show; the busiest day without it"
+        None, description="which time the Gantt charts show; the busiest day without it"
     )
 
     @classmethod
@@ -324,14 +282,6 @@ class BatchScenario(StudyScenario):
             "fair_starts": self.fair_starts,
         }
         return {name for name, is_given in needed.items() if is_given}
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, batch_policy)
-        return names
-
-    _no_duplicates = field_validator("policies", "estimates", "estimate_errors")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -13,31 +13,25 @@ import numpy as np
 
 from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
-from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
+from rebecsim.clusters.batch.measures import FILE_UNITS, SCHEDULE_METRICS, judge, schedule_figures
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
 from rebecsim.clusters.batch.small import small_cluster
+from rebecsim.clusters.kit.measures import given
+from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.expected_end import shares_of
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.cells import Cell, Rows
+from rebecsim.studies.cells import Cell
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.small import Cut, SmallCluster
-from rebecsim.studies.study import (
-    LOAD_AXIS,
-    Axis,
-    ComparisonRules,
-    How,
-    PlannedCell,
-    Study,
-    seed_sequence,
-)
+from rebecsim.studies.study import How, PlannedCell, seed_of, seed_sequence
 from rebecsim.studies.toml import FieldPath
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log
 from rebecsim.workloads.cleaning import skipped_lines
@@ -89,8 +83,7 @@ class ScheduleSetup:
 
     def error_seed(self, replication: int) -> int:
         """Give the seed of the errors of estimates, the same under all policies and loads."""
-        sequence = seed_sequence(self.scenario.seed, "estimates", replication, size=8)
-        return int(sequence.generate_state(1, np.uint64)[0])
+        return seed_of(self.scenario.seed, "estimates", replication)
 
 
 def _changes(first: StoredRun, second: StoredRun) -> Iterable[Any]:
@@ -107,13 +100,14 @@ def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
     return small_cluster(setup.workload(0), setup.machine, cell.cell.policy, settings, cut)
 
 
-class BatchStudy(Study):
+class BatchStudy(RecordedStudy):
     """Batch policies, compared on a workload."""
 
     kind: ClassVar[str] = "batch"
     question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
-    replications_per_task: ClassVar[int] = 1
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
+    apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     counted: ClassVar[str] = "schedules"
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = (_changes,)
@@ -122,7 +116,7 @@ class BatchStudy(Study):
 
     def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x load factor x estimates. What is not random is run once."""
-        columns = dict.fromkeys((each.name for each in known_metrics(scenario.given)), "float64")
+        columns = self.columns(scenario)
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             for estimates, is_random in _variants(scenario):
                 believed = estimates.replace(" ", "")
@@ -135,46 +129,24 @@ class BatchStudy(Study):
                     is_random=is_random,
                 )
 
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
-        """Make schedules. Raises what `load_workload` and `run_schedule` raise."""
+    def record(self, cell: PlannedCell, replication: int) -> Record:
+        """Make a schedule. Raises what `load_workload` and `run_schedule` raise."""
         setup: ScheduleSetup = cell.setup
-        figures: list[dict[str, float]] = []
-        jobs = []
-        for replication in replications:
-            schedule = run_schedule(
-                setup.workload(replication),
-                setup.machine,
-                cell.cell.policy,
-                estimates=setup.believed,
-                settings=PolicySettings(**setup.scenario.settings.model_dump()),
-                seed=setup.error_seed(replication),
-                fair_starts=setup.scenario.fair_starts,
-            )
-            ends = _expected_ends(setup.scenario, schedule)
-            figures.append(schedule_figures(judge(schedule, ends)))
-            jobs.append(job_columns(schedule, ends, replication))
-        columns = {name: [each[name] for each in figures] for name in figures[0]}
-        joined = {name: np.concatenate([each[name] for each in jobs]) for name in jobs[0]}
-        return Rows(columns, {JOBS: joined})
+        schedule = run_schedule(
+            setup.workload(replication),
+            setup.machine,
+            cell.cell.policy,
+            estimates=setup.believed,
+            settings=PolicySettings(**setup.scenario.settings.model_dump()),
+            seed=setup.error_seed(replication),
+            fair_starts=setup.scenario.fair_starts,
+        )
+        ends = _expected_ends(setup.scenario, schedule)
+        return schedule_figures(judge(schedule, ends)), {JOBS: job_columns(schedule, ends)}
 
-    def measures(self, scenario: BatchScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or all of them."""
-        known = {each.name: each for each in known_metrics(scenario.given)}
-        return tuple(known[name] for name in scenario.metrics or known)
-
-    def comparison(self, scenario: BatchScenario) -> ComparisonRules:
-        """Compare with one policy; loads and estimates are apart.
-
-        Figures of users need the share that they may expect.
-        """
-        apart = ("load_factor", "estimates")
-        return ComparisonRules(scenario.compared_with, apart, kept=known_metrics(scenario.given))
-
-    def axis(self, scenario: BatchScenario) -> Axis | None:
-        """Charts go by the load factor, where there are several."""
-        if len(scenario.load_factors) < 2:
-            return None
-        return LOAD_AXIS
+    def kept(self, scenario: BatchScenario) -> tuple[Metric, ...]:
+        """Give all figures; those of users need the share that they may expect."""
+        return given(SCHEDULE_METRICS, scenario.given)
 
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""

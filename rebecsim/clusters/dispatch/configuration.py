@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from rebecsim.clusters.dispatch.pattern_kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, unit, within
 
 Entry = TypeVar("Entry")
 
@@ -61,12 +61,12 @@ class Power(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     idle: Annotated[tuple[Watts, ...], Field(strict=False)] = Field(
-        default=(),
+        (),
         json_schema_extra=unit("watts"),
         description="of each AppMaster without a job, over again like speeds",
     )
     busy: Annotated[tuple[Watts, ...], Field(strict=False)] = Field(
-        default=(),
+        (),
         json_schema_extra=unit("watts"),
         description="of each AppMaster with a job, over again like speeds",
     )
@@ -175,19 +175,11 @@ class HighPriority(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    probability: int = Field(
-        default=0,
-        ge=0,
-        le=100,
-        json_schema_extra=unit("%"),
-        description="chance of high priority",
+    probability: Annotated[int, within(0, 100, "%")] = Field(
+        0, description="chance of high priority"
     )
-    length: int = Field(
-        default=0,
-        ge=0,
-        le=MAX_LENGTH,
-        json_schema_extra=unit("time units"),
-        description="length that replaces the one of a high priority job; 0 keeps the job's own",
+    length: Annotated[int, within(0, MAX_LENGTH, "time units")] = Field(
+        0, description="length that replaces the one of a high priority job; 0 keeps the job's own"
     )
 
     @property
@@ -226,7 +218,7 @@ class ClusterConfiguration(BaseModel):
     high_priority: HighPriority = HighPriority()
     speeds: Speeds = ()
     horizon: int | None = Field(
-        default=None,
+        None,
         ge=1,
         description="the model counts the time units before this one in which each AppMaster is "
         "busy; without it, it counts none",

@@ -24,21 +24,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchPolicy:
+class DispatchPolicy(NamedPolicy):
     """One way to choose among the waiting jobs."""
-
-    name: str
-    """What scenarios call it."""
-
-    title: str
-    """The name in words, for charts and tables."""
-
-    description: str
-    """The rule in one line, ties included."""
 
     fragment: str
     """Name of the template with the method `chooseJob`."""
@@ -49,11 +40,6 @@ class DispatchPolicy:
     keeps_arrival_order: bool = False
     """Whether waiting jobs move up into gaps, so that a lower slot is an earlier arrival."""
 
-
-dispatch_policies: Registry[DispatchPolicy] = Registry("dispatch policy")
-
-DISPATCH_POLICIES = dispatch_policies.entries
-"""The dispatch policies by name, in the order of tables and charts; plug-ins come last."""
 
 BUILTIN_DISPATCH_POLICIES = (
     DispatchPolicy(
@@ -104,34 +90,19 @@ BUILTIN_DISPATCH_POLICIES = (
         fragment="policies/sjf.j2",
     ),
 )
-for _policy in BUILTIN_DISPATCH_POLICIES:
-    dispatch_policies.add(_policy.name, _policy)
-
+dispatch_policies: Registry[DispatchPolicy] = Registry("dispatch policy", BUILTIN_DISPATCH_POLICIES)
+DISPATCH_POLICIES = dispatch_policies.entries
 dispatch_policy = dispatch_policies.find
 """Return the dispatch policy of a name. Raises UnknownNameError when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class EvictionPolicy:
+class EvictionPolicy(NamedPolicy):
     """One way to order research jobs by how well they can wait."""
-
-    name: str
-    """What scenarios call it."""
-
-    title: str
-    """The name in words, for charts and tables."""
-
-    description: str
-    """The rule in one line, ties included."""
 
     fragment: str
     """Name of the template with the method `evictionKey`."""
 
-
-eviction_policies: Registry[EvictionPolicy] = Registry("eviction policy")
-
-EVICTION_POLICIES = eviction_policies.entries
-"""The eviction policies by name, in the order of tables and charts; plug-ins come last."""
 
 BUILTIN_EVICTION_POLICIES = (
     EvictionPolicy(
@@ -148,8 +119,7 @@ BUILTIN_EVICTION_POLICIES = (
         fragment="eviction/mlf.j2",
     ),
 )
-for _eviction in BUILTIN_EVICTION_POLICIES:
-    eviction_policies.add(_eviction.name, _eviction)
-
+eviction_policies: Registry[EvictionPolicy] = Registry("eviction policy", BUILTIN_EVICTION_POLICIES)
+EVICTION_POLICIES = eviction_policies.entries
 eviction_policy = eviction_policies.find
 """Return the eviction policy of a name. Raises UnknownNameError when there is none."""

@@ -60,7 +60,7 @@ from rebecsim.metrics import Metric
 from rebecsim.simulation import Order
 from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates
 from rebecsim.studies.toml import FieldPath
-from rebecsim.studies.units import unit
+from rebecsim.studies.units import unit, within
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""
@@ -76,10 +76,9 @@ class Scenario(StudyScenario):
     fixed: ClassVar[frozenset[str]] = frozenset({"app_masters", "arrivals", "lengths"})
     precise: ClassVar[Metric | None] = DEADLINE_MISSES
 
-    kind: Literal["dispatch"] = Field(default="dispatch", description="the kind of cluster")
+    kind: Literal["dispatch"] = Field("dispatch", description="the kind of cluster")
     eviction: Eviction | None = Field(
-        default=None,
-        description="running jobs are put aside for others; compares eviction policies",
+        None, description="running jobs are put aside for others; compares eviction policies"
     )
     policies: Annotated[tuple[str, ...], ListOf] = Field(
         description="names of the policies to compare"
@@ -90,41 +89,33 @@ class Scenario(StudyScenario):
     queue_size: QueueSize
     epsilon: Epsilon
     high_priority: HighPriority = Field(
-        default=HighPriority(),
+        HighPriority(),
         description="jobs of high priority: PRIORITY runs them first, and eviction evicts for them",
     )
     workload: Workload = Field(
-        default="same",
+        "same",
         description="same: all policies get the same jobs; as-published: only policies that use "
         "priorities give jobs of high priority their length, so they get other jobs than the rest",
     )
     speeds: Speeds = ()
     power: Power = Field(
-        default=Power(), description="power draw of AppMasters; without it no energy is computed"
+        Power(), description="power draw of AppMasters; without it no energy is computed"
     )
-    ticks: int = Field(
-        default=100,
-        ge=1,
-        le=10**6,
-        json_schema_extra=unit("time units"),
-        description="how long is simulated: 0 .. ticks - 1, with all messages of the last one",
+    ticks: Annotated[int, within(1, 10**6, "time units")] = Field(
+        100, description="how long is simulated: 0 .. ticks - 1, with all messages of the last one"
     )
     order: Order = Field(
-        default="random",
+        "random",
         description="which of the messages of one time unit are served first: random, "
         "updates-first, ticks-first or fifo",
     )
     choice_law: ChoiceLaw = Field(
-        default="fair",
+        "fair",
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
     )
-    confidence: float = Field(
-        default=95.0,
-        ge=50,
-        le=99.9,
-        json_schema_extra=unit("%"),
-        description="level of the intervals, and one less the risk of a false claim",
+    confidence: Annotated[float, within(50, 99.9, "%")] = Field(
+        95.0, description="level of the intervals, and one less the risk of a false claim"
     )
     arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(
         json_schema_extra=unit("jobs per time unit"), description="how many jobs come"

@@ -30,7 +30,7 @@ from rebecsim.clusters.dispatch.policies import (
 from rebecsim.clusters.kit.plugins import PluginSuspect, blaming
 from rebecsim.generate.templates import template_environment
 from rebecsim.lang import check_source
-from rebecsim.studies.units import unit
+from rebecsim.studies.units import within
 
 
 def _pattern_suspects(
@@ -197,15 +197,11 @@ class Eviction(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    checkpoint_overhead: int = Field(
-        default=0,
-        ge=0,
-        le=MAX_LENGTH,
-        json_schema_extra=unit("time units"),
-        description="work added to a job whenever it is evicted",
+    checkpoint_overhead: Annotated[int, within(0, MAX_LENGTH, "time units")] = Field(
+        0, description="work added to a job whenever it is evicted"
     )
     as_published: bool = Field(
-        default=False,
+        False,
         description="keep the mistakes of the published models, which read the priorities of "
         "evicted jobs off the incoming queue, and lose jobs and AppMasters",
     )

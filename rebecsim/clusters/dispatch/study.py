@@ -162,6 +162,7 @@ class DispatchStudy(SimulatedStudy):
     kind: ClassVar[str] = "dispatch"
     question: ClassVar[str] = "Deadlines: which request goes first?"
     scenario: ClassVar[type[StudyScenario]] = Scenario
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {"energy": {"energy": "J per run"}}
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
     options: ClassVar[frozenset[str]] = SimulatedStudy.options | {"exact"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.report.figures import (
     GREY,
     ON_COLOUR,
+    LineStyle,
     fill_colours,
     legend_below,
     line_styles,
@@ -30,8 +31,14 @@ MOST_ROWS = 20
 """That are drawn; the first ones."""
 
 _COLOURED = 7
+RED = "#c81e1e"
+"""Of deadlines, and of what decides how long a workflow takes."""
+
+FREE = "#f4f4f4"
+"""Where nothing runs, or nothing is overdue."""
+
 _OTHERS = "#c4c4c4"
-_FREE = "#f4f4f4"
+_GRID = "#d0d0d0"
 _PALER = 0.45
 _ROW = 0.9  # of the place between two rows
 _MANY_BARS = 2000
@@ -179,11 +186,11 @@ def _panel(
     many = len(at) > _MANY_BARS
     count, width = len(rows.names), axes.get_xlim()[1]
     if rows.is_counted:
-        axes.set_facecolor(_FREE)
+        axes.set_facecolor(FREE)
         axes.set_ylim(0, rows.height)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     else:
-        axes.barh(range(count), width, _ROW, color=_FREE, zorder=0)
+        axes.barh(range(count), width, _ROW, color=FREE, zorder=0)
         axes.set_yticks(range(count), rows.names, fontsize=7, parse_math=False)
         axes.set_ylim(count - 0.5, -0.5)
     axes.add_collection(
@@ -243,12 +250,27 @@ def _legend(figure: Figure, colours: Colours, owners: Sequence[str]) -> None:
         handles.append(Patch(color=_OTHERS, label=f"{others} other {colours.noun}"))
     if colours.pale:
         handles.append(Patch(color=to_rgba(_OTHERS, _PALER), label=f"paler: {colours.pale}"))
-    handles.append(Patch(color=_FREE, label="free"))
+    handles.append(Patch(color=FREE, label="free"))
     handles += [
         Line2D([], [], color=colour, linestyle=_LINE, label=label)
         for colour, label in (colours.lines or {}).items()
     ]
     legend_below(figure, handles, columns=10, size=8)
+
+
+def grid_across(axes: Axes) -> None:
+    """Give axes with horizontal bars lines at values, and none between the bars."""
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", color=_GRID, linewidth=0.6)
+
+
+def line_look(style: LineStyle, factor: float = 0.6, more: float = 0.3) -> dict[str, Any]:
+    """Give a style as matplotlib takes it; so wide times `factor`, and so many points `more`."""
+    return {
+        "color": style.colour,
+        "linestyle": style.line,
+        "linewidth": factor * style.line_width + more,
+    }
 
 
 _LEVELS: Mapping[str, Literal["--", ":"]] = {

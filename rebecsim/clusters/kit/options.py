@@ -1,13 +1,15 @@
-"""Options of commands that set keys of scenarios: bounds and defaults are those of the keys."""
+"""Options of commands as fields of dataclasses; those of keys of scenarios are as these are."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import MISSING, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 OPTION = "option"
 """What the option stands under in the metadata of a field of a dataclass."""
@@ -23,6 +25,21 @@ def key(table: type[BaseModel], name: str, text: str) -> Any:
     names = [f"--{name.replace('_', '-')}"] if found.annotation is bool else []
     option = typer.Option(*names, min=_least(table, name), help=text)
     return field(default=found.default, metadata={OPTION: option})
+
+
+def option(text: str, default: Any = None, *names: str, **more: Any) -> Any:
+    """Give a field of a dataclass of options, for an option that is no key of a scenario.
+
+    `text` is the help, `names` are those of the option if it is not called like the field, or has
+    others; further arguments are those of `typer.Option`.
+    """
+    return field(default=default, metadata={OPTION: typer.Option(*names, help=text, **more)})
+
+
+def argument(text: str, default: Any = MISSING) -> Any:
+    """Give a field of a dataclass of options for what stands at its place, not behind a name."""
+    shows = default is not MISSING and default is not None
+    return field(default=default, metadata={OPTION: typer.Argument(help=text, show_default=shows)})
 
 
 def _least(table: type[BaseModel], name: str) -> float | None:

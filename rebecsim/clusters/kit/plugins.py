@@ -142,6 +142,20 @@ def _guilty(
     return next((pair for pair in pairs if pair[1] is not None), pairs[0])
 
 
+@dataclass(frozen=True, slots=True)
+class NamedPolicy:
+    """A way to do something that scenarios choose by its name; a kind adds what does it."""
+
+    name: str
+    """What commands and scenarios call it."""
+
+    title: str
+    """The name in words, for charts and tables."""
+
+    description: str
+    """The rule in one line, ties included."""
+
+
 Entry = TypeVar("Entry")
 
 
@@ -154,15 +168,17 @@ class TakenNameError(ValueError):
 
 
 class Registry(Generic[Entry]):
-    """Things of one kind by name, in the order in which they were registered."""
+    """Things of one kind by name, in the order of tables and charts; plug-ins come last."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, builtin: Iterable[Any] = ()) -> None:
         self.kind = kind
         """What the things are, as in "dispatch policy"."""
         self._entries: dict[str, Entry] = {}
         self._sources: dict[str, PluginSource] = {}
         self.entries: Mapping[str, Entry] = MappingProxyType(self._entries)
         """What is registered now, read-only; later registrations appear in it."""
+        for each in builtin:
+            self.add(each.name, each)
 
     def add(self, name: str, entry: Entry, source: PluginSource | None = None) -> None:
         """Register something, which comes from a plug-in if there is a source.

@@ -15,7 +15,7 @@ from .configuration import (
     QueueCondition as QueueCondition,
     Speculation as Speculation,
     TimedChange as TimedChange,
-    Variation as Variation,
+    VariationTable as VariationTable,
 )
 from .job import (
     JobCosts as JobCosts,

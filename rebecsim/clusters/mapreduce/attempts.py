@@ -19,7 +19,7 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.clusters.mapreduce.configuration import NodeHardware, Variation
+from rebecsim.clusters.mapreduce.configuration import NodeHardware, VariationTable
 from rebecsim.clusters.mapreduce.job import JobCosts, Locality, SlotKind
 
 if TYPE_CHECKING:
@@ -111,7 +111,13 @@ class TaskDraws:
     """What is drawn for one attempt: the same whatever scheduler gives it a slot, and where."""
 
     def __init__(
-        self, seed: int, job: int, kind: SlotKind, number: int, attempt: int, variation: Variation
+        self,
+        seed: int,
+        job: int,
+        kind: SlotKind,
+        number: int,
+        attempt: int,
+        variation: VariationTable,
     ) -> None:
         self._random = Random(f"{seed} {job} {kind.name} {number} {attempt}")
         self.source = self._random.random()

@@ -19,7 +19,7 @@ from rebecsim.clusters.mapreduce.cluster_state import (
 from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
-    Variation,
+    VariationTable,
 )
 from rebecsim.clusters.mapreduce.devices import Device, Switch
 from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
@@ -103,7 +103,7 @@ def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> S
     return SlotBeats(hadoop.heartbeat, slots.slots, firsts)
 
 
-def slow_nodes(nodes: int, variation: Variation, seed: int) -> frozenset[int]:
+def slow_nodes(nodes: int, variation: VariationTable, seed: int) -> frozenset[int]:
     """Draw the nodes that are slow: the nearest number to their share."""
     slow = round(nodes * variation.slow_nodes)
     return frozenset(Random(f"{seed} slow nodes").sample(range(nodes), slow))

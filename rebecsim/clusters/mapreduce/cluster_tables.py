@@ -6,67 +6,53 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import AnyList
+from rebecsim.clusters.kit.fields import AnyList, settings_of
 from rebecsim.clusters.mapreduce.configuration import (
     SECOND,
-    Failures,
-    FileSystem,
-    HadoopSettings,
     HeartbeatSender,
-    MapReduceConfiguration,
     NodeClass,
     NodeHardware,
-    Outage,
     PlacementRule,
     QueueCondition,
     QueueFigure,
     ReportRule,
-    Speculation,
+    Share,
     SpeculationRule,
     TimedChange,
-    Variation,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
 from rebecsim.studies.scenario import Table
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, within
 
-_MILLISECOND = 1000
-_GIGABIT = 1e9 / 8  # bytes
-_GIGAHERTZ = 1e9
-_JITTER, _REDUCE_JITTER = Variation().jitter, Variation().reduce_jitter
+SCALES = {
+    "ms": 1000,
+    "seconds": SECOND,
+    "MiB": MEBIBYTE,
+    "MiB/s": MEBIBYTE,
+    "GHz": 1e9,
+    "Gbit/s": 1e9 / 8,
+}
+"""Microseconds, bytes, bytes of a second and cycles of a second, by the units of tables."""
 
-Count = Annotated[int, Field(ge=1, le=10**5)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Milliseconds = Annotated[int, Field(ge=0, le=10**9)]
-Rate = Annotated[float, Field(ge=0.001, le=1e9)]
-Slowdown = Annotated[float, Field(ge=1, le=1000)]
 ParameterValue = str | int | float | bool
 
 
 class NodeClassTable(Table):
     """Nodes with slots of their own; what is not said is as in the cluster."""
 
-    count: Count = Field(json_schema_extra=unit("nodes"), description="how many of these")
-    map_slots: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="of each"
+    count: Annotated[int, within(1, 10**5, "nodes")] = Field(description="how many of these")
+    map_slots: Annotated[int | None, within(0, 1000)] = Field(None, description="of each")
+    reduce_slots: Annotated[int | None, within(0, 1000)] = Field(None, description="of each")
+    cores: Annotated[int | None, within(1, 10_000)] = Field(None, description="of each")
+    clock: Annotated[float | None, within(0.001, 1000, "GHz")] = Field(
+        None, description="of a core"
     )
-    reduce_slots: Annotated[int, Field(ge=0, le=1000)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="of each"
+    disks: Annotated[int | None, within(1, 1000)] = Field(None, description="of each")
+    disk_read: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
+        None, description="of a disk"
     )
-    cores: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="of each"
-    )
-    clock: Annotated[float, Field(ge=0.001, le=1000)] | None = Field(
-        default=None, json_schema_extra=unit("GHz"), description="of a core"
-    )
-    disks: Annotated[int, Field(ge=1, le=1000)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="of each"
-    )
-    disk_read: Rate | None = Field(
-        default=None, json_schema_extra=unit("MiB/s"), description="of a disk"
-    )
-    disk_write: Rate | None = Field(
-        default=None, json_schema_extra=unit("MiB/s"), description="of a disk"
+    disk_write: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
+        None, description="of a disk"
     )
 
     @property
@@ -78,104 +64,74 @@ class NodeClassTable(Table):
 class ClusterTable(Table):
     """Nodes that are alike, or in classes, their network, and how Hadoop works on them."""
 
-    nodes: Count = Field(
-        default=30,
-        json_schema_extra=NO_UNIT,
-        description="that run tasks; the master is not among them",
+    nodes: Annotated[int, within(1, 10**5)] = Field(
+        30, description="that run tasks; the master is not among them"
     )
-    racks: Count = Field(
-        default=1, json_schema_extra=NO_UNIT, description="over which they are dealt"
+    racks: Annotated[int, within(1, 10**5)] = Field(1, description="over which they are dealt")
+    map_slots: Annotated[int, within(1, 1000)] = Field(4, description="of a node")
+    reduce_slots: Annotated[int, within(0, 1000)] = Field(4, description="of a node")
+    cores: Annotated[int, within(1, 10_000)] = Field(
+        8, description="of a node; a task uses one at a time"
     )
-    map_slots: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=4, json_schema_extra=NO_UNIT, description="of a node"
+    clock: Annotated[float, within(0.001, 1000, "GHz")] = Field(2.5, description="of a core")
+    disks: Annotated[int, within(1, 1000)] = Field(
+        1, description="of a node; a task uses one at a time"
     )
-    reduce_slots: Annotated[int, Field(ge=0, le=1000)] = Field(
-        default=4, json_schema_extra=NO_UNIT, description="of a node"
+    disk_read: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(280.0, description="of a disk")
+    disk_write: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(75.0, description="of a disk")
+    link: Annotated[float, within(0.001, 1e9, "Gbit/s")] = Field(
+        1.0, description="of a node to its switch, each way"
     )
-    cores: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=8, json_schema_extra=NO_UNIT, description="of a node; a task uses one at a time"
+    oversubscription: Annotated[float, within(1, 1000)] = Field(
+        1.0, description="how many times the link of a rack those of its nodes are together"
     )
-    clock: Annotated[float, Field(ge=0.001, le=1000)] = Field(
-        default=2.5, json_schema_extra=unit("GHz"), description="of a core"
+    latency: Annotated[int, within(0, 10**7, "microseconds")] = Field(
+        600, description="from asking another node for bytes until they flow"
     )
-    disks: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, json_schema_extra=NO_UNIT, description="of a node; a task uses one at a time"
-    )
-    disk_read: Rate = Field(default=280.0, json_schema_extra=unit("MiB/s"), description="of a disk")
-    disk_write: Rate = Field(default=75.0, json_schema_extra=unit("MiB/s"), description="of a disk")
-    link: Rate = Field(
-        default=1.0,
-        json_schema_extra=unit("Gbit/s"),
-        description="of a node to its switch, each way",
-    )
-    oversubscription: Annotated[float, Field(ge=1, le=1000)] = Field(
-        default=1.0,
-        json_schema_extra=NO_UNIT,
-        description="how many times the link of a rack those of its nodes are together",
-    )
-    latency: Annotated[int, Field(ge=0, le=10**7)] = Field(
-        default=600,
-        json_schema_extra=unit("microseconds"),
-        description="from asking another node for bytes until they flow",
-    )
-    replication: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=3, json_schema_extra=unit("nodes"), description="how many have each block"
+    replication: Annotated[int, within(1, 100, "nodes")] = Field(
+        3, description="how many have each block"
     )
     placement: PlacementRule = Field(
-        default="random",
+        "random",
         description="blocks on any nodes; or, as Hadoop does it, two replicas in one rack and the "
         "others in another",
     )
-    heartbeat: Annotated[int, Field(ge=1, le=10**7)] = Field(
-        default=300, json_schema_extra=unit("ms"), description="of a node, its period"
+    heartbeat: Annotated[int, within(1, 10**7, "ms")] = Field(
+        300, description="of a node, its period"
     )
-    first_heartbeats: Milliseconds = Field(
-        default=300,
-        json_schema_extra=unit("ms"),
-        description="within which time all nodes send their first",
+    first_heartbeats: Annotated[int, within(0, 10**9, "ms")] = Field(
+        300, description="within which time all nodes send their first"
     )
     heartbeats_of: HeartbeatSender = Field(
-        default="node",
+        "node",
         description="who sends them: a node for all its slots; or each slot, while it is free, at "
         "times of its own, so that a node with more free slots asks more often",
     )
     reports: ReportRule = Field(
-        default="heartbeat",
+        "heartbeat",
         description="when the master is told that a task has ended: with the next heartbeat of its "
         "node, or at once; its slot is given again at the next heartbeat in either case",
     )
     slow_start: Share = Field(
-        default=0.05,
-        json_schema_extra=NO_UNIT,
-        description="part of a job's maps that has ended before its reduces begin",
+        0.05, description="part of a job's maps that has ended before its reduces begin"
     )
-    parallel_copies: Annotated[int, Field(ge=1, le=10**5)] = Field(
-        default=5,
-        json_schema_extra=NO_UNIT,
-        description="outputs of maps that a reduce fetches at a time",
+    parallel_copies: Annotated[int, within(1, 10**5)] = Field(
+        5, description="outputs of maps that a reduce fetches at a time"
     )
-    sort_buffer: Count = Field(
-        default=50,
-        json_schema_extra=unit("MiB"),
-        description="output of a map after which it goes to disk",
+    sort_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
+        50, description="output of a map after which it goes to disk"
     )
-    merge_buffer: Count = Field(
-        default=66,
-        json_schema_extra=unit("MiB"),
-        description="input of a reduce after which it goes to disk",
+    merge_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
+        66, description="input of a reduce after which it goes to disk"
     )
-    merge_outputs: Count = Field(
-        default=100,
-        json_schema_extra=NO_UNIT,
-        description="outputs of maps after which it does, too",
+    merge_outputs: Annotated[int, within(1, 10**5)] = Field(
+        100, description="outputs of maps after which it does, too"
     )
-    expiry: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
-        default=600.0,
-        json_schema_extra=unit("seconds"),
-        description="after what time without heartbeats a node is lost",
+    expiry: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
+        600.0, description="after what time without heartbeats a node is lost"
     )
     classes: Annotated[tuple[NodeClassTable, ...], AnyList] = Field(
-        default=(), description="of the first nodes; the others are as said above"
+        (), description="of the first nodes; the others are as said above"
     )
 
     @model_validator(mode="after")
@@ -224,77 +180,16 @@ class ClusterTable(Table):
 
     def hardware(self) -> NodeHardware:
         """Give nodes and network."""
-        return NodeHardware(
-            nodes=self.nodes,
-            racks=self.racks,
-            cores=self.cores,
-            clock=self.clock * _GIGAHERTZ,
-            disks=self.disks,
-            disk_read=self.disk_read * MEBIBYTE,
-            disk_write=self.disk_write * MEBIBYTE,
-            link=self.link * _GIGABIT,
-            oversubscription=self.oversubscription,
-            latency=self.latency,
-        )
-
-    def hadoop(self) -> HadoopSettings:
-        """Give how Hadoop is set up."""
-        return HadoopSettings(
-            map_slots=self.map_slots,
-            reduce_slots=self.reduce_slots,
-            heartbeat=self.heartbeat * _MILLISECOND,
-            first_heartbeats=self.first_heartbeats * _MILLISECOND,
-            heartbeats_of=self.heartbeats_of,
-            reports=self.reports,
-            slow_start=self.slow_start,
-            parallel_copies=self.parallel_copies,
-            sort_buffer=self.sort_buffer * MEBIBYTE,
-            merge_buffer=self.merge_buffer * MEBIBYTE,
-            merge_outputs=self.merge_outputs,
-            expiry=round(self.expiry * SECOND),
-        )
-
-
-class VariationTable(Table):
-    """In what tasks and nodes differ that should be alike: chance, and stragglers."""
-
-    jitter: Annotated[float, Field(ge=0, le=2)] = Field(
-        default=_JITTER,
-        json_schema_extra=NO_UNIT,
-        description="of what is asked of processors and disks: standard deviation of the logarithm",
-    )
-    reduce_jitter: Annotated[float, Field(ge=0, le=2)] = Field(
-        default=_REDUCE_JITTER,
-        json_schema_extra=NO_UNIT,
-        description="the same, of the processor in reduce functions",
-    )
-    slow_nodes: Share = Field(
-        default=0.0, json_schema_extra=NO_UNIT, description="the part of the nodes that is slow"
-    )
-    node_slowdown: Slowdown = Field(
-        default=1.0, json_schema_extra=NO_UNIT, description="how many times as long these take"
-    )
-    slow_tasks: Share = Field(
-        default=0.0, json_schema_extra=NO_UNIT, description="the part of the attempts that is slow"
-    )
-    task_slowdown: Slowdown = Field(
-        default=1.0, json_schema_extra=NO_UNIT, description="how many times as much these ask for"
-    )
+        return settings_of(NodeHardware, self, SCALES)
 
 
 class OutageTable(Table):
     """A node that fails at a given time."""
 
-    node: Annotated[int, Field(ge=0, le=10**5)] = Field(
-        json_schema_extra=NO_UNIT, description="which one, from 0 on"
-    )
-    start: Annotated[float, Field(ge=0, le=1e9)] = Field(
-        json_schema_extra=unit("seconds"), description="when it fails"
-    )
-    end: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
-        default=None,
-        json_schema_extra=unit("seconds"),
-        description="when it works again; without it, never",
+    node: Annotated[int, within(0, 10**5)] = Field(description="which one, from 0 on")
+    start: Annotated[float, within(0, 1e9, "seconds")] = Field(description="when it fails")
+    end: Annotated[float | None, within(0, 1e9, "seconds")] = Field(
+        None, description="when it works again; without it, never"
     )
 
     @model_validator(mode="after")
@@ -303,27 +198,16 @@ class OutageTable(Table):
             raise ValueError(f"end = {self.end:g} should be after start = {self.start:g}")
         return self
 
-    def outage(self) -> Outage:
-        """Give it as the cluster has it."""
-        end = None if self.end is None else round(self.end * SECOND)
-        return Outage(self.node, round(self.start * SECOND), end)
-
 
 class FailuresTable(Table):
     """Nodes that fail; their tasks, and the outputs of their maps, are made again."""
 
-    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field(
-        default=(), description="at given times"
+    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field((), description="at given times")
+    mean_time_between: Annotated[float | None, within(0.001, 1e9, "seconds")] = Field(
+        None, description="of the random failures of one node; without it none"
     )
-    mean_time_between: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
-        default=None,
-        json_schema_extra=unit("seconds"),
-        description="of the random failures of one node; without it none",
-    )
-    repair: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
-        default=300.0,
-        json_schema_extra=unit("seconds"),
-        description="how long such a node does not work",
+    repair: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
+        300.0, description="how long such a node does not work"
     )
 
     @property
@@ -331,58 +215,26 @@ class FailuresTable(Table):
         """Whether any node fails."""
         return bool(self.outages) or self.mean_time_between is not None
 
-    def failures(self) -> Failures:
-        """Give them as the cluster has them."""
-        mean = self.mean_time_between
-        return Failures(
-            tuple(each.outage() for each in self.outages),
-            None if mean is None else round(mean * SECOND),
-            round(self.repair * SECOND),
-        )
-
 
 class SpeculationTable(Table):
     """Second attempts of tasks that take long; the first to end counts, the other is killed."""
 
     rule: SpeculationRule = Field(
-        default="hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
+        "hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
     )
     lag: Share = Field(
-        default=0.2,
-        json_schema_extra=NO_UNIT,
-        description="Hadoop's: by how much progress a task is behind the job's mean",
+        0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
     )
-    patience: Annotated[float, Field(ge=0, le=1e9)] = Field(
-        default=60.0,
-        json_schema_extra=unit("seconds"),
-        description="that a task runs before it may have a second attempt",
+    patience: Annotated[float, within(0, 1e9, "seconds")] = Field(
+        60.0, description="that a task runs before it may have a second attempt"
     )
     cap: Share = Field(
-        default=0.1,
-        json_schema_extra=NO_UNIT,
-        description="LATE's: the part of all slots with second attempts, at most",
+        0.1, description="LATE's: the part of all slots with second attempts, at most"
     )
-    slow_task: Share = Field(
-        default=0.25,
-        json_schema_extra=NO_UNIT,
-        description="LATE's: the part of a job's attempts that are slow",
-    )
+    slow_task: Share = Field(0.25, description="LATE's: the part of a job's attempts that are slow")
     slow_node: Share = Field(
-        default=0.25,
-        json_schema_extra=NO_UNIT,
-        description="LATE's: the part of the nodes that run no second attempts",
+        0.25, description="LATE's: the part of the nodes that run no second attempts"
     )
-
-    def speculation(self) -> Speculation:
-        """Give it as the cluster has it."""
-        return Speculation(
-            self.rule,
-            self.lag,
-            round(self.patience * SECOND),
-            self.cap,
-            self.slow_task,
-            self.slow_node,
-        )
 
 
 class ConditionTable(Table):
@@ -390,14 +242,13 @@ class ConditionTable(Table):
 
     queue: str = Field(min_length=1, description="whose figure it is")
     figure: QueueFigure = Field(
-        default="jobs",
-        description="its jobs that have not ended, or tasks of these that wait for a slot",
+        "jobs", description="its jobs that have not ended, or tasks of these that wait for a slot"
     )
-    below: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="the figure is less than this"
+    below: Annotated[int | None, within(1, 10**9)] = Field(
+        None, description="the figure is less than this"
     )
-    above: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="the figure is more than this"
+    above: Annotated[int | None, within(0, 10**9)] = Field(
+        None, description="the figure is more than this"
     )
 
     @model_validator(mode="after")
@@ -406,20 +257,13 @@ class ConditionTable(Table):
             raise ValueError("give below or above, as in below = 1")
         return self
 
-    def condition(self) -> QueueCondition:
-        """Give it as the cluster has it."""
-        return QueueCondition(self.queue, self.figure, self.below, self.above)
-
 
 class ChangeTable(Table):
     """Parameters of the schedulers that change while the cluster runs."""
 
-    at: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
-        default=None, json_schema_extra=unit("seconds"), description="when"
-    )
+    at: Annotated[float | None, within(0, 1e9, "seconds")] = Field(None, description="when")
     when: ConditionTable | None = Field(
-        default=None,
-        description="instead of at: each time that this becomes true of a queue",
+        None, description="instead of at: each time that this becomes true of a queue"
     )
     settings: dict[str, ParameterValue] = Field(
         min_length=1,
@@ -435,25 +279,5 @@ class ChangeTable(Table):
 
     def change(self) -> TimedChange:
         """Give it as the cluster has it."""
-        when = None if self.when is None else self.when.condition()
+        when = None if self.when is None else settings_of(QueueCondition, self.when, SCALES)
         return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
-
-
-def cluster_configuration(
-    cluster: ClusterTable,
-    variation: VariationTable,
-    failures: FailuresTable,
-    speculation: SpeculationTable | None,
-    changes: tuple[ChangeTable, ...] = (),
-) -> MapReduceConfiguration:
-    """Give what the tables of a scenario say of a cluster."""
-    return MapReduceConfiguration(
-        hardware=cluster.hardware(),
-        hadoop=cluster.hadoop(),
-        files=FileSystem(cluster.replication, cluster.placement),
-        variation=Variation(**variation.model_dump()),
-        failures=failures.failures(),
-        speculation=None if speculation is None else speculation.speculation(),
-        changes=tuple(each.change() for each in changes),
-        classes=cluster.node_classes(),
-    )

@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli.app import Plugins, app, grouped, say, use_plugins
 from rebecsim.cli.logs import SHORTLY_OF_FILES, ShowingFiles, show_answer
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.kit.options import key, option
 from rebecsim.clusters.mapreduce.cluster_tables import ClusterTable
 from rebecsim.errors import UserError
 
@@ -32,19 +32,13 @@ _WORDS = ("queue", "user", "priority", "program")
 class JobOptions:
     """The jobs, where there is no trace of them."""
 
-    jobs: Annotated[
-        list[str] | None, typer.Option(help=f"As {_JOBS}; repeatable for other jobs.")
-    ] = None
-    mix: Annotated[
-        Literal["separated", "interleaved", "apart"] | None,
-        typer.Option(help="50 jobs of the published mix for each queue, in this order."),
-    ] = None
-    queue: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Queue of jobs of a mix or of SWIM; `--mix apart`: that of small jobs first."
-        ),
-    ] = None
+    jobs: list[str] | None = option(f"As {_JOBS}; repeatable for other jobs.")
+    mix: Literal["separated", "interleaved", "apart"] | None = option(
+        "50 jobs of the published mix for each queue, in this order."
+    )
+    queue: list[str] | None = option(
+        "Queue of jobs of a mix or of SWIM; `--mix apart`: that of small jobs first."
+    )
 
     def table(self, trace: Path | None) -> dict[str, Any]:
         """Give them as a scenario has them. Raises UserError for jobs that cannot be read."""
@@ -77,10 +71,9 @@ class ClusterOptions:
     disk_write: float = key(ClusterTable, "disk_write", "A disk writes, MiB/s.")
     link: float = key(ClusterTable, "link", "Link of a node, Gbit/s.")
     replication: int = key(ClusterTable, "replication", "Copies of each input block.")
-    classes: Annotated[
-        list[str] | None,
-        typer.Option(help=f"The first nodes, as {_CLASS}; repeatable for the next ones."),
-    ] = None
+    classes: list[str] | None = option(
+        f"The first nodes, as {_CLASS}; repeatable for the next ones."
+    )
 
     def table(self) -> dict[str, Any]:
         """Give them as a scenario has them. Raises UserError for classes that cannot be read."""

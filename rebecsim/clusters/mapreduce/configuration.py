@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
+from rebecsim.studies.scenario import Table
+from rebecsim.studies.units import within
 
 SECOND = 1_000_000
 """Of microseconds."""
@@ -16,24 +20,18 @@ PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
 HeartbeatSender = Literal["node", "slot"]
 SpeculationRule = Literal["hadoop", "late"]
+
+Share = Annotated[float, within(0, 1)]
+Slowdown = Annotated[float, within(1, 1000)]
 QueueFigure = Literal["jobs", "waiting_maps", "waiting_reduces"]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeHardware:
-    """Nodes that are alike, and what connects them. Rates are of one second.
+    """Nodes that are alike, and what connects them: keys of `[cluster]`.
 
-    Attributes:
-        nodes: that run tasks; the JobTracker has a node of its own beside these.
-        racks: over which the nodes are dealt, as evenly as can be.
-        cores: processors of a node; a task uses one at a time.
-        clock: cycles of a processor.
-        disks: of a node; a demand uses one at a time.
-        disk_read: bytes that a disk reads.
-        disk_write: bytes that it writes.
-        link: bytes that a node sends, and as many that it receives at the same time.
-        oversubscription: by how much the links of the nodes of a rack exceed that of the rack.
-        latency: from asking another node for bytes until they begin to flow (microseconds).
+    Rates are bytes, or cycles, of one second; the latency is microseconds. The JobTracker has a
+    node of its own beside these.
     """
 
     nodes: int = 30
@@ -50,24 +48,7 @@ class NodeHardware:
 
 @dataclass(frozen=True, slots=True)
 class HadoopSettings:
-    """How Hadoop is set up.
-
-    Attributes:
-        map_slots: of a node.
-        reduce_slots: of a node.
-        heartbeat: how often a TaskTracker sends one (microseconds).
-        first_heartbeats: within which time all of them send their first (microseconds).
-        heartbeats_of: who sends them: a TaskTracker for all its slots, or each of these, while it
-            is free, at times of its own.
-        reports: when the JobTracker is told that an attempt has ended: with the next heartbeat of
-            its node, or at once; its slot is given again at the next heartbeat in either case.
-        slow_start: of the maps of a job, the part that has ended before its reduces begin.
-        parallel_copies: how many outputs of maps a reduce fetches at a time.
-        sort_buffer: of a map: when its output has filled it, it is written to disk (bytes).
-        merge_buffer: of a reduce: when what it has fetched fills it, it is written to disk (bytes).
-        merge_outputs: the number of outputs that fills it, too.
-        expiry: after what time without heartbeats a TaskTracker is taken for lost (microseconds).
-    """
+    """How Hadoop is set up: keys of `[cluster]`, times in microseconds, buffers in bytes."""
 
     map_slots: int = 4
     reduce_slots: int = 4
@@ -101,48 +82,31 @@ class NodeClass:
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """Where the blocks of inputs are.
-
-    Attributes:
-        replication: on how many nodes each block is.
-        placement: `random`: on any nodes; `hadoop`: two replicas in one rack, the others in
-            another, if there are several.
-    """
+    """Where the blocks of inputs are: keys of `[cluster]`."""
 
     replication: int = 3
     placement: PlacementRule = "random"
 
 
-@dataclass(frozen=True, slots=True)
-class Variation:
-    """In what tasks and nodes differ that should be alike.
+class VariationTable(Table):
+    """In what tasks and nodes differ that should be alike: chance, and stragglers."""
 
-    Attributes:
-        jitter: standard deviation of the logarithm of what is asked of processors and disks.
-        reduce_jitter: the same deviation for the processor in reduce functions.
-        slow_nodes: the share of nodes that are slow.
-        node_slowdown: how much longer their processors and disks take.
-        slow_tasks: the share of attempts that are slow.
-        task_slowdown: how much more these ask of processors and disks.
-    """
-
-    jitter: float = log(1.10)
-    reduce_jitter: float = log(1.04)
-    slow_nodes: float = 0.0
-    node_slowdown: float = 1.0
-    slow_tasks: float = 0.0
-    task_slowdown: float = 1.0
+    jitter: Annotated[float, within(0, 2)] = Field(
+        log(1.10),
+        description="of what is asked of processors and disks: standard deviation of the logarithm",
+    )
+    reduce_jitter: Annotated[float, within(0, 2)] = Field(
+        log(1.04), description="the same, of the processor in reduce functions"
+    )
+    slow_nodes: Share = Field(0.0, description="the part of the nodes that is slow")
+    node_slowdown: Slowdown = Field(1.0, description="how many times as long these take")
+    slow_tasks: Share = Field(0.0, description="the part of the attempts that is slow")
+    task_slowdown: Slowdown = Field(1.0, description="how many times as much these ask for")
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A node that fails, and works again later.
-
-    Attributes:
-        node: its number.
-        start: when it fails (microseconds).
-        end: when it works again; None: never.
-    """
+    """A node that fails, and works again later: an entry of `failures.outages` (microseconds)."""
 
     node: int
     start: int
@@ -151,14 +115,7 @@ class Outage:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Nodes that fail: at given times, and at random.
-
-    Attributes:
-        outages: that are given.
-        mean_time_between: of the failures of one node, which are exponential (microseconds);
-            None: none fails at random.
-        repair: how long such a node does not work (microseconds).
-    """
+    """Nodes that fail: the keys of `[failures]`, in microseconds."""
 
     outages: tuple[Outage, ...] = ()
     mean_time_between: int | None = None
@@ -167,16 +124,9 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Speculation:
-    """Second attempts of tasks that take long.
+    """Second attempts of tasks that take long: the keys of `[speculation]`.
 
-    Attributes:
-        rule: whose.
-        lag: Hadoop's: a task that has run for `patience` and whose progress is by this below the
-            mean of its job's.
-        patience: how long an attempt runs before it may have a backup (microseconds).
-        cap: LATE's: of all slots, the part that may run backups at a time.
-        slow_task: LATE's: of the attempts of a job, the part that is slow, by their rates.
-        slow_node: LATE's: of the nodes, the part that is slow, and runs no backups.
+    The patience is microseconds.
     """
 
     rule: SpeculationRule = "hadoop"
@@ -189,15 +139,7 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True)
 class QueueCondition:
-    """What must become true of a queue, or pool.
-
-    Attributes:
-        queue: its name.
-        figure: of what it has: jobs that are submitted and have not ended, or tasks of these that
-            wait for a slot; reduces do when they may begin.
-        below: the figure is less than this; None: anything.
-        above: the figure is more than this; None: anything.
-    """
+    """What must become true of a queue, or pool: the keys of `changes.when`."""
 
     queue: str
     figure: QueueFigure = "jobs"
@@ -246,7 +188,7 @@ class MapReduceConfiguration:
     hardware: NodeHardware = field(default_factory=NodeHardware)
     hadoop: HadoopSettings = field(default_factory=HadoopSettings)
     files: FileSystem = field(default_factory=FileSystem)
-    variation: Variation = field(default_factory=Variation)
+    variation: VariationTable = field(default_factory=VariationTable)
     failures: Failures = field(default_factory=Failures)
     speculation: Speculation | None = None
     changes: tuple[TimedChange, ...] = ()

@@ -8,8 +8,6 @@ from functools import cached_property
 from math import ceil
 from pathlib import Path
 
-import numpy as np
-
 from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
@@ -25,7 +23,7 @@ from rebecsim.clusters.mapreduce.workload_tables import JobsTable
 from rebecsim.errors import UserError
 from rebecsim.processes import carried
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import seed_sequence
+from rebecsim.studies.study import seed_of
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,12 @@ class RunSetup:
 
     def recorded(self, replication: int) -> RecordedRun:
         """Run the cluster. Blocks, heartbeats and jitter are the same under all variants."""
-        seed = seed_sequence(self.scenario.seed, "cluster", replication, size=8)
         return recorded(
             run_mapreduce(
                 self.jobs(replication),
                 self.configuration,
                 self.scheduler.build,
-                int(seed.generate_state(1, np.uint64)[0]),
+                seed_of(self.scenario.seed, "cluster", replication),
             ),
             self.scheduler,
             self.scenario.warm_up,

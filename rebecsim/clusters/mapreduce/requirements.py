@@ -12,7 +12,6 @@ from rebecsim.clusters.mapreduce.configuration import (
     MapReduceConfiguration,
     NodeHardware,
     Speculation,
-    Variation,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
@@ -42,7 +41,6 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     if not 0.0 <= hadoop.slow_start <= 1.0:
         raise UserError(f"hadoop.slow_start: should be from 0 to 1, not {hadoop.slow_start}")
     _require_replicas(configuration.files, hardware.nodes)
-    _require_variation(configuration.variation)
     _require_failures(configuration)
     if configuration.speculation is not None:
         _require_speculation(configuration.speculation)
@@ -86,24 +84,6 @@ def _require_replicas(files: FileSystem, nodes: int) -> None:
             f"files.replication: {files.replication} replicas need as many nodes, and there are "
             f"{nodes}"
         )
-
-
-def _require_variation(variation: Variation) -> None:
-    for name in ("slow_nodes", "slow_tasks"):
-        if not 0.0 <= getattr(variation, name) <= 1.0:
-            raise UserError(
-                f"variation.{name}: should be from 0 to 1, not {getattr(variation, name)}"
-            )
-    for name in ("node_slowdown", "task_slowdown"):
-        if not 0.0 < getattr(variation, name) < math.inf:
-            raise UserError(
-                f"variation.{name}: should be more than 0, not {getattr(variation, name)}"
-            )
-    for name in ("jitter", "reduce_jitter"):
-        if not 0.0 <= getattr(variation, name) < math.inf:
-            raise UserError(
-                f"variation.{name}: should be 0 at least, not {getattr(variation, name)}"
-            )
 
 
 def _require_failures(configuration: MapReduceConfiguration) -> None:

@@ -27,23 +27,29 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among
+from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among, settings_of
 from rebecsim.clusters.mapreduce.cluster_tables import (
+    SCALES,
     ChangeTable,
     ClusterTable,
     FailuresTable,
     ParameterValue,
     SpeculationTable,
-    VariationTable,
-    cluster_configuration,
 )
-from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
+from rebecsim.clusters.mapreduce.configuration import (
+    Failures,
+    FileSystem,
+    HadoopSettings,
+    MapReduceConfiguration,
+    Speculation,
+    VariationTable,
+)
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario import ListOf, StudyScenario, Table
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, within
 from rebecsim.wording import first_repeated
 
 _METRICS = [each.metric.name for each in MAPREDUCE_MEASURES]
@@ -57,19 +63,19 @@ class VariantTable(Table):
     )
     scheduler: str = Field(description="name of the scheduler")
     file: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         description="its settings: a capacity-scheduler.xml, or the allocations of fair; from the "
         "scenario's folder",
     )
     settings: dict[str, ParameterValue] = Field(
-        default={},
+        {},
         json_schema_extra=NO_UNIT,
         description="or the settings by their names in that file, with or without "
         "mapred.capacity-scheduler in front",
     )
     changes: Annotated[tuple[ChangeTable, ...], AnyList] = Field(
-        default=(), description="settings that change while the cluster runs"
+        (), description="settings that change while the cluster runs"
     )
 
     @field_validator("scheduler")
@@ -96,37 +102,32 @@ class MapReduceScenario(StudyScenario):
 
     fixed: ClassVar[frozenset[str]] = frozenset({"variants"})
 
-    kind: Literal["mapreduce"] = Field(default="mapreduce", description="the kind of cluster")
-    replications: int = Field(
-        default=10,
-        ge=1,
-        le=10_000,
-        json_schema_extra=unit("runs"),
-        description="how often what is random is drawn: blocks, heartbeats, jitter, drawn jobs",
+    kind: Literal["mapreduce"] = Field("mapreduce", description="the kind of cluster")
+    replications: Annotated[int, within(1, 10_000, "runs")] = Field(
+        10, description="how often what is random is drawn: blocks, heartbeats, jitter, drawn jobs"
     )
     variants: Annotated[tuple[VariantTable, ...], ListOf] = Field(
         description="schedulers with settings, to compare"
     )
     baseline: str | None = Field(
-        default=None, description="the variant that the others are compared with; the first one"
+        None, description="the variant that the others are compared with; the first one"
     )
     workload: MapReduceWorkload = Field(description="where the jobs come from")
-    cluster: ClusterTable = Field(default=ClusterTable(), description="what they run on")
+    cluster: ClusterTable = Field(ClusterTable(), description="what they run on")
     variation: VariationTable = Field(
-        default=VariationTable(), description="in what tasks and nodes differ; stragglers"
+        VariationTable(), description="in what tasks and nodes differ; stragglers"
     )
-    failures: FailuresTable = Field(default=FailuresTable(), description="nodes that fail")
+    failures: FailuresTable = Field(FailuresTable(), description="nodes that fail")
     speculation: SpeculationTable | None = Field(
-        default=None, description="second attempts of slow tasks; without it none"
+        None, description="second attempts of slow tasks; without it none"
     )
-    warm_up: Annotated[float, Field(ge=0, le=0.9)] = Field(
-        default=0.0,
-        json_schema_extra=NO_UNIT,
+    warm_up: Annotated[float, within(0, 0.9)] = Field(
+        0.0,
         description="the share of the jobs, by submission, that do not count; slots and devices "
         "count from when the first other one is submitted",
     )
     metrics: Annotated[MetricNames, among(_METRICS)] = Field(
-        default=(), description="columns of the table, by name; without it, those that matter"
+        (), description="columns of the table, by name; without it, those that matter"
     )
 
     @classmethod
@@ -151,8 +152,16 @@ class MapReduceScenario(StudyScenario):
 
     def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
-        return cluster_configuration(
-            self.cluster, self.variation, self.failures, self.speculation, variant.changes
+        cluster, backups = self.cluster, self.speculation
+        return MapReduceConfiguration(
+            hardware=cluster.hardware(),
+            hadoop=settings_of(HadoopSettings, cluster, SCALES),
+            files=settings_of(FileSystem, cluster, SCALES),
+            variation=self.variation,
+            failures=settings_of(Failures, self.failures, SCALES),
+            speculation=None if backups is None else settings_of(Speculation, backups, SCALES),
+            changes=tuple(each.change() for each in variant.changes),
+            classes=cluster.node_classes(),
         )
 
     @model_validator(mode="after")

@@ -4,44 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from rebecsim.clusters.kit.measures import given
+from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
+from rebecsim.clusters.mapreduce.measures import FILE_UNITS, MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
 
-_KEPT = tuple(each.metric for each in MAPREDUCE_MEASURES)
 
-
-class MapReduceStudy(Study):
+class MapReduceStudy(RecordedStudy):
     """Schedulers of a MapReduce cluster with their settings, compared on the same jobs."""
 
     kind: ClassVar[str] = "mapreduce"
     question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
-    replications_per_task: ClassVar[int] = 1
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: one for each variant."""
-        columns = dict.fromkeys((each.name for each in _KEPT), "float64")
+        columns = self.columns(scenario)
         for variant in scenario.variants:
             yield PlannedCell(
                 cell=Cell.of(variant.name),
@@ -51,40 +49,27 @@ class MapReduceStudy(Study):
                 parameters={"scheduler": variant.scheduler},
             )
 
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
+    def record(self, cell: PlannedCell, replication: int) -> Record:
         """Run the cluster. Raises what `RunSetup` raises."""
         setup: RunSetup = cell.setup
-        figures: list[dict[str, float]] = []
-        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-        for replication in replications:
-            recorded = setup.recorded(replication)
-            if recorded.nothing_ran:
-                raise UserError(f"{setup.name}, replication {replication}: {recorded.nothing_ran}")
-            figures.append(run_figures(recorded.measured))
-            for name, columns in tables_of(recorded).items():
-                size = len(next(iter(columns.values())))
-                tables[name].append({REPLICATION: np.full(size, replication), **columns})
-        columns = {name: [each[name] for each in figures] for name in figures[0]}
-        return Rows(columns, {name: joined_columns(parts) for name, parts in tables.items()})
+        recorded = setup.recorded(replication)
+        if recorded.nothing_ran:
+            raise UserError(f"{setup.name}, replication {replication}: {recorded.nothing_ran}")
+        return run_figures(recorded.measured), tables_of(recorded)
 
-    def measures(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or those that say something."""
-        if scenario.metrics:
-            known = {each.metric.name: each.metric for each in MAPREDUCE_MEASURES}
-            return tuple(known[name] for name in scenario.metrics)
-        says = {
-            "always": True,
+    def kept(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
+        """Give all figures."""
+        return tuple(each.metric for each in MAPREDUCE_MEASURES)
+
+    def telling(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
+        """Leave out what the scenario has nothing of."""
+        has = {
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
             "warm_up": scenario.warm_up > 0,
-            "asked": False,
         }
-        return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
-
-    def comparison(self, scenario: MapReduceScenario) -> ComparisonRules:
-        """Compare with one variant."""
-        return ComparisonRules(scenario.compared_with, kept=_KEPT)
+        return given(MAPREDUCE_MEASURES, [name for name, is_there in has.items() if is_there])
 
     def tables(self, scenario: MapReduceScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, attempts, queues, families and the use of slots and devices of every run."""

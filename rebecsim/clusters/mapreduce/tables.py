@@ -247,7 +247,7 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) 
         attempts=attempts,
         slots=run.configuration.slots,
         use=_means(devices, begin_of_counted(jobs, warm_up)),
-        rejected=len(rejected),
+        refused=len(rejected),
         warm_up=warm_up,
     )
     return RecordedRun(

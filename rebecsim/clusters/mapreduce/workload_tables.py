@@ -16,62 +16,43 @@ from rebecsim.clusters.mapreduce.job_families import (
     RandomFamily,
 )
 from rebecsim.studies.scenario import ListOf, Table
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.units import within
 
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
-Cycles = Annotated[float, Field(ge=0, le=1e15)]
-Ratio = Annotated[float, Field(ge=0, le=1e9)]
-Seconds = Annotated[float, Field(ge=0, le=1e9)]
-Count = Annotated[int, Field(ge=1, le=10**6)]
+Seconds = Annotated[float, within(0, 1e9, "seconds")]
 
 
 class CostsTable(Table):
     """What tasks take; what is not said is TeraSort's, or that of the program that is named."""
 
-    start: Cycles | None = Field(
-        default=None, json_schema_extra=unit("cycles"), description="of a task's process"
+    start: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
+        None, description="of a task's process"
     )
-    map: Cycles | None = Field(
-        default=None,
-        json_schema_extra=unit("cycles per byte"),
-        description="of the map function, by its input",
+    map: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
+        None, description="of the map function, by its input"
     )
-    map_ratio: Ratio | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="bytes that the map function leaves of one of its input",
+    map_ratio: Annotated[float | None, within(0, 1e9)] = Field(
+        None, description="bytes that the map function leaves of one of its input"
     )
-    combine_ratio: Ratio | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="bytes that the combiner leaves of one of these; 1: there is none",
+    combine_ratio: Annotated[float | None, within(0, 1e9)] = Field(
+        None, description="bytes that the combiner leaves of one of these; 1: there is none"
     )
-    sort: Cycles | None = Field(
-        default=None,
-        json_schema_extra=unit("cycles per byte"),
-        description="of the output of a map",
+    sort: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
+        None, description="of the output of a map"
     )
-    merge: Cycles | None = Field(
-        default=None,
-        json_schema_extra=unit("cycles"),
-        description="each time that the memory of a reduce is full",
+    merge: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
+        None, description="each time that the memory of a reduce is full"
     )
-    reduce_sort: Cycles | None = Field(
-        default=None,
-        json_schema_extra=unit("cycles"),
-        description="before a reduce function begins",
+    reduce_sort: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
+        None, description="before a reduce function begins"
     )
-    reduce: Cycles | None = Field(
-        default=None,
-        json_schema_extra=unit("cycles per byte"),
-        description="of the reduce function, by its input",
+    reduce: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
+        None, description="of the reduce function, by its input"
     )
-    reduce_ratio: Ratio | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="bytes that it leaves of one of its input",
+    reduce_ratio: Annotated[float | None, within(0, 1e9)] = Field(
+        None, description="bytes that it leaves of one of its input"
     )
 
     def costs(self, program: Benchmark | None = None) -> JobCosts:
@@ -88,25 +69,20 @@ class ArrivalsTable(Table):
     """When jobs come."""
 
     law: ArrivalLaw = Field(
-        default="fixed",
+        "fixed",
         description="with one gap between every two; Poisson; some at a time, with exponential "
         "gaps between these; all at once; or each after the job before it of the same user has "
         "ended, the user's first one at first",
     )
     gap: Seconds = Field(
-        default=1.0,
-        json_schema_extra=unit("seconds"),
+        1.0,
         description="between two jobs, or two bursts; of random ones the mean; after: since the "
         "end of the job before it",
     )
-    burst: Count = Field(
-        default=10, json_schema_extra=unit("jobs"), description="how many come together in a burst"
+    burst: Annotated[int, within(1, 10**6, "jobs")] = Field(
+        10, description="how many come together in a burst"
     )
-    first: Seconds = Field(
-        default=0.0,
-        json_schema_extra=unit("seconds"),
-        description="when the first one comes, or the random gaps begin",
-    )
+    first: Seconds = Field(0.0, description="when the first one comes, or the random gaps begin")
 
 
 class MixTable(Table):
@@ -120,13 +96,11 @@ class MixTable(Table):
         description="each gets all the jobs; apart: the long ones"
     )
     small_queues: Annotated[tuple[Name, ...], AnyList] = Field(
-        default=(), description="apart: as many queues, for the small jobs"
+        (), description="apart: as many queues, for the small jobs"
     )
-    gap: Seconds = Field(
-        default=1.0, json_schema_extra=unit("seconds"), description="between two jobs of a queue"
-    )
-    rounds: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, json_schema_extra=NO_UNIT, description="how many times 50 jobs each queue gets"
+    gap: Seconds = Field(1.0, description="between two jobs of a queue")
+    rounds: Annotated[int, within(1, 1000)] = Field(
+        1, description="how many times 50 jobs each queue gets"
     )
 
     @model_validator(mode="after")
@@ -144,38 +118,30 @@ class JobsTable(Table):
     """Jobs that are alike."""
 
     family: Name | None = Field(
-        default=None, description="what figures are grouped by; the program without it"
+        None, description="what figures are grouped by; the program without it"
     )
     program: Benchmark | None = Field(
-        default=None, description="whose costs tasks have where costs says none; TeraSort's without"
+        None, description="whose costs tasks have where costs says none; TeraSort's without"
     )
-    count: Count = Field(
-        default=1, json_schema_extra=unit("jobs"), description="how many such jobs"
+    count: Annotated[int, within(1, 10**6, "jobs")] = Field(1, description="how many such jobs")
+    input: Annotated[float | None, within(0.001, 1e9, "MiB")] = Field(
+        None, description="that each reads; one map for each block"
     )
-    input: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
-        default=None,
-        json_schema_extra=unit("MiB"),
-        description="that each reads; one map for each block",
+    maps: Annotated[int | None, within(1, 10**6)] = Field(
+        None, description="instead of input: so many maps of a whole block"
     )
-    maps: Count | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
-        description="instead of input: so many maps of a whole block",
+    reduces: Annotated[int, within(0, 10**6)] = Field(
+        1, description="of each job; 0: its maps write the output"
     )
-    reduces: Annotated[int, Field(ge=0, le=10**6)] = Field(
-        default=1,
-        json_schema_extra=NO_UNIT,
-        description="of each job; 0: its maps write the output",
-    )
-    queue: Name = Field(default="default", description="to which they are submitted, or which pool")
+    queue: Name = Field("default", description="to which they are submitted, or which pool")
     user: Name | None = Field(
-        default=None, description="who submits them; without it each job has a user of its own"
+        None, description="who submits them; without it each job has a user of its own"
     )
     priority: Priority = Field(
-        default="normal", description="among the jobs of a queue that heeds priorities"
+        "normal", description="among the jobs of a queue that heeds priorities"
     )
-    arrivals: ArrivalsTable = Field(default=ArrivalsTable(), description="when they come")
-    costs: CostsTable = Field(default=CostsTable(), description="what their tasks take")
+    arrivals: ArrivalsTable = Field(ArrivalsTable(), description="when they come")
+    costs: CostsTable = Field(CostsTable(), description="what their tasks take")
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
@@ -201,23 +167,17 @@ class JobsTable(Table):
 class DrawnTable(Table):
     """Jobs that are drawn, as MRPERF draws them: many small ones and a few large ones."""
 
-    jobs: Annotated[int, Field(ge=1, le=10**5)] = Field(
-        json_schema_extra=NO_UNIT, description="how many"
-    )
+    jobs: Annotated[int, within(1, 10**5)] = Field(description="how many")
     families: Annotated[tuple[RandomFamily, ...], ListOf] = Field(
-        default=RANDOM_FAMILIES, description="of which, each as likely"
+        RANDOM_FAMILIES, description="of which, each as likely"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
-        default=("default",), description="where they go, each as likely"
+        ("default",), description="where they go, each as likely"
     )
-    users: Count = Field(
-        default=1,
-        json_schema_extra=NO_UNIT,
-        description="who share the jobs; each is as likely to have one",
+    users: Annotated[int, within(1, 10**6)] = Field(
+        1, description="who share the jobs; each is as likely to have one"
     )
-    arrivals: ArrivalsTable = Field(
-        default=ArrivalsTable(law="poisson"), description="when they come"
-    )
+    arrivals: ArrivalsTable = Field(ArrivalsTable(law="poisson"), description="when they come")
 
     @model_validator(mode="after")
     def _open(self) -> Self:
@@ -232,25 +192,23 @@ class SwimTable(Table):
     trace: str = Field(
         min_length=1, description="the trace (.tsv or .tsv.gz), from the scenario's folder"
     )
-    first: Count | None = Field(
-        default=None, json_schema_extra=unit("jobs"), description="of the jobs, only the first ones"
+    first: Annotated[int | None, within(1, 10**6, "jobs")] = Field(
+        None, description="of the jobs, only the first ones"
     )
-    speed: Annotated[float, Field(ge=0.001, le=1000)] = Field(
-        default=1.0, json_schema_extra=NO_UNIT, description="submit jobs so many times as fast"
+    speed: Annotated[float, within(0.001, 1000)] = Field(
+        1.0, description="submit jobs so many times as fast"
     )
-    reducer: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=1024, json_schema_extra=unit("MiB"), description="shuffle of a reduce"
+    reducer: Annotated[int, within(1, 10**6, "MiB")] = Field(
+        1024, description="shuffle of a reduce"
     )
     program: Benchmark | None = Field(
-        default=None, description="whose costs of processors tasks have; TeraSort's without"
+        None, description="whose costs of processors tasks have; TeraSort's without"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
-        default=("default",), description="where jobs go, each as likely"
+        ("default",), description="where jobs go, each as likely"
     )
-    users: Count = Field(
-        default=1,
-        json_schema_extra=NO_UNIT,
-        description="who share the jobs; each is as likely to have one",
+    users: Annotated[int, within(1, 10**6)] = Field(
+        1, description="who share the jobs; each is as likely to have one"
     )
 
 
@@ -260,14 +218,14 @@ class RumenTable(Table):
     trace: str = Field(
         min_length=1, description="the history (.json or .json.gz), from the scenario's folder"
     )
-    first: Count | None = Field(
-        default=None, json_schema_extra=unit("jobs"), description="of the jobs, only the first ones"
+    first: Annotated[int | None, within(1, 10**6, "jobs")] = Field(
+        None, description="of the jobs, only the first ones"
     )
-    speed: Annotated[float, Field(ge=0.001, le=1000)] = Field(
-        default=1.0, json_schema_extra=NO_UNIT, description="submit jobs so many times as fast"
+    speed: Annotated[float, within(0.001, 1000)] = Field(
+        1.0, description="submit jobs so many times as fast"
     )
     program: Benchmark | None = Field(
-        default=None,
+        None,
         description="whose costs of processors tasks have; without it as much as it takes for the "
         "tasks of a job, alone on a node, to take as long as in the history",
     )
@@ -276,18 +234,14 @@ class RumenTable(Table):
 class MapReduceWorkload(Table):
     """Where jobs come from; jobs of several sources come together."""
 
-    block: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=64,
-        json_schema_extra=unit("MiB"),
-        description="a block of the file system: what a map reads",
+    block: Annotated[int, within(1, 10**6, "MiB")] = Field(
+        64, description="a block of the file system: what a map reads"
     )
-    mix: MixTable | None = Field(default=None, description="the published mix")
-    jobs: Annotated[tuple[JobsTable, ...], AnyList] = Field(
-        default=(), description="jobs of given sizes"
-    )
-    drawn: DrawnTable | None = Field(default=None, description="jobs drawn for each replication")
-    swim: SwimTable | None = Field(default=None, description="jobs of a trace")
-    rumen: RumenTable | None = Field(default=None, description="jobs of a history")
+    mix: MixTable | None = Field(None, description="the published mix")
+    jobs: Annotated[tuple[JobsTable, ...], AnyList] = Field((), description="jobs of given sizes")
+    drawn: DrawnTable | None = Field(None, description="jobs drawn for each replication")
+    swim: SwimTable | None = Field(None, description="jobs of a trace")
+    rumen: RumenTable | None = Field(None, description="jobs of a history")
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:

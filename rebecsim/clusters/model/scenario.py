@@ -30,7 +30,7 @@ from pydantic import Field, field_validator, model_validator
 from rebecsim.simulation import Order, Outcome
 from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
 from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.units import NO_UNIT, within
 
 _WHAT = ("value", "served", "waits", "misses", "first", "outcome")
 _LONGEST_NAME = 40
@@ -43,54 +43,49 @@ class Observe(Table):
     """Something to be observed in every run: one of the first six keys says what."""
 
     value: str | None = Field(
-        default=None,
+        None,
         max_length=1_000,
         description="what a state variable is when a run ends, such as `office.left`, or an "
         "expression over several, as in property files",
     )
     served: str | None = Field(
-        default=None,
+        None,
         description="how many messages are served: of a message server, such as `office.buy`, or "
         "`Customer.ticket` for all rebecs of a class",
     )
     waits: str | None = Field(
-        default=None, description="how long messages of a message server wait, from arrival on"
+        None, description="how long messages of a message server wait, from arrival on"
     )
     misses: str | None = Field(
-        default=None,
-        description="how many messages are late: of a message server, or of `all`",
+        None, description="how many messages are late: of a message server, or of `all`"
     )
     first: str | None = Field(
-        default=None,
+        None,
         max_length=1_000,
         description="when a condition over state variables holds for the first time",
     )
     outcome: Literal[Outcome, "finished", "deadlock"] | None = Field(
-        default=None, description="how many of the runs end in this way"
+        None, description="how many of the runs end in this way"
     )
-    every: int | None = Field(
-        default=None,
-        ge=1,
-        le=2**53,
-        json_schema_extra=unit("time units"),
+    every: Annotated[int | None, within(1, 2**53, "time units")] = Field(
+        None,
         description="of a `value`: follow it over time, by its values each time that so much has "
         "passed",
     )
     changes: bool = Field(
-        default=False, description="of a `value`: follow it over time, by all its changes"
+        False, description="of a `value`: follow it over time, by all its changes"
     )
     name: str = Field(
-        default="",
+        "",
         pattern=r"^([a-z][a-z0-9_]*)?$",
         max_length=_LONGEST_NAME,
         description="what columns are called; made from the text unless given",
     )
     title: str = Field(
-        default="", max_length=80, description="heading in tables; made from the text unless given"
+        "", max_length=80, description="heading in tables; made from the text unless given"
     )
     better: Literal["lower", "higher", "neither"] | None = Field(
-        default=None,
-        description="which values are better; lower for `waits` and `misses`, else neither",
+        None, description="which values are better; lower for `waits` and `misses`, else neither"
     )
 
     @model_validator(mode="after")
@@ -144,73 +139,62 @@ class ModelScenario(StudyScenario):
         {"model", "text", "core", "observe", "compared_with"}
     )
 
-    kind: Literal["model"] = Field(default="model", description="the kind of study")
+    kind: Literal["model"] = Field("model", description="the kind of study")
     model: str = Field(
         min_length=1,
         description="the model, .rebeca or .py; from the scenario's folder. A .py file is a "
         "program, which is executed",
     )
-    until: int | None = Field(
-        default=None,
-        ge=0,
-        le=2**53,
-        json_schema_extra=unit("time units"),
-        description="the last time at which messages are served",
+    until: Annotated[int | None, within(0, 2**53, "time units")] = Field(
+        None, description="the last time at which messages are served"
     )
-    steps: int | None = Field(
-        default=None,
-        ge=1,
-        le=10**9,
-        json_schema_extra=unit("messages"),
-        description="most messages served in a run",
+    steps: Annotated[int | None, within(1, 10**9, "messages")] = Field(
+        None, description="most messages served in a run"
     )
-    core: bool = Field(default=False, description="read the model as Core Rebeca, which is untimed")
+    core: bool = Field(False, description="read the model as Core Rebeca, which is untimed")
     deadline_misses: Literal["end", "count"] = Field(
-        default="end",
+        "end",
         description="end: a message whose deadline has passed ends the run; count: it is served "
         "like others",
     )
     terminal: str | None = Field(
-        default=None,
+        None,
         description="how a run may end: one in which no message is left is finished if this holds, "
         "and else a deadlock; unless given, it has just ended",
     )
     order: Order = Field(
-        default="random",
+        "random",
         description="which of the messages of one time are served first: random, fifo, or, with a "
         "tick, updates-first or ticks-first",
     )
     tick: str | None = Field(
-        default=None,
+        None,
         description="the message server that passes time, such as `tick`: the orders updates-first "
         "and ticks-first serve its messages last and first",
     )
     choice_law: Literal["fair", "rmc"] = Field(
-        default="fair",
+        "fair",
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
     )
     sweep: SweepField = Field(
-        default={},
+        {},
         validate_default=True,
         json_schema_extra=NO_UNIT,
         description="values that env constants, as in `FRESH`, constructor arguments, as in "
         "`east.phase`, and keys of this file, as in `until`, take in turn: each a list, or a range "
         "such as { from = 1, to = 5, step = 1 }",
     )
-    compared_with: int | None = Field(
-        default=None,
-        ge=1,
-        le=MAX_COMBINATIONS,
-        json_schema_extra=NO_UNIT,
+    compared_with: Annotated[int | None, within(1, MAX_COMBINATIONS)] = Field(
+        None,
         description="number of the variant that all others are compared with, from 1; without it "
         "every two are compared, of more than five variants all with the first",
     )
     observe: Annotated[tuple[Observe, ...], Field(strict=False)] = Field(
-        default=(), description="what to observe in every run"
+        (), description="what to observe in every run"
     )
     text: str | None = Field(
-        default=None,
+        None,
         description="the text of the model: rebecsim writes it into the record of a run, so that "
         "nothing else is needed to read it",
     )

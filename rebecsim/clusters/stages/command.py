@@ -10,6 +10,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, app, console, grouped, say, use_plugins
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -23,21 +24,18 @@ if TYPE_CHECKING:
 class DeadlineOptions:
     """The deadline of the workflow."""
 
-    deadline: Annotated[
-        float | None, typer.Option(min=0.001, help="Deadline of the workflow, s.")
-    ] = None
-    multiplier: Annotated[
-        float | None,
-        typer.Option(min=1, show_default="2", help="Deadline as a multiple of its run time alone."),
-    ] = None
+    deadline: float | None = option("Deadline of the workflow, s.", min=0.001)
+    multiplier: float | None = option(
+        "Deadline as a multiple of its run time alone.", min=1, show_default="2"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceOptions:
     """What the workflow runs on."""
 
-    resources: Annotated[int, typer.Option(min=1, max=10**5, help="Number of resources.")] = 10
-    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Slots of each resource.")] = 2
+    resources: int = option("Number of resources.", 10, min=1, max=10**5)
+    slots: int = option("Slots of each resource.", 2, min=1, max=10**4)
 
 
 @app.command()

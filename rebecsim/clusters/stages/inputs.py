@@ -242,7 +242,7 @@ def run_size(setup: StagesSetup) -> RunSize:
 def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:
     """Add what solvers take at least, by what was recorded of the resource manager.
 
-    If rules go first, nobody knows before which decisions they leave to a solver.
+    If rules go first, it is not known before which decisions they leave to a solver.
     """
     policy, solver = stages_policy(setup.policy), setup.scenario.solver
     if policy.times is None or not can_search(setup.policy):

@@ -4,7 +4,7 @@ Times are milliseconds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,6 +12,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.measures import (
+    figures_of,
+    mean,
+    mean_tardiness,
+    measure,
+    measures_of,
+    number_late,
+    of_jobs,
+    percent_late,
+)
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, TaskKey
 from rebecsim.clusters.stages.laxity import sample_run
@@ -43,7 +53,7 @@ def most_warm_up(count: int) -> int:
 
 @dataclass(frozen=True)
 class MeasuredStages:
-    """A run, and what figures are computed from.
+    """A run, and its figures in the order of tables.
 
     Attributes:
         run: the run.
@@ -79,43 +89,78 @@ class MeasuredStages:
         spans = [completed[job.number] - job.deadline for job in jobs]
         return np.array(spans, dtype=np.float64) / SECOND
 
-    @property
-    def late(self) -> int:
-        """How many jobs ended after their deadlines."""
-        return int((self.lateness > 0).sum())
-
     def per_job(self, name: str) -> float:
         """Give a number of decisions, summed up, for each job."""
         return float(sum(getattr(each, name) for each in self.run.decisions) / len(self.run.jobs))
 
-    @property
+    late = of_jobs(
+        *("lateness", percent_late, "Late jobs", "%"),
+        "Jobs that ended after their deadlines, of all jobs that count: P.",
+        decimals=3,
+    )
+    turnaround = of_jobs(
+        *("turnarounds", mean, "Turnaround", "s"),
+        "From the earliest start of a job to its end, mean over the jobs that count: T.",
+        decimals=2,
+    )
+    late_jobs = of_jobs(
+        *("lateness", number_late, "Number of late jobs", "jobs"),
+        "The same as late, as a number: N.",
+    )
+    tardiness = of_jobs(
+        *("lateness", mean_tardiness, "Tardiness", "s"),
+        "By how much a job ended after its deadline, 0 if before; mean over the jobs that count.",
+        decimals=2,
+    )
+
+    @measure("Completion of all jobs", "s")
     def completion(self) -> float:
-        """From the first arrival until the last job ended (s)."""
+        """From the first arrival until the last job ended: C."""
         first = min(job.arrival for job in self.run.jobs)
         return (max(self.run.completed.values()) - first) / SECOND
 
-    @property
+    @measure("Slots used", "%", "neither")
     def utilisation(self) -> float:
-        """The part of all slots that was taken, until the last job ended (%)."""
+        """The part of all slots that ran tasks, until the last job ended."""
         slots = sum(each.slots + each.map_slots + each.reduce_slots for each in self.run.resources)
         work = sum(each.end - each.start for each in self.run.ran.values()) / SECOND
         return 100 * work / (slots * self.completion)
 
+    @measure("Tasks moved", "tasks per job", "neither", decimals=2)
+    def moved(self) -> float:
+        """Tasks that had a place and were given another one, for each job."""
+        return self.per_job("moved")
 
-@dataclass(frozen=True, slots=True)
-class StagesMeasure:
-    """One figure of a run.
+    @measure("Decision time charged", "ms per job")
+    def charged(self) -> float:
+        """For how long the resource manager was busy on the clock of the cluster, for each job."""
+        return self.per_job("charged")
 
-    Attributes:
-        metric: what it is; each run has one value of it.
-        of: gives the value.
-        is_clock: whether it is of the wall clock, and not repeatable.
-    """
+    @measure("Decisions cut short", "per job", decimals=3)
+    def limited(self) -> float:
+        """Decisions that ran into a limit of time and used the best that had been found."""
+        return self.per_job("limited")
 
-    metric: Metric
-    of: Callable[[MeasuredStages], float]
-    is_clock: bool = False
+    @measure("Processing time", "ms per job", decimals=3, needs="clock")
+    def processing(self) -> float:
+        """What decisions took by the wall clock, for each job: O. Not repeatable; kept where
+        decisions are measured.
+        """
+        return 1000 * self.per_job("clock")
 
+    @measure("Processing time of all jobs", "s", decimals=3, needs="clock")
+    def batch_processing(self) -> float:
+        """What all decisions of a run took together by the wall clock: PO of closed problems. As
+        processing, not repeatable.
+        """
+        return sum(made.clock for made in self.run.decisions)
+
+
+STAGES_MEASURES = measures_of(MeasuredStages)
+"""All figures, in the order of tables."""
+
+CLOCK_FIGURES = tuple(each.metric.name for each in STAGES_MEASURES if each.needs)
+"""The names of those of the wall clock, which are not repeatable."""
 
 SEARCHED = Metric(
     "searched",
@@ -138,130 +183,11 @@ def _search_counters(measured: MeasuredStages, *, can_search: bool) -> dict[str,
     return {"searched_decisions": float(searched), "unsearched_decisions": float(other)}
 
 
-def _measure(
-    name: str,
-    title: str,
-    unit: str,
-    note: str,
-    of: Callable[[MeasuredStages], float],
-    better: Literal["lower", "higher", "neither"] = "lower",
-    *,
-    decimals: int = 1,
-    is_clock: bool = False,
-) -> StagesMeasure:
-    metric = Metric(
-        name, title, unit, better, {name: 1}, note=note, decimals=decimals, measured=True
-    )
-    return StagesMeasure(metric, of, is_clock)
-
-
-STAGES_MEASURES: tuple[StagesMeasure, ...] = (
-    _measure(
-        "late",
-        "Late jobs",
-        "%",
-        "Jobs that ended after their deadlines, of all jobs that count: P.",
-        lambda each: 100 * each.late / len(each.lateness),
-        decimals=3,
-    ),
-    _measure(
-        "turnaround",
-        "Turnaround",
-        "s",
-        "From the earliest start of a job to its end, mean over the jobs that count: T.",
-        lambda each: float(each.turnarounds.mean()),
-        decimals=2,
-    ),
-    _measure(
-        "late_jobs",
-        "Number of late jobs",
-        "jobs",
-        "The same as late, as a number: N.",
-        lambda each: float(each.late),
-    ),
-    _measure(
-        "tardiness",
-        "Tardiness",
-        "s",
-        "By how much a job ended after its deadline, 0 if before; mean over the jobs that count.",
-        lambda each: float(np.maximum(each.lateness, 0).mean()),
-        decimals=2,
-    ),
-    _measure(
-        "completion",
-        "Completion of all jobs",
-        "s",
-        "From the first arrival until the last job ended: C.",
-        lambda each: each.completion,
-    ),
-    _measure(
-        "utilisation",
-        "Slots used",
-        "%",
-        "The part of all slots that ran tasks, until the last job ended.",
-        lambda each: each.utilisation,
-        "neither",
-    ),
-    _measure(
-        "moved",
-        "Tasks moved",
-        "tasks per job",
-        "Tasks that had a place and were given another one, for each job.",
-        lambda each: each.per_job("moved"),
-        "neither",
-        decimals=2,
-    ),
-    _measure(
-        "charged",
-        "Decision time charged",
-        "ms per job",
-        "For how long the resource manager was busy on the clock of the cluster, for each job.",
-        lambda each: each.per_job("charged"),
-    ),
-    _measure(
-        "limited",
-        "Decisions cut short",
-        "per job",
-        "Decisions that ran into a limit of time and used the best that had been found.",
-        lambda each: each.per_job("limited"),
-        decimals=3,
-    ),
-    _measure(
-        "processing",
-        "Processing time",
-        "ms per job",
-        "What decisions took by the wall clock, for each job: O. Not repeatable; kept where "
-        "decisions are measured.",
-        lambda each: 1000 * each.per_job("clock"),
-        decimals=3,
-        is_clock=True,
-    ),
-    _measure(
-        "batch_processing",
-        "Processing time of all jobs",
-        "s",
-        "What all decisions of a run took together by the wall clock: PO of closed problems. As "
-        "processing, not repeatable.",
-        lambda each: sum(made.clock for made in each.run.decisions),
-        decimals=3,
-        is_clock=True,
-    ),
-)
-"""All figures, in the order of tables."""
-
-CLOCK_FIGURES = tuple(each.metric.name for each in STAGES_MEASURES if each.is_clock)
-"""The names of those of the wall clock."""
-
-
 def run_figures(
     measured: MeasuredStages, *, with_clock: bool, can_search: bool
 ) -> dict[str, float]:
     """Compute the figures of a run, by the counters of metrics; `can_search`: by a solver."""
-    figures = {
-        each.metric.name: each.of(measured)
-        for each in STAGES_MEASURES
-        if with_clock or not each.is_clock
-    }
+    figures = figures_of(STAGES_MEASURES, measured, ["clock"] if with_clock else [])
     return figures | _search_counters(measured, can_search=can_search)
 
 

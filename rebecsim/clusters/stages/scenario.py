@@ -23,9 +23,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
+from rebecsim.clusters.kit.fields import (
+    MAX_RUNS,
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
 from rebecsim.clusters.stages.estimates import (
     ConstantErrors,
     EstimateErrors,
@@ -42,8 +50,8 @@ from rebecsim.clusters.stages.scenario_tables import (
     ResourcesTable,
     SolverTable,
 )
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
-from rebecsim.studies.units import NO_UNIT, unit
+from rebecsim.studies.scenario import StudyScenario, Table
+from rebecsim.studies.units import NO_UNIT, within
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
 
@@ -56,26 +64,18 @@ class SyntheticTable(Table):
     """Synthetic MapReduce jobs."""
 
     like: Literal["generic", "facebook", "word_count"] = Field(
-        default="generic",
+        "generic",
         description="what jobs are like; the keys below are for generic ones; others set reserved, "
         "multiplier and alone, too",
     )
-    maps: int = Field(
-        default=100,
-        ge=1,
-        le=10**5,
-        json_schema_extra=NO_UNIT,
-        description="the most of a job; reduces are as many at most",
+    maps: Annotated[int, within(1, 10**5)] = Field(
+        100, description="the most of a job; reduces are as many at most"
     )
-    longest_map: int = Field(
-        default=50, ge=1, le=10**6, json_schema_extra=unit("seconds"), description="the longest map"
+    longest_map: Annotated[int, within(1, 10**6, "seconds")] = Field(
+        50, description="the longest map"
     )
-    reduce_extra: int = Field(
-        default=10,
-        ge=1,
-        le=10**6,
-        json_schema_extra=unit("seconds"),
-        description="the most that a reduce takes beyond its share of three times all maps",
+    reduce_extra: Annotated[int, within(1, 10**6, "seconds")] = Field(
+        10, description="the most that a reduce takes beyond its share of three times all maps"
     )
 
 
@@ -94,40 +94,29 @@ class EstimatesTable(Table):
     model: Literal["constant", "feitelson", "variable"] = Field(
         description="how wrong they are; the other keys belong to one model each"
     )
-    error: ErrorShare | None = Field(
-        default=None,
-        json_schema_extra=NO_UNIT,
+    error: Annotated[float | None, within(-0.99, 1000)] = Field(
+        None,
         description="constant: the error of all estimates, as a part of the durations; below 0, "
         "tasks run longer than estimated",
     )
-    threshold: float = Field(
-        default=20.0,
-        ge=0,
-        le=10**9,
-        json_schema_extra=unit("seconds"),
+    threshold: Annotated[float, within(0, 10**9, "seconds")] = Field(
+        20.0,
         description="feitelson: tasks that are shorter are estimated at ten times their durations",
     )
-    most: float = Field(
-        default=100.0,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="feitelson: the most times as long as it is that a task is estimated",
+    most: Annotated[float, within(1, 10**6)] = Field(
+        100.0, description="feitelson: the most times as long as it is that a task is estimated"
     )
-    over_probability: float = Field(
-        default=0.98,
-        ge=0,
-        le=1,
-        json_schema_extra=NO_UNIT,
+    over_probability: Annotated[float, within(0, 1)] = Field(
+        0.98,
         description="variable: the probability that a job is estimated to run longer than it does",
     )
     over: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
-        default=(0.0, 2.0),
+        (0.0, 2.0),
         json_schema_extra=NO_UNIT,
         description="variable: between what the error of such a job is drawn",
     )
     under: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
-        default=(-0.9, -0.1),
+        (-0.9, -0.1),
         json_schema_extra=NO_UNIT,
         description="variable: between what that of any other is drawn",
     )
@@ -166,66 +155,52 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 class StagesWorkload(Table):
     """How jobs come, and what they are."""
 
-    jobs: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, json_schema_extra=NO_UNIT, description="how many in a run; not with `closed`"
+    jobs: Annotated[int | None, within(1, 10**6)] = Field(
+        None, description="how many in a run; not with `closed`"
     )
-    rate: Annotated[float, Field(ge=1e-9, le=1e6)] | None = Field(
-        default=None,
-        json_schema_extra=unit("jobs per second"),
-        description="of arrivals, a Poisson process; not with `closed`",
+    rate: Annotated[float | None, within(1e-9, 1e6, "jobs per second")] = Field(
+        None, description="of arrivals, a Poisson process; not with `closed`"
     )
     workflows: Annotated[tuple[FamilyName, ...], AnyList] = Field(
-        default=(), description="families of scientific workflows, which are as likely"
+        (), description="families of scientific workflows, which are as likely"
     )
     sizes: Annotated[tuple[SizeName, ...], AnyList] = Field(
-        default=("small", "medium", "large"),
+        ("small", "medium", "large"),
         min_length=1,
         description="of them: about 30, 50 or 100 tasks, which are as likely",
     )
     files: Annotated[tuple[str, ...], AnyList] = Field(
-        default=(),
+        (),
         description="workflows instead, which are as likely: DAX (.xml) or WfCommons (.json), from "
         "the scenario's folder",
     )
     map_reduce: SyntheticTable | None = Field(
-        default=None, description="synthetic MapReduce jobs instead of workflows"
+        None, description="synthetic MapReduce jobs instead of workflows"
     )
     closed: ClosedName | None = Field(
-        default=None, description="instead of a stream, jobs that are all there at the beginning"
+        None, description="instead of a stream, jobs that are all there at the beginning"
     )
-    reserved: float = Field(
-        default=0.5,
-        ge=0,
-        le=1,
-        json_schema_extra=NO_UNIT,
-        description="the probability that a job may not start when it arrives, but later",
+    reserved: Annotated[float, within(0, 1)] = Field(
+        0.5, description="the probability that a job may not start when it arrives, but later"
     )
-    reserved_ahead: int = Field(
-        default=50_000,
-        ge=1,
-        le=10**9,
-        json_schema_extra=unit("seconds"),
-        description="by how much at most; drawn from 1 second on",
+    reserved_ahead: Annotated[int, within(1, 10**9, "seconds")] = Field(
+        50_000, description="by how much at most; drawn from 1 second on"
     )
     announced: bool = Field(
-        default=False,
+        False,
         description="managers learn of such a job when it arrives; false: when it may start, as in "
         "the published figures",
     )
-    multiplier: float = Field(
-        default=5.0,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
+    multiplier: Annotated[float, within(1, 10**6)] = Field(
+        5.0,
         description="a job has until its earliest start and the time that it takes alone, as many "
         "times as drawn between 1 and this",
     )
     alone: Literal["resources", "sequential"] = Field(
-        default="resources",
-        description="that time: on all resources, or of all tasks one after the other",
+        "resources", description="that time: on all resources, or of all tasks one after the other"
     )
     estimates: EstimatesTable | None = Field(
-        default=None, description="what users say of tasks; without it, how long these run"
+        None, description="what users say of tasks; without it, how long these run"
     )
 
     @model_validator(mode="before")
@@ -255,31 +230,27 @@ class StagesWorkload(Table):
 class StagesScenario(StudyScenario):
     """A comparison of resource managers of jobs of several stages, as read from a file."""
 
-    kind: Literal["stages"] = Field(default="stages", description="the kind of cluster")
-    replications: int = Field(
-        default=1,
-        ge=1,
-        le=10_000,
-        json_schema_extra=unit("runs"),
-        description="how often jobs are drawn, for all managers",
+    kind: Literal["stages"] = Field("stages", description="the kind of cluster")
+    replications: Annotated[int, within(1, 10_000, "runs")] = Field(
+        1, description="how often jobs are drawn, for all managers"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
+    policies: Annotated[tuple[str, ...], AnyList, named_by(stages_policy), Unique] = Field(
         min_length=1, description="names of the resource managers to compare"
     )
     baseline: str | None = Field(
-        default=None, description="the manager that the others are compared with; the first one"
+        None, description="the manager that the others are compared with; the first one"
     )
     workload: StagesWorkload = Field(description="how jobs come, and what they are")
     resources: ResourcesTable = Field(description="what they run on")
-    decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
-    solver: SolverTable = Field(default=SolverTable(), description="how solvers search")
-    budgets: BudgetsTable = Field(default=BudgetsTable(), description="how WFBB-RM divides laxity")
+    decisions: DecisionTable = Field(DecisionTable(), description="what decisions cost")
+    solver: SolverTable = Field(SolverTable(), description="how solvers search")
+    budgets: BudgetsTable = Field(BudgetsTable(), description="how WFBB-RM divides laxity")
     hadoop: HadoopTable | None = Field(
-        default=None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
+        None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
     )
     load_factors: LoadFactors = (1.0,)
     warm_up: Annotated[float, Field(ge=0, le=0.9)] | Literal["mser5"] = Field(
-        default=0.0,
+        0.0,
         json_schema_extra=NO_UNIT,
         description="the share of jobs that arrive first and do not count in figures; mser5: as "
         "many as that rule says, by the turnaround of each",
@@ -295,14 +266,6 @@ class StagesScenario(StudyScenario):
     def compared_with(self) -> str:
         """The manager that the others are compared with."""
         return self.baseline or self.policies[0]
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, stages_policy)
-        return names
-
-    _no_duplicates = field_validator("policies")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from rebecsim.clusters.kit.measures import given
+from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.registry import can_search
@@ -22,20 +22,20 @@ from rebecsim.clusters.stages.measures import (
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import REPLICATION, Cell, Column, Compared, Rows
+from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
 
 
-class StagesStudy(Study):
+class StagesStudy(RecordedStudy):
     """Resource managers of jobs of several stages with deadlines, compared."""
 
     kind: ClassVar[str] = "stages"
@@ -43,13 +43,15 @@ class StagesStudy(Study):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
-    replications_per_task: ClassVar[int] = 1
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "lateness": {"percent": "% of jobs", "lateness": "s"}
+    }
+    apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: StagesScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: load factor x manager, since managers of a load share their jobs."""
-        counters = itertools.chain.from_iterable(each.counters for each in _kept(scenario))
-        columns = dict.fromkeys(sorted(counters), "float64")
+        columns = self.columns(scenario)
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             yield PlannedCell(
                 cell=Cell.of(policy, load_factor=load_factor),
@@ -58,41 +60,28 @@ class StagesStudy(Study):
                 setup=StagesSetup(scenario, folder, policy, load_factor),
             )
 
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
+    def record(self, cell: PlannedCell, replication: int) -> Record:
         """Run the jobs. Raises what `run_stages` raises."""
         setup: StagesSetup = cell.setup
+        measured = setup.measured(replication)
         with_clock = setup.scenario.decisions.keeps_clock
-        figures: list[dict[str, float]] = []
-        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-        for replication in replications:
-            measured = setup.measured(replication)
-            figures.append(
-                run_figures(measured, with_clock=with_clock, can_search=can_search(setup.policy))
-            )
-            for name, columns in tables_of(measured.run).items():
-                size = len(next(iter(columns.values())))
-                tables[name].append({REPLICATION: np.full(size, replication), **columns})
-        columns = {name: [each[name] for each in figures] for name in figures[0]}
-        return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
+        figures = run_figures(measured, with_clock=with_clock, can_search=can_search(setup.policy))
+        return figures, tables_of(measured.run)
 
-    def measures(self, scenario: StagesScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or all that its managers have."""
-        known = {each.name: each for each in _kept(scenario)}
-        if scenario.metrics:
-            return tuple(known[name] for name in scenario.metrics)
-        if not any(can_search(name) for name in scenario.policies):
-            del known[SEARCHED.name]
-        return tuple(known.values())
+    def kept(self, scenario: StagesScenario) -> tuple[Metric, ...]:
+        """Give all figures; those of the wall clock where it is measured."""
+        has = ["clock"] if scenario.decisions.keeps_clock else []
+        return (*given(STAGES_MEASURES, has), SEARCHED)
 
-    def comparison(self, scenario: StagesScenario) -> ComparisonRules:
-        """Compare with one manager; loads are apart."""
-        return ComparisonRules(scenario.compared_with, ("load_factor",), kept=_kept(scenario))
+    def telling(self, scenario: StagesScenario) -> tuple[Metric, ...]:
+        """Leave out what is searched where no manager does."""
+        searches = any(map(can_search, scenario.policies))
+        return tuple(each for each in self.kept(scenario) if searches or each is not SEARCHED)
 
-    def axis(self, scenario: StagesScenario) -> Axis | None:
-        """Charts go by the load factor, where there are several."""
-        if len(scenario.load_factors) > 1:
-            return LOAD_AXIS
-        return None
+    def columns(self, scenario: StagesScenario) -> dict[str, str]:
+        """Give the counters of all figures."""
+        counters = itertools.chain.from_iterable(each.counters for each in self.kept(scenario))
+        return dict.fromkeys(sorted(counters), "float64")
 
     def tables(self, scenario: StagesScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, tasks and decisions of every run."""
@@ -123,23 +112,6 @@ class StagesStudy(Study):
         from rebecsim.clusters.stages.report.sections import stages_sections
 
         return stages_sections(plan, results)
-
-
-def _kept(scenario: StagesScenario) -> tuple[Metric, ...]:
-    """Give all figures; those of the wall clock where it is measured."""
-    with_clock = scenario.decisions.keeps_clock
-    measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
-    return (*measures, SEARCHED)
-
-
-def _joined(parts: list[dict[str, Any]]) -> dict[str, Column]:
-    """Put the rows of several runs one below the other."""
-    return {
-        name: np.concatenate([part[name] for part in parts])
-        if isinstance(parts[0][name], np.ndarray)
-        else list(itertools.chain.from_iterable(part[name] for part in parts))
-        for name in parts[0]
-    }
 
 
 STUDY = StagesStudy()

@@ -8,7 +8,7 @@ that jobs wait for ever.
 
 Schedulers: a `ContainerScheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGreedy`,
 `Peek`, `ShortestRemaining`, `RaceInLockstep`, `FirstInFirstOut`, and `Fair` and `DominantFair`,
-which share a cluster between the `FairPool`s of a configuration. Those with a fair order have a
+which share a cluster between the `PoolTable`s of a configuration. Those with a fair order have a
 `FairQueue`.
 
 Placement: with `PlacementRules` in a configuration, labels of nodes count, tasks of a job may be

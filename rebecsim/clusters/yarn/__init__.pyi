@@ -7,9 +7,9 @@ from .cluster import (
 from .configuration import (
     QUIRKS_OF_DSS as QUIRKS_OF_DSS,
     Elasticity as Elasticity,
-    FairPool as FairPool,
     InjectedError as InjectedError,
     PlacementRules as PlacementRules,
+    PoolTable as PoolTable,
     Quirks as Quirks,
     YarnConfiguration as YarnConfiguration,
 )

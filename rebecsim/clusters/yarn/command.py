@@ -12,7 +12,7 @@ import typer
 from rebecsim.cli.app import Plugins, app, complain, console, grouped, say, use_plugins
 from rebecsim.cli.logs import ShowingFiles, show_answer
 from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.clusters.kit.options import key
+from rebecsim.clusters.kit.options import key, option
 from rebecsim.clusters.yarn.compare_options import NODES, QueueOptions, alike_nodes
 from rebecsim.clusters.yarn.scenario import ClusterTable
 from rebecsim.errors import UserError
@@ -29,10 +29,7 @@ _WORTH_WORKERS = 4.0
 class NodeOptions:
     """The nodes of the cluster."""
 
-    nodes: Annotated[
-        list[str] | None,
-        typer.Option(help="As COUNT:memory=MB,cores=N; repeatable for other nodes."),
-    ] = None
+    nodes: list[str] | None = option("As COUNT:memory=MB,cores=N; repeatable for other nodes.")
     topology: Path | None = key(
         ClusterTable, "topology", "Racks and nodes in SLS JSON, instead of --nodes."
     )
@@ -86,10 +83,7 @@ class AssignmentOptions:
 class ShowingRuns(ShowingFiles):
     """What is printed of the runs."""
 
-    why: Annotated[
-        str | None,
-        typer.Option(metavar="JOB", help="Explain what this job waits for, by Hadoop's rules."),
-    ] = None
+    why: str | None = option("Explain what this job waits for, by Hadoop's rules.", metavar="JOB")
 
 
 @app.command()

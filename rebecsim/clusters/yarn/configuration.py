@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
+from rebecsim.studies.scenario import Table
+from rebecsim.studies.units import within
+
+MOST = 2**40
+"""Most of an amount of memory (MB), cores or time (ms)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +114,12 @@ class InjectedError:
 class Elasticity:
     """What is believed, and what is true, of tasks in less memory than they ask for.
 
+    Other fields are keys of `[elasticity]`, and of `[errors]`.
+
     Attributes:
         penalty: of classes that have none of their own; None: they are not elastic.
         elastic_percent: the part of the nodes that may give less memory; None: all.
-        overestimated: the range of the factors by which jobs ask for more memory than is ideal.
-        assumed_overestimate: the factor that schedulers take for true.
-        memory_error: of the ideal memory.
         most_needed: MB that a task needs at most with it; None: the memory of the largest node.
-        bump_error: of the bump of penalties.
-        duration_error: of the duration of tasks.
-        only_elastic: whether the error of durations is only that of elastic containers.
     """
 
     penalty: Penalty | None = None
@@ -130,32 +133,26 @@ class Elasticity:
     only_elastic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FairPool:
-    """What a pool of YARN's Fair Scheduler should have.
+class PoolTable(Table):
+    """What a pool of FAIR and DRF should have: the jobs of a queue, or of a user who names none."""
 
-    Attributes:
-        name: that of a queue, or of a user whose jobs name none.
-        weight: how much it should have, compared to others, which have 1 if nothing is said.
-        least_memory: MB that it should have in any case, before others get more.
-        least_cores: cores that it should have in any case; they only count for DRF.
-    """
-
-    name: str
-    weight: float = 1.0
-    least_memory: int = 0
-    least_cores: int = 0
+    name: str = Field(min_length=1, description="of the queue or the user")
+    weight: Annotated[float, within(0.001, 10**6)] = Field(
+        1.0, description="how much it should have, compared to others"
+    )
+    least_memory: Annotated[int, within(0, MOST, "MB")] = Field(
+        0, description="how much memory it gets before others get more"
+    )
+    least_cores: Annotated[int, within(0, MOST, "cores")] = Field(
+        0, description="how many cores it gets before others get more, under DRF"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementRules:
-    """Where containers may run. Labels of nodes and of jobs count as soon as there are rules.
+    """Where containers may run: keys of `[placement]`; a delay that is None never passes.
 
-    Attributes:
-        node_delay: opportunities that a job misses before its tasks run in the rack of the node
-            where they would rather run; None: they never do.
-        rack_delay: how many more before they run elsewhere; None: they never do.
-        most_per_node: the most tasks of one job that run on a node at a time; None: any number.
+    Labels of nodes and of jobs count as soon as there are rules.
     """
 
     node_delay: int | None = 40
@@ -167,23 +164,15 @@ class PlacementRules:
 class YarnConfiguration:
     """How a cluster works. Times are milliseconds, memories MB.
 
+    Other fields are keys of `[cluster]`.
+
     Attributes:
         scheduler: the name of its scheduler.
-        node_heartbeat: the period of the heartbeats of nodes.
-        master_heartbeat: that of AppMasters.
-        master_memory: what the container of an AppMaster takes.
-        master_cores: cores of the container of an AppMaster.
-        reservations: whether a node is kept for the first job that does not fit on it.
-        gaps: whether a reserved node takes tasks that end before it is needed.
-        gaps_for_masters: whether it takes AppMasters, too.
-        assign_multiple: whether a node is given as many containers as fit at a heartbeat.
-        push_back: what PEEK asks, beside its look-ahead, before it gives less memory.
         elasticity: of memory, and errors.
         occupancy_interval: how often the occupancy is written down; 0: once, when the run begins;
             None: not at all.
         seed: of what is random.
         quirks: of DSS.
-        pools: those of FAIR and DRF of which something is to be said; others are all alike.
         placement: where containers may run; None: wherever they fit.
         queues: what a file of Hadoop's schedulers says; its scheduler is taken then.
         explains: whether it is noted which rule each application waits for, under a file of queues.
@@ -205,7 +194,7 @@ class YarnConfiguration:
     occupancy_interval: int | None = None
     seed: int = 0
     quirks: Quirks = field(default_factory=Quirks)
-    pools: tuple[FairPool, ...] = ()
+    pools: tuple[PoolTable, ...] = ()
     placement: PlacementRules | None = None
     race_metric: RaceMetric = "TOTAL_JRT"
     queues: QueueSettings | None = None

@@ -6,12 +6,11 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
-
-import typer
+from typing import TYPE_CHECKING, Any, get_args
 
 from rebecsim.cli.app import app, grouped, say
 from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,100 +23,61 @@ _RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?", re.ASCII)
 class Arguments:
     """What a run starts from, in the order of DSS."""
 
-    trace: Annotated[Path, typer.Argument(help="Jobs, in the JSON of SLS.", show_default=False)]
-    topology: Annotated[Path, typer.Argument(help="Racks and nodes.", show_default=False)]
-    node_memory: Annotated[int, typer.Argument(help="MB of each node.", show_default=False)]
-    node_cores: Annotated[int, typer.Argument(help="Cores of each node.", show_default=False)]
-    node_heartbeat: Annotated[
-        int, typer.Argument(help="Milliseconds between heartbeats of a node.", show_default=False)
-    ]
-    master_heartbeat: Annotated[
-        int,
-        typer.Argument(help="Milliseconds between heartbeats of an AppMaster.", show_default=False),
-    ]
-    master_memory: Annotated[
-        int, typer.Argument(help="Memory of an AppMaster, in MB.", show_default=False)
-    ]
-    master_cores: Annotated[int, typer.Argument(help="Cores of it.", show_default=False)]
-    scheduler: Annotated[str, typer.Argument(help="In any case.")] = "regular"
-    penalty: Annotated[
-        str | None,
-        typer.Argument(
-            help="How much longer a task takes with less memory; needs IB.", show_default=False
-        ),
-    ] = None
-    ib: Annotated[
-        float | None, typer.Argument(help="The bump of the penalty.", show_default=False)
-    ] = None
+    trace: Path = argument("Jobs, in the JSON of SLS.")
+    topology: Path = argument("Racks and nodes.")
+    node_memory: int = argument("MB of each node.")
+    node_cores: int = argument("Cores of each node.")
+    node_heartbeat: int = argument("Milliseconds between heartbeats of a node.")
+    master_heartbeat: int = argument("Milliseconds between heartbeats of an AppMaster.")
+    master_memory: int = argument("Memory of an AppMaster, in MB.")
+    master_cores: int = argument("Cores of it.")
+    scheduler: str = argument("In any case.", "regular")
+    penalty: str | None = argument("How much longer a task takes with less memory; needs IB.", None)
+    ib: float | None = argument("The bump of the penalty.", None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assigning:
     """How nodes are given to jobs."""
 
-    reservations: Annotated[
-        bool, typer.Option("-r", "--use-reservations", help="Reserve nodes.")
-    ] = False
-    gaps: Annotated[
-        bool,
-        typer.Option(
-            "-g", "--use-gaps", help="Run tasks on reserved nodes until these are needed."
-        ),
-    ] = False
-    gaps_for_masters: Annotated[
-        bool, typer.Option("--gaps-allow-ams", help="The same for AppMasters.")
-    ] = False
-    assign_multiple: Annotated[
-        bool, typer.Option("--assign-multiple", help="Assign several containers at each heartbeat.")
-    ] = False
-    meganode: Annotated[bool, typer.Option("--meganode", help="Make one node of each rack.")] = (
-        False
+    reservations: bool = option("Reserve nodes.", False, "-r", "--use-reservations")
+    gaps: bool = option(
+        "Run tasks on reserved nodes until these are needed.", False, "-g", "--use-gaps"
     )
-    ep: Annotated[
-        int | None, typer.Option("--ep", min=0, max=100, help="Percent of nodes that are elastic.")
-    ] = None
-    race_metric: Annotated[
-        str,
-        typer.Option(help="RACE_LOCKSTEP: TOTAL_JRT, MAKESPAN, CDF_50, _75, _90 or _99."),
-    ] = "TOTAL_JRT"
-    push_back: Annotated[
-        str | None,
-        typer.Option(
-            "-p",
-            "--peek-pushback-strategy",
-            metavar="STRATEGY",
-            help="PEEK's push-back strategy.",
-        ),
-    ] = None
+    gaps_for_masters: bool = option("The same for AppMasters.", False, "--gaps-allow-ams")
+    assign_multiple: bool = option(
+        "Assign several containers at each heartbeat.", False, "--assign-multiple"
+    )
+    meganode: bool = option("Make one node of each rack.", False, "--meganode")
+    ep: int | None = option("Percent of nodes that are elastic.", None, "--ep", min=0, max=100)
+    race_metric: str = option(
+        "RACE_LOCKSTEP: TOTAL_JRT, MAKESPAN, CDF_50, _75, _90 or _99.", "TOTAL_JRT"
+    )
+    push_back: str | None = option(
+        "PEEK's push-back strategy.", None, "-p", "--peek-pushback-strategy", metavar="STRATEGY"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorOptions:
     """Errors in what schedulers believe."""
 
-    duration_error: Annotated[int | None, typer.Option(min=0, help="Percent.")] = None
-    duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
-    duration_error_mode: Annotated[str, typer.Option(help="CONSTANT, RANDOM.")] = "CONSTANT"
-    duration_error_only_elastic: Annotated[
-        bool, typer.Option("--duration-error-only-elastic", help="Count elastic containers only.")
-    ] = False
-    mem_error: Annotated[int | None, typer.Option(min=0, help="Percent of the ideal memory.")] = (
-        None
+    duration_error: int | None = option("Percent.", min=0)
+    duration_error_type: str = option("MIXED, POSITIVE, NEGATIVE.", "MIXED")
+    duration_error_mode: str = option("CONSTANT, RANDOM.", "CONSTANT")
+    duration_error_only_elastic: bool = option(
+        "Count elastic containers only.", False, "--duration-error-only-elastic"
     )
-    mem_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
-    mem_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
-    ib_error: Annotated[int | None, typer.Option(min=0, help="Percent of the bump.")] = None
-    ib_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
-    ib_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
-    mem_overestimate_range: Annotated[
-        str,
-        typer.Option(
-            metavar="A-B", help="Factor by which jobs overstate their memory; 2 means 2-2."
-        ),
-    ] = "1-1"
-    mem_overestimate_assume: Annotated[
-        float, typer.Option(min=0.01, help="Penalty factor that schedulers assume.")
-    ] = 1.0
+    mem_error: int | None = option("Percent of the ideal memory.", min=0)
+    mem_error_type: str = option("As above.", "MIXED")
+    mem_error_mode: str = option("As above.", "CONSTANT")
+    ib_error: int | None = option("Percent of the bump.", min=0)
+    ib_error_type: str = option("As above.", "MIXED")
+    ib_error_mode: str = option("As above.", "CONSTANT")
+    mem_overestimate_range: str = option(
+        "Factor by which jobs overstate their memory; 2 means 2-2.", "1-1", metavar="A-B"
+    )
+    mem_overestimate_assume: float = option("Penalty factor that schedulers assume.", 1.0, min=0.01)
 
     def error(self, name: str) -> InjectedError:
         """Give the error of `duration`, `mem` or `ib`. Raises UserError for unknown words."""
@@ -147,18 +107,13 @@ class ErrorOptions:
 class Output:
     """What is written."""
 
-    occupancy_stats_interval: Annotated[
-        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one sample.")
-    ] = 0
-    occupancy_stats_file: Annotated[
-        Path | None, typer.Option(help="File for these samples; needed with an interval.")
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory for the files, instead of this one.", show_default=False),
-    ] = None
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Without effect.")] = 0
-    oracle_debug: Annotated[bool, typer.Option("--oracle-debug", help="Without effect.")] = False
+    occupancy_stats_interval: int = option(
+        "Seconds between samples of the occupancy; 0: one sample.", 0, min=0
+    )
+    occupancy_stats_file: Path | None = option("File for these samples; needed with an interval.")
+    out: Path | None = option("Directory for the files, instead of this one.", show_default=False)
+    verbose: int = option("Without effect.", 0, "-v", "--verbose", count=True)
+    oracle_debug: bool = option("Without effect.", False, "--oracle-debug")
 
 
 @app.command()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
     Elasticity,
-    FairPool,
     InjectedError,
     PlacementRules,
     Quirks,
@@ -31,7 +31,7 @@ from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import seed_sequence
+from rebecsim.studies.study import seed_of, seed_sequence
 from rebecsim.workloads.container_jobs import ContainerJob
 from rebecsim.workloads.generation import Spread, TraceModel, generate_containers
 from rebecsim.workloads.sls import SlsTrace, read_sls_trace
@@ -138,33 +138,26 @@ class RunSetup:
         table, elasticity = self.scenario.cluster, self.scenario.elasticity
         queues = self.queues
         errors, penalty = self.scenario.errors, elasticity.penalty
-        seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
-        return YarnConfiguration(
+        return settings_of(
+            YarnConfiguration,
+            table,
+            {},
             scheduler=self.scheduler,
-            node_heartbeat=table.node_heartbeat,
-            master_heartbeat=table.master_heartbeat,
-            master_memory=table.master_memory,
-            master_cores=table.master_cores,
-            reservations=table.reservations,
-            gaps=table.gaps,
-            gaps_for_masters=table.gaps_for_masters,
-            assign_multiple=table.assign_multiple,
-            push_back=table.push_back,
             placement=None if queues is not None else self._placement(),
             queues=queues,
-            pools=tuple(FairPool(**each.model_dump()) for each in table.pools),
-            elasticity=Elasticity(
+            elasticity=settings_of(
+                Elasticity,
+                elasticity,
+                {},
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
                 elastic_percent=elasticity.node_percent,
-                overestimated=elasticity.overestimated,
-                assumed_overestimate=elasticity.assumed_overestimate,
                 memory_error=self._error(errors.memory),
                 most_needed=table.memory if self.scenario.compatibility == "dss" else None,
                 bump_error=self._error(errors.bump),
                 duration_error=self._error(errors.duration),
                 only_elastic=errors.only_elastic,
             ),
-            seed=int(seed.generate_state(1, np.uint64)[0]),
+            seed=seed_of(self.scenario.seed, "errors", replication),
             quirks=self.quirks,
         )
 
@@ -225,8 +218,7 @@ def _loaded(  # the next
     source = scenario.workload
     notes: tuple[str, ...] = ()
     if source.generate is not None:
-        seed = seed_sequence(scenario.seed, "workload", replication, size=8)
-        drawn = int(seed.generate_state(1, np.uint64)[0])
+        drawn = seed_of(scenario.seed, "workload", replication)
         jobs = generate_containers(_model(source.generate), drawn)
         if source.generate.users > 1:
             jobs = _shared(jobs, source.generate.users, drawn)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from rebecsim.clusters.yarn.configuration import (
-    FairPool,
     InjectedError,
     PlacementRules,
     YarnConfiguration,
@@ -39,8 +37,6 @@ def require_sense(configuration: YarnConfiguration) -> None:
         ("bumps", elasticity.bump_error),
     ):
         _require_possible(name, error)
-    for pool in configuration.pools:
-        _require_fair(pool)
     if (twice := first_repeated(pool.name for pool in configuration.pools)) is not None:
         raise UserError(f"two pools have the name {twice}; rename one of them")
     memory = elasticity.memory_error
@@ -49,13 +45,6 @@ def require_sense(configuration: YarnConfiguration) -> None:
             f"an error of memory that is {memory.sign.lower()} needs a penalty, "
             "which says how long a task runs in too little memory"
         )
-
-
-def _require_fair(pool: FairPool) -> None:
-    if not 0 < pool.weight < math.inf:
-        raise UserError(f"pool {pool.name}: the weight should be more than 0, not {pool.weight}")
-    if pool.least_memory < 0 or pool.least_cores < 0:
-        raise UserError(f"pool {pool.name}: least_memory and least_cores should be at least 0")
 
 
 def _require_possible(name: str, error: InjectedError) -> None:

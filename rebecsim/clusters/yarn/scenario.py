@@ -26,18 +26,24 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, LoadFactors, MetricNames, among
-from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
+from rebecsim.clusters.kit.fields import (
+    MAX_RUNS,
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    Unique,
+    among,
+    named_by,
+)
+from rebecsim.clusters.yarn.configuration import MOST, ErrorMode, ErrorSign, PoolTable, PushBack
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.studies.scenario import StudyScenario, Table, require_known, without_duplicates
-from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit
+from rebecsim.studies.scenario import StudyScenario, Table
+from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit, within
 
 _METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]
 
-_MOST = 2**40
-Amount = Annotated[int, Field(ge=1, le=_MOST)]
-AmountOrZero = Annotated[int, Field(ge=0, le=_MOST)]
+AmountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
 PenaltyName = Literal["NULL", "POWER1", "POWER2", "SQUAREROOT", "STEP", "SAWTOOTH", "SPARKWC"]
@@ -47,14 +53,12 @@ class Between(Table):
     """Whole numbers between two bounds."""
 
     shape: Literal["uniform", "exponential", "constant"] = Field(
-        default="uniform",
+        "uniform",
         description="how they lie there; exponential ones are stretched up to the upper bound",
     )
     low: AmountOrZero = Field(json_schema_extra=UNIT_OUTSIDE, description="the least")
     high: AmountOrZero | None = Field(
-        default=None,
-        json_schema_extra=UNIT_OUTSIDE,
-        description="the most; the same as low without it",
+        None, json_schema_extra=UNIT_OUTSIDE, description="the most; the same as low without it"
     )
 
     @model_validator(mode="after")
@@ -67,72 +71,46 @@ class Between(Table):
 class GenerateJobs(Table):
     """Jobs of one class of tasks each, drawn anew for every replication."""
 
-    jobs: int = Field(ge=1, le=10**6, json_schema_extra=NO_UNIT, description="how many")
+    jobs: Annotated[int, within(1, 10**6)] = Field(description="how many")
     start: Between = Field(json_schema_extra=unit("seconds"), description="when each is submitted")
     tasks: Between = Field(json_schema_extra=unit("tasks"), description="how many each has")
     duration: Between = Field(json_schema_extra=unit("seconds"), description="of the tasks")
     memory: Between = Field(
         json_schema_extra=unit("MB"), description="that each task asks for, in steps of 100"
     )
-    users: int = Field(
-        default=1,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="who share the jobs; each is as likely to have one",
+    users: Annotated[int, within(1, 10**6)] = Field(
+        1, description="who share the jobs; each is as likely to have one"
     )
 
 
 class SwimRuleTable(Table):
     """How the bytes of SWIM's jobs become tasks."""
 
-    block: int = Field(
-        default=128, ge=1, le=10**6, json_schema_extra=unit("MB"), description="input of a map"
+    block: Annotated[int, within(1, 10**6, "MB")] = Field(128, description="input of a map")
+    reducer: Annotated[int, within(1, 10**6, "MB")] = Field(1024, description="shuffle of a reduce")
+    throughput: Annotated[int, within(1, 10**6, "MB per second")] = Field(
+        50, description="that a task reads and writes"
     )
-    reducer: int = Field(
-        default=1024,
-        ge=1,
-        le=10**6,
-        json_schema_extra=unit("MB"),
-        description="shuffle of a reduce",
-    )
-    throughput: int = Field(
-        default=50,
-        ge=1,
-        le=10**6,
-        json_schema_extra=unit("MB per second"),
-        description="that a task reads and writes",
-    )
-    startup: int = Field(
-        default=1000, ge=0, le=10**9, json_schema_extra=unit("ms"), description="before it does"
-    )
-    memory: int = Field(
-        default=1024, ge=1, le=10**9, json_schema_extra=unit("MB"), description="of a container"
-    )
-    cores: int = Field(
-        default=1, ge=1, le=10**6, json_schema_extra=NO_UNIT, description="of a container"
-    )
+    startup: Annotated[int, within(0, 10**9, "ms")] = Field(1000, description="before it does")
+    memory: Annotated[int, within(1, 10**9, "MB")] = Field(1024, description="of a container")
+    cores: Annotated[int, within(1, 10**6)] = Field(1, description="of a container")
 
 
 class YarnWorkload(Table):
     """Where the jobs come from, and which of them."""
 
     trace: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         description="a trace of the scheduler load simulator (.json, of DSS or of Hadoop), or of "
         "SWIM (.tsv); either may end in .gz; from the scenario's folder",
     )
-    generate: GenerateJobs | None = Field(default=None, description="instead of a trace")
-    first: int | None = Field(
-        default=None,
-        ge=1,
-        le=10**9,
-        json_schema_extra=unit("jobs"),
-        description="of the jobs, only the first ones",
+    generate: GenerateJobs | None = Field(None, description="instead of a trace")
+    first: Annotated[int | None, within(1, 10**9, "jobs")] = Field(
+        None, description="of the jobs, only the first ones"
     )
     swim: SwimRuleTable = Field(
-        default=SwimRuleTable(), description="how the bytes of SWIM's jobs become tasks"
+        SwimRuleTable(), description="how the bytes of SWIM's jobs become tasks"
     )
 
     @model_validator(mode="after")
@@ -145,34 +123,9 @@ class YarnWorkload(Table):
 class NodeGroupTable(Table):
     """Nodes that are alike."""
 
-    count: int = Field(
-        ge=1, le=10**6, json_schema_extra=unit("nodes"), description="how many of these"
-    )
-    memory: Amount = Field(json_schema_extra=unit("MB"), description="of each")
-    cores: Amount = Field(json_schema_extra=NO_UNIT, description="of each")
-
-
-class PoolTable(Table):
-    """What a pool of FAIR and DRF should have: the jobs of a queue, or of a user who names none."""
-
-    name: str = Field(min_length=1, description="of the queue or the user")
-    weight: float = Field(
-        default=1.0,
-        ge=0.001,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="how much it should have, compared to others",
-    )
-    least_memory: AmountOrZero = Field(
-        default=0,
-        json_schema_extra=unit("MB"),
-        description="how much memory it gets before others get more",
-    )
-    least_cores: AmountOrZero = Field(
-        default=0,
-        json_schema_extra=unit("cores"),
-        description="how many cores it gets before others get more, under DRF",
-    )
+    count: Annotated[int, within(1, 10**6, "nodes")] = Field(description="how many of these")
+    memory: Annotated[int, within(1, MOST, "MB")] = Field(description="of each")
+    cores: Annotated[int, within(1, MOST)] = Field(description="of each")
 
 
 class SchedulerTable(Table):
@@ -188,7 +141,7 @@ class SchedulerTable(Table):
         description="a capacity-scheduler.xml or a fair-scheduler.xml; from the scenario's folder",
     )
     yarn_site: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         description="a yarn-site.xml, for what it says of containers and of preemption",
     )
@@ -198,54 +151,44 @@ class ClusterTable(Table):
     """The nodes, and how YARN works on them."""
 
     nodes: Annotated[tuple[NodeGroupTable, ...], AnyList] = Field(
-        default=(), description="nodes of one kind or several"
+        (), description="nodes of one kind or several"
     )
-    racks: int = Field(
-        default=1,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="among which these are divided",
-    )
+    racks: Annotated[int, within(1, 10**6)] = Field(1, description="among which these are divided")
     topology: str | None = Field(
-        default=None,
+        None,
         min_length=1,
         description="instead of nodes: racks and nodes in the scheduler load simulator's JSON",
     )
-    memory: Amount | None = Field(
-        default=None,
-        json_schema_extra=unit("MB"),
-        description="of nodes of the topology that do not say theirs",
+    memory: Annotated[int | None, within(1, MOST, "MB")] = Field(
+        None, description="of nodes of the topology that do not say theirs"
     )
-    cores: Amount | None = Field(default=None, json_schema_extra=NO_UNIT, description="of a node")
+    cores: Annotated[int | None, within(1, MOST)] = Field(None, description="of a node")
     meganode: bool = Field(
-        default=False, description="one node for each rack, as large as its nodes together"
+        False, description="one node for each rack, as large as its nodes together"
     )
-    node_heartbeat: Amount = Field(
-        default=1000, json_schema_extra=unit("ms"), description="period of heartbeats of nodes"
+    node_heartbeat: Annotated[int, within(1, MOST, "ms")] = Field(
+        1000, description="period of heartbeats of nodes"
     )
-    master_heartbeat: Amount = Field(
-        default=1000, json_schema_extra=unit("ms"), description="period of heartbeats of AppMasters"
+    master_heartbeat: Annotated[int, within(1, MOST, "ms")] = Field(
+        1000, description="period of heartbeats of AppMasters"
     )
-    master_memory: Amount = Field(
-        default=1000, json_schema_extra=unit("MB"), description="of an AppMaster's container"
+    master_memory: Annotated[int, within(1, MOST, "MB")] = Field(
+        1000, description="of an AppMaster's container"
     )
-    master_cores: Amount = Field(default=1, json_schema_extra=NO_UNIT, description="of AppMasters")
+    master_cores: Annotated[int, within(1, MOST)] = Field(1, description="of AppMasters")
     reservations: bool = Field(
-        default=False, description="keep a node for the first task that does not fit on it"
+        False, description="keep a node for the first task that does not fit on it"
     )
-    gaps: bool = Field(
-        default=False, description="give of a reserved node what ends before it is needed"
-    )
-    gaps_for_masters: bool = Field(default=False, description="to AppMasters, too")
+    gaps: bool = Field(False, description="give of a reserved node what ends before it is needed")
+    gaps_for_masters: bool = Field(False, description="to AppMasters, too")
     assign_multiple: bool = Field(
-        default=False, description="give as many containers as fit at a heartbeat, not one"
+        False, description="give as many containers as fit at a heartbeat, not one"
     )
     push_back: PushBack | None = Field(
-        default=None, description="what PEEK asks beside its look ahead before it gives less"
+        None, description="what PEEK asks beside its look ahead before it gives less"
     )
     pools: Annotated[tuple[PoolTable, ...], AnyList] = Field(
-        default=(), description="FAIR and DRF: those of which something is to be said"
+        (), description="FAIR and DRF: those of which something is to be said"
     )
 
     @model_validator(mode="after")
@@ -264,28 +207,19 @@ class ClusterTable(Table):
 class PlacementTable(Table):
     """Where containers may run: labels of nodes and jobs count as soon as this table is there."""
 
-    node_delay: int = Field(
-        default=40,
-        ge=0,
-        le=10**9,
-        json_schema_extra=unit("opportunities"),
+    node_delay: Annotated[int, within(0, 10**9, "opportunities")] = Field(
+        40,
         description="that a job lets pass before its tasks run in the rack of the node where they "
         "would rather run",
     )
-    rack_delay: int = Field(
-        default=40,
-        ge=0,
-        le=10**9,
-        json_schema_extra=unit("opportunities"),
-        description="how many more before they run elsewhere",
+    rack_delay: Annotated[int, within(0, 10**9, "opportunities")] = Field(
+        40, description="how many more before they run elsewhere"
     )
     strict: Literal["node", "rack"] | None = Field(
-        default=None, description="tasks never run farther away than this, however long they wait"
+        None, description="tasks never run farther away than this, however long they wait"
     )
-    most_per_node: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None,
-        json_schema_extra=unit("tasks"),
-        description="the most tasks of one job that run on a node at a time",
+    most_per_node: Annotated[int | None, within(1, 10**6, "tasks")] = Field(
+        None, description="the most tasks of one job that run on a node at a time"
     )
 
 
@@ -293,35 +227,25 @@ class PenaltyTable(Table):
     """How much longer tasks run in less memory."""
 
     model: PenaltyName = Field(description="the model")
-    bump: float = Field(
-        default=1.0,
-        ge=1,
-        le=10**6,
-        json_schema_extra=NO_UNIT,
-        description="STEP, SAWTOOTH, SPARKWC: the longest duration, as a factor",
+    bump: Annotated[float, within(1, 10**6)] = Field(
+        1.0, description="STEP, SAWTOOTH, SPARKWC: the longest duration, as a factor"
     )
 
 
 class ElasticityTable(Table):
     """What less memory does to tasks, and how much of what they ask for they need."""
 
-    penalty: PenaltyTable | None = Field(
-        default=None, description="of task classes whose trace says none"
-    )
-    node_percent: Annotated[int, Field(ge=0, le=100)] | None = Field(
-        default=None,
-        json_schema_extra=unit("%"),
-        description="GREEDY and SMARTG: the part of the nodes that may give less",
+    penalty: PenaltyTable | None = Field(None, description="of task classes whose trace says none")
+    node_percent: Annotated[int | None, within(0, 100, "%")] = Field(
+        None, description="GREEDY and SMARTG: the part of the nodes that may give less"
     )
     overestimated: Annotated[tuple[Factor, Factor], AnyList] = Field(
-        default=(1.0, 1.0),
+        (1.0, 1.0),
         json_schema_extra=NO_UNIT,
         description="jobs ask for so many times the memory that is ideal, from least to most",
     )
-    assumed_overestimate: Factor = Field(
-        default=1.0,
-        json_schema_extra=NO_UNIT,
-        description="the factor that schedulers take for true",
+    assumed_overestimate: Annotated[float, within(0.01, 1000)] = Field(
+        1.0, description="the factor that schedulers take for true"
     )
 
     @field_validator("overestimated")
@@ -336,26 +260,20 @@ class ElasticityTable(Table):
 class ErrorTable(Table):
     """An error of what schedulers believe."""
 
-    percent: Percent | None = Field(
-        default=None,
-        json_schema_extra=unit("%"),
-        description="of the true value, at most; without it, error_percents",
+    percent: Annotated[int | None, within(0, 1000, "%")] = Field(
+        None, description="of the true value, at most; without it, error_percents"
     )
-    sign: ErrorSign = Field(
-        default="MIXED", description="whether what is true may be more, less, or both"
-    )
-    mode: ErrorMode = Field(default="RANDOM", description="drawn, or always the most there may be")
+    sign: ErrorSign = Field("MIXED", description="whether what is true may be more, less, or both")
+    mode: ErrorMode = Field("RANDOM", description="drawn, or always the most there may be")
 
 
 class ErrorsTable(Table):
     """What is not as schedulers believe."""
 
-    duration: ErrorTable | None = Field(default=None, description="of the durations of tasks")
-    memory: ErrorTable | None = Field(default=None, description="of the ideal memory of jobs")
-    bump: ErrorTable | None = Field(default=None, description="of the bump of penalties")
-    only_elastic: bool = Field(
-        default=False, description="durations: only those of elastic containers"
-    )
+    duration: ErrorTable | None = Field(None, description="of the durations of tasks")
+    memory: ErrorTable | None = Field(None, description="of the ideal memory of jobs")
+    bump: ErrorTable | None = Field(None, description="of the bump of penalties")
+    only_elastic: bool = Field(False, description="durations: only those of elastic containers")
 
     @property
     def given(self) -> tuple[ErrorTable, ...]:
@@ -366,39 +284,33 @@ class ErrorsTable(Table):
 class YarnScenario(StudyScenario):
     """A comparison of schedulers of a YARN cluster, as read from a scenario file."""
 
-    kind: Literal["yarn"] = Field(default="yarn", description="the kind of cluster")
-    replications: int = Field(
-        default=1,
-        ge=1,
-        le=10_000,
-        json_schema_extra=unit("runs"),
-        description="how often what is random is drawn: generated jobs, errors, over-estimates",
+    kind: Literal["yarn"] = Field("yarn", description="the kind of cluster")
+    replications: Annotated[int, within(1, 10_000, "runs")] = Field(
+        1, description="how often what is random is drawn: generated jobs, errors, over-estimates"
     )
-    policies: Annotated[tuple[str, ...], AnyList] = Field(
-        default=(), description="names of the schedulers to compare, of which there is a rule"
+    policies: Annotated[tuple[str, ...], AnyList, named_by(yarn_scheduler), Unique] = Field(
+        (), description="names of the schedulers to compare, of which there is a rule"
     )
     schedulers: Annotated[tuple[SchedulerTable, ...], AnyList] = Field(
-        default=(), description="schedulers to compare of which there is a file of Hadoop's"
+        (), description="schedulers to compare of which there is a file of Hadoop's"
     )
     baseline: str | None = Field(
-        default=None, description="the scheduler that the others are compared with; the first one"
+        None, description="the scheduler that the others are compared with; the first one"
     )
     compatibility: Literal["dss"] | None = Field(
-        default=None, description="do as this simulator does, quirks and random numbers included"
+        None, description="do as this simulator does, quirks and random numbers included"
     )
     workload: YarnWorkload = Field(description="where the jobs come from")
     cluster: ClusterTable = Field(description="what they run on")
     placement: PlacementTable | None = Field(
-        default=None, description="where containers may run; without it, wherever they fit"
+        None, description="where containers may run; without it, wherever they fit"
     )
     elasticity: ElasticityTable = Field(
-        default=ElasticityTable(), description="what less memory does to tasks"
+        ElasticityTable(), description="what less memory does to tasks"
     )
-    errors: ErrorsTable = Field(
-        default=ErrorsTable(), description="what is not as schedulers believe"
-    )
-    error_percents: Annotated[tuple[Percent, ...], AnyList] = Field(
-        default=(),
+    errors: ErrorsTable = Field(ErrorsTable(), description="what is not as schedulers believe")
+    error_percents: Annotated[tuple[Percent, ...], AnyList, Unique] = Field(
+        (),
         json_schema_extra=unit("%"),
         description="errors that do not say theirs are so large, one after the other",
     )
@@ -428,14 +340,6 @@ class YarnScenario(StudyScenario):
             low, high = self.elasticity.overestimated
             draws |= low < high or any(each.mode == "RANDOM" for each in self.errors.given)
         return draws
-
-    @field_validator("policies")
-    @classmethod
-    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_known(names, yarn_scheduler)
-        return names
-
-    _no_duplicates = field_validator("policies", "error_percents")(without_duplicates)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
+from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup, run_size
-from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
+from rebecsim.clusters.yarn.measures import FILE_UNITS, QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import REPLICATION, Cell, Compared, Rows, joined_columns
+from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import LOAD_AXIS, Axis, ComparisonRules, How, PlannedCell, Study
+from rebecsim.studies.study import Axis, How, PlannedCell
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
@@ -31,20 +30,20 @@ _MOST_EXPLAINED = 100_000
 """Tasks of a run of which it is noted why jobs wait: in larger ones that takes too long."""
 
 
-class YarnStudy(Study):
+class YarnStudy(RecordedStudy):
     """Schedulers of a YARN cluster, compared on a trace."""
 
     kind: ClassVar[str] = "yarn"
     question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
-    replications_per_task: ClassVar[int] = 1
+    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
+    apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: YarnScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: scheduler x load factor x percent of errors."""
-        columns = dict.fromkeys((each.name for each in _kept(scenario)), "float64")
-        is_random = scenario.is_random
+        columns, is_random = self.columns(scenario), scenario.is_random
         for policy, load_factor, percent in itertools.product(
             scenario.compared, scenario.load_factors, scenario.error_percents or (None,)
         ):
@@ -62,47 +61,35 @@ class YarnStudy(Study):
                 is_random=is_random,
             )
 
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
+    def record(self, cell: PlannedCell, replication: int) -> Record:
         """Run the cluster. Raises what `RunSetup` and `run_cluster` raise."""
         setup: RunSetup = cell.setup
-        figures: list[dict[str, float]] = []
-        kept = QUEUE_TABLES if setup.scenario.schedulers else {}
-        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
-        for replication in replications:
-            explains = bool(kept) and not replication and setup.tasks <= _MOST_EXPLAINED
-            measured = setup.measured(replication, explains=explains)
-            if measured.run.stuck is not None:
-                raise measured.run.stuck
-            figures.append(run_figures(measured, queues=bool(kept)))
-            found = tables_of(measured.run, measured.containers)
-            if kept:
-                found |= queue_tables_of(measured.run, measured.containers)
-            for name, columns in found.items():
-                size = len(next(iter(columns.values())))
-                tables[name].append({REPLICATION: np.full(size, replication), **columns})
-        columns = {name: [each[name] for each in figures] for name in figures[0]}
-        return Rows(columns, {name: joined_columns(parts) for name, parts in tables.items()})
+        queues = bool(setup.scenario.schedulers)
+        explains = queues and not replication and setup.tasks <= _MOST_EXPLAINED
+        measured = setup.measured(replication, explains=explains)
+        if measured.run.stuck is not None:
+            raise measured.run.stuck
+        tables = tables_of(measured.run, measured.containers)
+        if queues:
+            tables |= queue_tables_of(measured.run, measured.containers)
+        return run_figures(measured, queues=queues), tables
 
-    def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or all that say something."""
-        known = {each.name: each for each in _kept(scenario)}
-        silent = set() if scenario.placement is not None or scenario.schedulers else {"local"}
-        telling = [name for name in known if name not in silent]
-        return tuple(known[name] for name in scenario.metrics or telling)
+    def kept(self, scenario: YarnScenario) -> tuple[Metric, ...]:
+        """Give all figures, those of queues only where a file has them."""
+        of_queues = QUEUE_MEASURES if scenario.schedulers else ()
+        return tuple(each.metric for each in (*YARN_MEASURES, *of_queues))
 
-    def comparison(self, scenario: YarnScenario) -> ComparisonRules:
-        """Compare with one scheduler; loads and errors are apart."""
-        apart = ("load_factor", "error_percent")
-        return ComparisonRules(scenario.compared_with, apart, kept=_kept(scenario))
+    def telling(self, scenario: YarnScenario) -> tuple[Metric, ...]:
+        """Leave out locality where nothing is said of it."""
+        says = scenario.placement is not None or scenario.schedulers
+        return tuple(each for each in self.kept(scenario) if says or each.name != "local")
 
     def axis(self, scenario: YarnScenario) -> Axis | None:
         """Charts go by the load factor or by the errors, where there are several of them."""
-        if len(scenario.load_factors) > 1:
-            return LOAD_AXIS
-        if len(scenario.error_percents) > 1:
+        if len(scenario.load_factors) == 1 and len(scenario.error_percents) > 1:
             title = "Error (% of the true value)"
             return Axis("error_percent", "error_percent", title, "error", "%")
-        return None
+        return super().axis(scenario)
 
     def tables(self, scenario: YarnScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep jobs, tasks, decisions, reservations and occupancy of every run, and queues."""
@@ -146,12 +133,6 @@ class YarnStudy(Study):
         from rebecsim.clusters.yarn.report.sections import yarn_sections
 
         return yarn_sections(plan, results)
-
-
-def _kept(scenario: YarnScenario) -> tuple[Metric, ...]:
-    """Give all figures, those of queues only where a file has them."""
-    of_queues = QUEUE_MEASURES if scenario.schedulers else ()
-    return tuple(each.metric for each in (*YARN_MEASURES, *of_queues))
 
 
 STUDY = YarnStudy()

@@ -99,7 +99,7 @@ class ContainerColumns:
 
 KINDS = ("master", "map", "reduce")
 LOCALITIES = ("", "node", "rack", "any")
-"""The first one: nothing is preferred, or nobody asks."""
+"""The first one: nothing is preferred, or placement plays no part."""
 
 
 def container_columns(run: Finished) -> ContainerColumns:

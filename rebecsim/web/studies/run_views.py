@@ -6,18 +6,21 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.plugins import UnknownNameError
+from rebecsim.clusters.kit.report import ANSWER_FILE
 from rebecsim.errors import UserError
 from rebecsim.files import open_plain, read_plain
+from rebecsim.report.groups import BY_GROUP, FILE_UNITS
 from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.query import views
@@ -35,7 +38,7 @@ _MOST_CHANGES = 20_000  # characters
 _WIDTH = 110
 _LARGEST_TABLE = 2 * 1024 * 1024
 _MOST_ROWS = 100
-_OF_ALL = re.compile(r"(table|pairs|orders|by_\w+)\.csv", re.ASCII)
+_OF_ALL = re.compile(r"(answer|table|pairs|orders|by_(?!group\.)\w+)\.csv", re.ASCII)
 _KEPT = re.compile(r"(report\.html|[\w-]+\.csv|charts/[\w.-]+\.(svg|png))", re.ASCII)
 _ORDERS = {
     "name": lambda run: run.name,
@@ -78,7 +81,9 @@ class RunViews:
             found = self.finder.find(run)
         is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
         shown = {**_run_values(found), **self._figures(found)}
-        shown |= _kept_report(found, shown["figures"], shown["files"])
+        shown["answer"] = _answer(found.directory) if found.state == "complete" else []
+        leading = {BY_GROUP} if shown["answer"] else set()
+        shown |= _kept_report(found, shown["figures"], shown["files"], leading)
         return rendered(
             "studies/run.html.j2", is_study=is_study, in_study=is_study, has_progress=False, **shown
         )
@@ -92,6 +97,7 @@ class RunViews:
             in_study=True,
             has_progress=True,
             kept_pictures=[],
+            answer=[],
             **self._figures(found),
         )
 
@@ -207,9 +213,14 @@ class KeptTable:
     picture: str
 
 
-def _kept_report(run: ListedRun, figures: Figures | None, files: Sequence[str]) -> dict[str, Any]:
-    """Give what the report on disk has beside the charts and tables of all reports."""
-    drawn = {each.name for each in figures.charts} if figures else set()
+def _kept_report(
+    run: ListedRun, figures: Figures | None, files: Sequence[str], leading: Set[str]
+) -> dict[str, Any]:
+    """Give what the report on disk has beside the charts and tables of all reports.
+
+    Pictures that are `leading` stand with the answer.
+    """
+    drawn = leading | ({each.name for each in figures.charts} if figures else set())
     pictures = [Path(each).stem for each in files if each.endswith(".svg")]
     pictures = sorted((each for each in pictures if each not in drawn), key=_is_large)
     tables = []
@@ -217,10 +228,30 @@ def _kept_report(run: ListedRun, figures: Figures | None, files: Sequence[str]) 
         if name.endswith(".csv") and not _OF_ALL.fullmatch(name):
             stem = name.removesuffix(".csv")
             like = next((each for each in pictures if each.startswith(stem.removesuffix("s"))), "")
-            if (table := _kept_table(run.directory / name, like)) is not None:
+            if (table := _kept_table(run.directory / name, like, _units(run, stem))) is not None:
                 tables.append(table)
     taken = {Path(each.picture).stem for each in tables}
+    tables.sort(key=lambda each: each.name != BY_GROUP)
     return {"kept_tables": tables, "kept_pictures": [p for p in pictures if p not in taken]}
+
+
+def _units(run: ListedRun, stem: str) -> Mapping[str, str]:
+    """Give the units of the columns of a CSV file of a run."""
+    try:
+        of_kind = find_kind(run.stored.kind).units
+    except UnknownNameError:
+        of_kind = {}
+    return {**FILE_UNITS, **of_kind}.get(stem, {})
+
+
+def _answer(directory: Path) -> list[tuple[str, list[str]]]:
+    """Give the answer by queue or user that a report has stored; nothing where it has none."""
+    try:
+        text = read_plain(directory / ANSWER_FILE, most=_LARGEST_TABLE).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return []
+    rows = [row for row in csv.reader(io.StringIO(text)) if len(row) == 2][1:]
+    return [(about, [line for _, line in same]) for about, same in groupby(rows, itemgetter(0))]
 
 
 def _is_large(picture: str) -> bool:
@@ -228,7 +259,7 @@ def _is_large(picture: str) -> bool:
     return picture == "gantt"
 
 
-def _kept_table(file: Path, picture: str) -> KeptTable | None:
+def _kept_table(file: Path, picture: str, units: Mapping[str, str]) -> KeptTable | None:
     try:
         text = read_plain(file, most=_LARGEST_TABLE).decode("utf-8", "replace")
     except (OSError, ValueError):
@@ -237,9 +268,14 @@ def _kept_table(file: Path, picture: str) -> KeptTable | None:
     words = file.stem.replace("_", " ").capitalize()
     columns = map(_short, zip(*rows[:_MOST_ROWS], strict=False))
     shown = tuple(zip(*columns, strict=True))
-    titles = tuple(each.replace("_", " ").capitalize() for each in headings)
+    titles = tuple(_heading_of(each, units.get(each, "")) for each in headings)
     drawn = f"charts/{picture}.svg" if picture else ""
     return KeptTable(file.stem, words, titles, shown, len(rows) > _MOST_ROWS, drawn)
+
+
+def _heading_of(column: str, unit: str) -> str:
+    words = column.replace("_", " ").capitalize()
+    return f"{words} ({unit})" if unit else words
 
 
 def _short(column: Sequence[str]) -> list[str]:

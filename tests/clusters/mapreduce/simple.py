@@ -10,7 +10,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
     NodeHardware,
-    Variation,
+    VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import (
     JobCosts,
@@ -27,7 +27,7 @@ MIB = 2**20
 NOTHING = JobCosts(0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Tasks that take no time but to read, to write and to send."""
 
-EXACT = Variation(jitter=0.0, reduce_jitter=0.0)
+EXACT = VariationTable(jitter=0.0, reduce_jitter=0.0)
 ROUND = NodeHardware(nodes=2, clock=1e6, disk_read=1e6, disk_write=1e6, link=1e6, latency=0)
 """A cycle, or a byte, takes a microsecond."""
 
@@ -86,7 +86,7 @@ def job(
 
 
 def cluster(
-    nodes: int = 4, racks: int = 1, variation: Variation = EXACT, **hadoop: object
+    nodes: int = 4, racks: int = 1, variation: VariationTable = EXACT, **hadoop: object
 ) -> MapReduceConfiguration:
     """Make a cluster whose nodes are like those of the published one."""
     return MapReduceConfiguration(

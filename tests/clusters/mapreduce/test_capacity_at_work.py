@@ -16,7 +16,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     Outage,
     Speculation,
     TimedChange,
-    Variation,
+    VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
 from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
@@ -86,7 +86,7 @@ def cluster(**others: object) -> MapReduceConfiguration:
         (cluster(failures=Failures((Outage(1, 20 * SECOND, 90 * SECOND),))), WaitsAgain),
         (
             cluster(
-                variation=Variation(slow_nodes=0.2, node_slowdown=4.0),
+                variation=VariationTable(slow_nodes=0.2, node_slowdown=4.0),
                 speculation=Speculation(patience=SECOND),
             ),
             AttemptEnded,
@@ -110,7 +110,7 @@ def test_no_rule_is_broken(configuration: MapReduceConfiguration, seen: type) ->
 def test_backups_are_given_and_counted() -> None:
     scheduler = decided(
         cluster(
-            variation=Variation(slow_nodes=0.2, node_slowdown=8.0),
+            variation=VariationTable(slow_nodes=0.2, node_slowdown=8.0),
             speculation=Speculation(patience=SECOND),
         )
     )

@@ -19,7 +19,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     Speculation,
     SpeculationRule,
     TimedChange,
-    Variation,
+    VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import JobInProgress, TrackerSlots
 from rebecsim.clusters.mapreduce.records import AttemptRecord, FinishedRun
@@ -166,7 +166,7 @@ def test_nodes_that_fail_too_often_are_an_error() -> None:
 
 @pytest.mark.parametrize("rule", ["hadoop", "late"])
 def test_backups_help_against_slow_nodes(rule: SpeculationRule) -> None:
-    slow = Variation(0.1, 0.1, slow_nodes=0.2, node_slowdown=8.0)
+    slow = VariationTable(jitter=0.1, reduce_jitter=0.1, slow_nodes=0.2, node_slowdown=8.0)
     jobs = [job(1, 30, 3), job(2, 20, 2)]
     without = run(cluster(nodes=10, variation=slow), jobs)
     rules = Speculation(rule, patience=10 * SECOND, cap=0.3)
@@ -204,7 +204,7 @@ def test_alike_nodes_need_no_backups() -> None:
 
 
 def test_slow_tasks_are_a_share_and_their_backups_draw_anew() -> None:
-    slow = Variation(0.0, 0.0, slow_tasks=0.2, task_slowdown=10.0)
+    slow = VariationTable(jitter=0.0, reduce_jitter=0.0, slow_tasks=0.2, task_slowdown=10.0)
     jobs = [job(1, 60, 0)]
     finished = run(cluster(nodes=8, variation=slow), jobs)
     times = sorted(each.times[2] for each in finished.attempts)

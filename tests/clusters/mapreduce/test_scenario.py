@@ -72,6 +72,9 @@ def test_figures_are_shown_where_they_say_something(load):
         (GOOD + "[cluster]\nracks = 31\n", "31 racks, but 30 nodes"),
         (GOOD + "[cluster]\nmap_slots = 0\n", "must be at least 1"),
         (GOOD + "[cluster]\nreplication = 0\n", "must be at least 1"),
+        (GOOD + "[variation]\nslow_nodes = 2.0\n", "must be at most 1"),
+        (GOOD + "[variation]\nnode_slowdown = 0.0\n", "must be at least 1"),
+        (GOOD + "[variation]\njitter = -1.0\n", "must be at least 0"),
         (
             GOOD + "[[failures.outages]]\nnode = 30\nstart = 5\n",
             "there is no node 30; nodes are 0 to 29",

@@ -39,7 +39,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     Outage,
     Speculation,
     TimedChange,
-    Variation,
+    VariationTable,
 )
 from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob
 from rebecsim.clusters.mapreduce.records import AttemptRecord, record_of_attempt
@@ -104,7 +104,7 @@ def test_a_reduce_takes_what_its_steps_take() -> None:
 
 def test_what_is_far_is_read_and_sent_and_drawn_alike() -> None:
     def drawn(is_local: bool) -> list[Any]:
-        draws = TaskDraws(1, 2, MAP, 3, 0, Variation())
+        draws = TaskDraws(1, 2, MAP, 3, 0, VariationTable())
         return map_steps(300, COSTS, 50, is_local, RATES, draws.jitter)
 
     near, far = drawn(True), drawn(False)
@@ -119,7 +119,7 @@ def test_what_is_far_is_read_and_sent_and_drawn_alike() -> None:
 
 def test_draws_belong_to_an_attempt() -> None:
     def factors(seed: int, attempt: int) -> Any:
-        return TaskDraws(seed, 2, REDUCE, 3, attempt, Variation()).reduce_factors()
+        return TaskDraws(seed, 2, REDUCE, 3, attempt, VariationTable()).reduce_factors()
 
     assert factors(1, 0) == factors(1, 0)
     assert len({factors(1, 0), factors(1, 1), factors(2, 0)}) == 3
@@ -163,7 +163,7 @@ def test_localities_are_those_of_blocks() -> None:
 
 def test_runs_are_those_of_the_semantics() -> None:
     jobs = [job(1, 6, 2), job(2, 2, 0, submit=3_000_000)]
-    configuration = cluster(nodes=3, racks=2, variation=Variation())
+    configuration = cluster(nodes=3, racks=2, variation=VariationTable())
     expected = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
     made = make_cluster(configuration, 1)
     model = cluster_model(
@@ -233,9 +233,6 @@ def _with(
         (_with("hadoop", slow_start=1.5), r"hadoop\.slow_start: should be from 0 to 1, not 1\.5"),
         (_with("files", replication=0), r"files\.replication: blocks without replicas"),
         (_with("files", replication=5), r"files\.replication: 5 replicas need as many nodes"),
-        (_with("variation", slow_nodes=2.0), r"variation\.slow_nodes: should be from 0 to 1"),
-        (_with("variation", node_slowdown=0.0), r"variation\.node_slowdown: should be more than"),
-        (_with("variation", jitter=-1.0), r"variation\.jitter: should be 0 at least"),
         (_with("failures", outages=(Outage(7, 0),)), r"failures\.outages: there is no node 7"),
         (_with("failures", outages=(Outage(1, 5, 5),)), "node 1 should fail at 0 or later, and"),
         (_with("failures", repair=0), r"failures\.repair: should be more than 0"),

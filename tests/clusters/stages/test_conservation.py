@@ -152,7 +152,7 @@ def test_jobs_tasks_and_slot_seconds_are_kept(values: dict[str, Any]) -> None:
     assert len(tables[JOBS]["job"]) == len(jobs)
     assert len(tables[TASKS]["task"]) == len(run.ran)
     late = sum(run.completed[job.number] > job.deadline for job in jobs)
-    assert measured.late == late
+    assert measured.late_jobs == late
     if tables[DECISIONS]["jobs"].size and "hadoop" not in values:
         assert int(tables[DECISIONS]["jobs"].sum()) == len(jobs)
         placed = int(tables[DECISIONS]["placed"].sum())

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rebecsim.clusters.kit.measures import jain_percent
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun, jain, run_figures
+from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun, run_figures
 from rebecsim.clusters.yarn.tables import (
     OCCUPANCY,
     RESERVATIONS,
@@ -97,8 +98,9 @@ def test_tables_have_the_columns_that_are_announced(jobs, configuration):
 
 @given(st.lists(st.floats(0.1, 1000), min_size=1, max_size=30), st.floats(0.1, 10))
 def test_fairness_knows_no_unit_and_is_full_only_if_all_are_equal(values, factor):
-    index = jain(np.array(values))
-    assert 1 / len(values) - 1e-9 <= index <= 1 + 1e-9
-    assert jain(factor * np.array(values)) == pytest.approx(index)
-    assert jain(np.full(len(values), factor)) == pytest.approx(1)
-    assert jain(np.array([1.0] + [0.0] * (len(values) - 1))) == pytest.approx(1 / len(values))
+    index = jain_percent(np.array(values))
+    assert 100 / len(values) - 1e-7 <= index <= 100 + 1e-7
+    assert jain_percent(factor * np.array(values)) == pytest.approx(index)
+    assert jain_percent(np.full(len(values), factor)) == pytest.approx(100)
+    alone = np.array([1.0] + [0.0] * (len(values) - 1))
+    assert jain_percent(alone) == pytest.approx(100 / len(values))

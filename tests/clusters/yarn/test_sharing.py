@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from pydantic import ValidationError
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import FairPool, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import PoolTable, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -65,7 +66,7 @@ def launched(number: int, count: int, memory: int, cores: int, **more: object) -
 
 
 def served(
-    name: str, size: NodeSize, applications: list[Application], *pools: FairPool
+    name: str, size: NodeSize, applications: list[Application], *pools: PoolTable
 ) -> list[Application]:
     """Give one node at one heartbeat, and say who got containers, in order."""
     node, giving = ClusterNode(size), Giving()
@@ -124,47 +125,37 @@ def test_a_queue_that_is_named_is_the_pool():
 
 def test_weights_say_how_much_more_a_pool_gets():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    given = served("FAIR", NodeSize("node", 1, 12, 9), both, FairPool("bob", weight=3))
+    given = served("FAIR", NodeSize("node", 1, 12, 9), both, PoolTable(name="bob", weight=3))
     assert counts(given, both) == [3, 9]
 
 
 def test_who_has_less_than_promised_goes_first():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    given = served("FAIR", NodeSize("node", 1, 12, 9), both, FairPool("bob", least_memory=8))
+    given = served("FAIR", NodeSize("node", 1, 12, 9), both, PoolTable(name="bob", least_memory=8))
     assert [each.number for each in given] == [1] * 8 + [0] * 4
 
 
 def test_of_those_who_have_less_than_promised_the_smallest_part_counts():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    pools = FairPool("ann", least_memory=4), FairPool("bob", least_memory=8)
+    pools = PoolTable(name="ann", least_memory=4), PoolTable(name="bob", least_memory=8)
     given = served("FAIR", NodeSize("node", 1, 12, 9), both, *pools)
     assert [each.number for each in given] == [0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1]
 
 
 def test_least_cores_count_where_cores_are_dominant():
     both = [launched(0, 20, 1, 1, user="ann"), launched(1, 20, 1, 1, user="bob")]
-    given = served("DRF", NodeSize("node", 1, 100, 6), both, FairPool("bob", least_cores=4))
+    given = served("DRF", NodeSize("node", 1, 100, 6), both, PoolTable(name="bob", least_cores=4))
     assert [each.number for each in given] == [1, 1, 1, 1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("pool", "problem"),
-    [
-        (FairPool("ann", weight=0), "pool ann: the weight should be more than 0, not 0"),
-        (
-            FairPool("ann", least_memory=-1),
-            "pool ann: least_memory and least_cores should be at least 0",
-        ),
-    ],
-)
-def test_pools_that_make_no_sense_are_refused(pool, problem):
-    with pytest.raises(UserError) as raised:
-        run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=(pool,)))
-    assert str(raised.value) == problem
+@pytest.mark.parametrize("wrong", [{"weight": 0}, {"least_memory": -1}, {"least_cores": -1}])
+def test_pools_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ValidationError, match=f"PoolTable\n{next(iter(wrong))}\n.*greater than"):
+        PoolTable(name="ann", **wrong)
 
 
 def test_two_pools_of_one_name_are_refused():
-    pools = FairPool("ann"), FairPool("ann", 2)
+    pools = PoolTable(name="ann"), PoolTable(name="ann", weight=2)
     with pytest.raises(UserError, match="two pools have the name ann; rename one of them"):
         run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=pools))
 

@@ -16,21 +16,12 @@ from rebecsim.clusters.batch.policies.orders import (
     ShortestJob,
     SmallestArea,
 )
-from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 
 
 @dataclass(frozen=True, slots=True)
-class BatchPolicy:
+class BatchPolicy(NamedPolicy):
     """One way to run the jobs of a batch queue."""
-
-    name: str
-    """What commands and scenarios call it."""
-
-    title: str
-    """The name in words, for charts and tables."""
-
-    description: str
-    """The rule in one line, ties included."""
 
     order: type[QueueOrder] = BySubmission
     """The order of the waiting jobs."""
@@ -38,11 +29,6 @@ class BatchPolicy:
     backfilling: type[Backfilling] = NoBackfilling
     """Which of them start."""
 
-
-batch_policies: Registry[BatchPolicy] = Registry("batch policy")
-
-BATCH_POLICIES = batch_policies.entries
-"""The batch policies by name, in the order of tables and charts; plug-ins come last."""
 
 BUILTIN_BATCH_POLICIES = (
     BatchPolicy(
@@ -116,8 +102,7 @@ BUILTIN_BATCH_POLICIES = (
         ConservativeBackfilling,
     ),
 )
-for _policy in BUILTIN_BATCH_POLICIES:
-    batch_policies.add(_policy.name, _policy)
-
+batch_policies: Registry[BatchPolicy] = Registry("batch policy", BUILTIN_BATCH_POLICIES)
+BATCH_POLICIES = batch_policies.entries
 batch_policy = batch_policies.find
 """Return the batch policy of a name. Raises UnknownNameError when there is none."""

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.measures import ScheduleDifference
 from rebecsim.clusters.kit.charts import (
+    FREE,
     Colours,
     Course,
     Panel,
     colours_by_work,
     gantt_figure as draw_gantt,
+    grid_across,
     over_time_figure as draw_over_time,
 )
 from rebecsim.clusters.kit.timeline import Lane, Timeline
@@ -213,8 +215,7 @@ def _users(axes: Axes, each: ScheduleDifference) -> None:
     axes.margins(x=0.24)
     title = "Weighted tardiness of users" if tardy else "Mean wait of users"
     plain_axes(axes, title, f"Change ({'processor h' if tardy else 'h'})", "User")
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
+    grid_across(axes)
     axes.axvline(0, color=GREY, linewidth=0.8)
     labels = [users.labels[place] for place in shown]
     axes.set_yticks(places, labels, fontsize=8, parse_math=False)
@@ -367,7 +368,7 @@ def _heat(
     axes.set_yticks(places, each.labels[::step], fontsize=7, parse_math=False)
     axes.set_ylim(len(each.user) - 0.5, -0.5)
     axes.tick_params(length=0)
-    axes.set_facecolor("#f4f4f4")
+    axes.set_facecolor(FREE)
     axes.spines[:].set_visible(False)
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from rebecsim.clusters.kit.report import by_group_section
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns
+from rebecsim.clusters.mapreduce.measures import FAMILY_FIGURES, family_figure, family_title
 from rebecsim.clusters.mapreduce.report.charts import (
     MOST_BARS,
     devices_figure,
@@ -26,19 +27,6 @@ from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
 
 Choice = Callable[[JobColumns, str], JobColumns]
-
-_SHOWN = {
-    "response_ratio": ("Response ratio", 2),
-    "elapsed": ("Duration (s)", 1),
-    "waiting": ("Waiting (s)", 1),
-    "execution": ("Execution (s)", 1),
-    "map_time": ("Map time (s)", 1),
-    "reduce_time": ("Reduce time (s)", 1),
-    "variation": ("Variation of execution", 2),
-    "node_local": ("Node-local maps (%)", 1),
-    "rack_local": ("Rack-local maps (%)", 1),
-    "remote": ("Remote maps (%)", 1),
-}
 
 
 def mapreduce_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
@@ -82,17 +70,12 @@ def _tables(
     shown: Sequence[StoredRuns], names: Sequence[str], choose: Choice
 ) -> Iterator[TextTable]:
     """Give a table for each figure: a row for each name, a column for each variant."""
-    for figure, (title, decimals) in _SHOWN.items():
-        rows = []
-        for name in names:
-            chosen = [choose(each.all_jobs, name) for each in shown]
-            values = tuple(_shown(JOB_FIGURES[figure], jobs, decimals) for jobs in chosen)
-            rows.append((name, values))
-        yield TextTable(title, ("", *(each.variant for each in shown)), tuple(rows))
-
-
-def _shown(figure: Callable[[JobColumns], float], jobs: JobColumns, decimals: int) -> str:
-    return f"{figure(jobs):,.{decimals}f}" if len(jobs) else ""
+    for figure in FAMILY_FIGURES:
+        rows = tuple(
+            (name, tuple(family_figure(figure, choose(each.all_jobs, name)) for each in shown))
+            for name in names
+        )
+        yield TextTable(family_title(figure), ("", *(each.variant for each in shown)), rows)
 
 
 def _makespans(shown: Sequence[StoredRuns], queues: Sequence[str]) -> TextTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
+from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.kit.report import read_table, values_of
-from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns, job_columns
-from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, MeasuredRun
+from rebecsim.clusters.mapreduce.columns import JobColumns, job_columns
+from rebecsim.clusters.mapreduce.measures import (
+    MAPREDUCE_MEASURES,
+    MeasuredRun,
+    family_figure,
+    family_title,
+    run_figures,
+)
 from rebecsim.clusters.mapreduce.tables import (
     ATTEMPTS,
     DEVICES,
@@ -139,11 +145,7 @@ def _read(results: Results, cell: PlannedCell) -> StoredRuns:
     )
 
 
-_BY_FAMILY = {
-    "response_ratio": ("Response ratio", 2),
-    "waiting": ("Waiting (s)", 1),
-    "execution": ("Execution (s)", 1),
-}
+_BY_FAMILY = ("response_ratio", "waiting", "execution")
 
 
 def answer_of_runs(runs: Mapping[str, RecordedRun]) -> GroupAnswer:
@@ -200,24 +202,9 @@ def _answer(
 
 def run_tables(runs: Mapping[str, MeasuredRun]) -> Iterator[Table]:
     """Show the figures of some runs, by their variants: of all jobs, and by queue and family."""
-    yield _figures(runs)
+    figures = {name: run_figures(run) for name, run in runs.items()}
+    yield figures_table(MAPREDUCE_MEASURES, figures, always=lambda each: not each.needs)
     yield _families(runs)
-
-
-def _figures(runs: Mapping[str, MeasuredRun]) -> Table:
-    table = Table()
-    table.add_column("")
-    for name in runs:
-        table.add_column(name, justify="right")
-    for each in MAPREDUCE_MEASURES:
-        values = [each.of(run) for run in runs.values()]
-        if each.telling != "always" and not any(values):
-            continue
-        unit = f" ({each.metric.unit})" if each.metric.unit else ""
-        decimals = each.metric.decimals
-        shown = ["" if math.isnan(value) else f"{value:,.{decimals}f}" for value in values]
-        table.add_row(f"{each.metric.title}{unit}", *shown)
-    return table
 
 
 def _families(runs: Mapping[str, MeasuredRun]) -> Table:
@@ -234,11 +221,8 @@ def _families(runs: Mapping[str, MeasuredRun]) -> Table:
             for pair in zip(run.jobs.queue.tolist(), run.jobs.family.tolist(), strict=True)
         }
     )
-    for figure, (title, decimals) in _BY_FAMILY.items():
+    for figure in _BY_FAMILY:
         for place, (queue, family) in enumerate(pairs):
-            values = []
-            for run in runs.values():
-                jobs = run.counted.of(family, queue)
-                values.append(f"{JOB_FIGURES[figure](jobs):,.{decimals}f}" if len(jobs) else "")
-            table.add_row("" if place else title, queue, family, *values)
+            values = (family_figure(figure, run.counted.of(family, queue)) for run in runs.values())
+            table.add_row("" if place else family_title(figure), queue, family, *values)
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
@@ -12,26 +12,12 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 
 
 @dataclass(frozen=True, slots=True)
-class SlotScheduler:
-    """A way to share the slots of a cluster.
+class SlotScheduler(NamedPolicy):
+    """A way to share the slots of a cluster."""
 
-    Attributes:
-        name: what commands and scenarios call it.
-        title: the name in words.
-        description: the rule in one line.
-        scheduler: what does it; set up by its `with_parameters` or `from_file`.
-    """
-
-    name: str
-    title: str
-    description: str
     scheduler: type[TaskScheduler]
+    """What does it; set up by its `with_parameters` or `from_file`."""
 
-
-slot_schedulers: Registry[SlotScheduler] = Registry("MapReduce scheduler")
-
-SLOT_SCHEDULERS = slot_schedulers.entries
-"""The schedulers by name, in the order of tables and charts; plug-ins come last."""
 
 BUILTIN_SLOT_SCHEDULERS = (
     SlotScheduler(
@@ -53,8 +39,7 @@ BUILTIN_SLOT_SCHEDULERS = (
         FairTaskScheduler,
     ),
 )
-for _policy in BUILTIN_SLOT_SCHEDULERS:
-    slot_schedulers.add(_policy.name, _policy)
-
+slot_schedulers: Registry[SlotScheduler] = Registry("MapReduce scheduler", BUILTIN_SLOT_SCHEDULERS)
+SLOT_SCHEDULERS = slot_schedulers.entries
 slot_scheduler = slot_schedulers.find
 """Return the scheduler of a name. Raises UnknownNameError when there is none."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 from rebecsim.clusters.stages.laxity import BudgetRule
 from rebecsim.clusters.stages.managers.decisions import DECISION_TIMES, DecisionTimes
 from rebecsim.clusters.stages.managers.dispatching import (
@@ -24,28 +24,15 @@ from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 
 
 @dataclass(frozen=True, slots=True)
-class StagesPolicy:
-    """A way to plan jobs of several stages.
+class StagesPolicy(NamedPolicy):
+    """A way to plan jobs of several stages."""
 
-    Attributes:
-        name: what commands and scenarios call it.
-        title: the name in words.
-        description: the rule in one line.
-        manager: what does it.
-        times: how long its decisions take; None: that was not recorded.
-    """
-
-    name: str
-    title: str
-    description: str
     manager: type[StageManager]
+    """What does it."""
+
     times: DecisionTimes | None = None
+    """How long its decisions take; None: that was not recorded."""
 
-
-stages_policies: Registry[StagesPolicy] = Registry("resource manager")
-
-STAGES_POLICIES = stages_policies.entries
-"""The resource managers by name, in the order of tables and charts; plug-ins come last."""
 
 _RULES = {
     BudgetRule.PROPORTIONAL: ("Proportional", "laxity is divided in proportion to the sample run"),
@@ -145,8 +132,12 @@ BUILTIN_STAGES_POLICIES = (
         TurnaroundManager,
     ),
 )
-for _policy in BUILTIN_STAGES_POLICIES:
-    stages_policies.add(_policy.name, replace(_policy, times=DECISION_TIMES[_policy.name]))
+stages_policies: Registry[StagesPolicy] = Registry(
+    "resource manager",
+    (replace(each, times=DECISION_TIMES[each.name]) for each in BUILTIN_STAGES_POLICIES),
+)
+STAGES_POLICIES = stages_policies.entries
+
 
 HANDLING_ERRORS = "PSEH_"
 """What the names of managers begin with that plan by corrected estimates."""

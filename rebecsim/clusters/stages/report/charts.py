@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.charts import Colours, gantt_figure as draw_gantt
+from rebecsim.clusters.kit.charts import RED, Colours, gantt_figure as draw_gantt, line_look
 from rebecsim.clusters.kit.report import read_table, values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.stages.cluster import FinishedStages
@@ -163,10 +163,8 @@ def lateness_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
             ordered,
             100 * np.arange(1, len(ordered) + 1) / len(ordered),
             drawstyle="steps-post",
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=style.line_width,
             label=each.manager,
+            **line_look(style, 1, 0),
         )
     axes.axvline(0, color=GREY, linewidth=0.9)
     plain_axes(axes, "", f"Lateness: end after the deadline ({name})", "Jobs (%)")
@@ -239,7 +237,6 @@ _AROUND = 1.0
 """How much is drawn before and after the latest job, in spans of that job."""
 
 _IN_TIME, _LATE = "of a job in time", "of a late job"
-_DEADLINE = "#c81e1e"
 
 
 def workflow_gantt(runs: Mapping[str, FinishedStages], name: str) -> Figure:
@@ -247,7 +244,7 @@ def workflow_gantt(runs: Mapping[str, FinishedStages], name: str) -> Figure:
     columns = {manager: _tasks_of(run) for manager, run in runs.items()}
     names = list(dict.fromkeys(str(each) for one in columns.values() for each in one.name))
     colours = Colours(
-        dict(zip(names, line_colours(len(names)), strict=True)), lines={_DEADLINE: "deadline"}
+        dict(zip(names, line_colours(len(names)), strict=True)), lines={RED: "deadline"}
     )
     last = max(max(float(each.end.max()), *each.deadlines.values()) for each in columns.values())
     return draw_gantt(
@@ -257,7 +254,7 @@ def workflow_gantt(runs: Mapping[str, FinishedStages], name: str) -> Figure:
         name,
         noun="resource",
         due={
-            manager: [(due, _DEADLINE) for due in tasks.deadlines.values()]
+            manager: [(due, RED) for due in tasks.deadlines.values()]
             for manager, tasks in columns.items()
         },
     )
@@ -342,9 +339,7 @@ def errors_figure(models: Mapping[str, tuple[EstimateErrors, float]]) -> Figure:
             [0, *parts[::20], 100],
             where="post",
             label=name,
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=0.5 * style.line_width + 0.4,
+            **line_look(style, 0.5, 0.4),
         )
     plain_axes(axes, "", "Estimate (times the duration)", "Tasks with at most this (%)")
     axes.set_xscale("log")

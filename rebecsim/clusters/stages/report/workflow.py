@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 from rich.table import Table
 
+from rebecsim.clusters.kit.charts import RED
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, WorkflowShape
 from rebecsim.clusters.stages.measures import MeasuredStages
@@ -26,30 +27,29 @@ from rebecsim.report.svg import document, element, painted, shortened, text
 from rebecsim.wording import counted
 
 MOST_DRAWN_TASKS = 2000
-"""Nobody can see anything in a drawing of more."""
+"""A drawing of more shows nothing that could be told apart."""
 
 _MOST_BOXES = 9
 """Tasks of a level that are drawn as boxes with their names; more are discs."""
 
-_RED = "#c81e1e"
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1f2933}"
     ".title{font-weight:600}.note{fill:#52606d;font-size:11px}"
     ".name{text-anchor:middle;font-size:11px;font-weight:600}"
     ".time{text-anchor:middle;font-size:10.5px;fill:#52606d}"
     ".edge{stroke:#9aa5b1;fill:none;stroke-width:1}"
-    f".critical{{stroke:{_RED};fill:none;stroke-width:2.2}}"
+    f".critical{{stroke:{RED};fill:none;stroke-width:2.2}}"
 )
 _DARK = "".join(
     f'[{kind}="{colour}"]{{{kind}:{dark_colour(colour)}}}'
-    for colour in (*COLOURS, "#ffffff", _RED)
+    for colour in (*COLOURS, "#ffffff", RED)
     if dark_colour(colour) != colour.lower()
     for kind in ("fill", "stroke")
 )
 _STYLE += (
     "@media screen and (prefers-color-scheme:dark){"
     f"text{{fill:{INK}}}.note,.time{{fill:#9aa5b1}}.edge{{stroke:#6b7784}}"
-    f".critical{{stroke:{dark_colour(_RED)}}}{_DARK}}}"
+    f".critical{{stroke:{dark_colour(RED)}}}{_DARK}}}"
 )
 _BOX = 104.0, 36.0
 _BOX_LETTERS = 12
@@ -172,7 +172,7 @@ def _task(
     seconds = f"{task.duration / SECOND:,.1f} s"
     hint = f"{task.name}: {seconds}"
     colour = colours[task.name]
-    stroke = _RED if number in shape.critical_path else "#ffffff"
+    stroke = RED if number in shape.critical_path else "#ffffff"
     if radius is not None:
         inside = element("title", escape(hint))
         disc = element(

@@ -17,6 +17,7 @@ from rebecsim.clusters.kit.charts import (
     Panel,
     colours_by_work,
     gantt_figure as draw_gantt,
+    line_look,
     over_time_figure,
 )
 from rebecsim.clusters.kit.report import values_of
@@ -86,9 +87,7 @@ def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
         axes.ecdf(
             durations,
             label=each.scheduler,
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=0.6 * style.line_width + 0.3,
+            **line_look(style),
         )
     plain_axes(axes, "", "From submission to end (time, logarithmic)", "Share of the jobs (%)")
     axes.set_yticks(np.linspace(0, 1, 6), [f"{each:.0f}" for each in np.linspace(0, 100, 6)])
@@ -109,9 +108,7 @@ def speedup_figure(base: StoredTables, others: Sequence[StoredTables], heading: 
             100 * (np.arange(len(factors)) + 0.5) / len(factors),
             factors,
             label=each.scheduler,
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=0.6 * style.line_width + 0.3,
+            **line_look(style),
             marker=style.marker if len(factors) <= _MARKED else None,
             markersize=4,
         )
@@ -265,9 +262,7 @@ def penalty_figure(penalties: Sequence[Penalty]) -> Figure:
             list(_PERCENTS),
             factors,
             label=label,
-            color=style.colour,
-            linestyle=style.line,
-            linewidth=0.5 * style.line_width + 0.4,
+            **line_look(style, 0.5, 0.4),
         )
     plain_axes(axes, "", "Memory given (% of the ideal memory)", "Duration (times as long)")
     axes.set_xlim(10, 100)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from rebecsim.clusters.kit.charts import Course, Panel, over_time_figure
 from rebecsim.clusters.kit.report import values_of
+from rebecsim.clusters.yarn.measures import QUEUE_FIGURES
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
 from rebecsim.report.csv import text_of
@@ -30,7 +31,7 @@ def queue_section(shown: Sequence[StoredTables], heading: str, notes: tuple[str,
     """Show what queues got of the cluster."""
     figures = {each.scheduler: _figures_of(each) for each in shown}
     paths = tuple(dict.fromkeys(path for of_it in figures.values() for path in of_it))
-    terminal = figures_table(figures)
+    terminal = queue_figures_table(figures)
     terminal.title = " ".join(notes) or None
     return Section(
         name="queues",
@@ -77,7 +78,7 @@ def _tables(
 
 
 def _csv(paths: Sequence[str], figures: Mapping[str, Mapping[str, QueueFigures]]) -> str:
-    names = [name for name, _, _ in FIGURES]
+    names = [name for name, *_ in QUEUE_FIGURES]
     rows = [
         [policy, path, *(getattr(of_it[path], name) for name in names)]
         for policy, of_it in figures.items()
@@ -161,20 +162,12 @@ class QueueFigures:
     wasted: float
 
 
-FIGURES: tuple[tuple[str, str, int], ...] = (
-    ("jobs", "Jobs", 0),
-    ("refused", "Refused jobs", 0),
-    ("wait", "Waiting (s)", 1),
-    ("duration", "Job duration (s)", 1),
-    ("share", "Memory (% of the cluster)", 1),
-    ("guaranteed", "Guaranteed (%)", 1),
-    ("killed", "Killed containers", 0),
-    ("wasted", "Wasted memory (GB h)", 2),
+SHOWN_FIGURES = tuple(
+    (name, f"{title} ({unit})" if unit else title, decimals)
+    for name, title, unit, decimals in QUEUE_FIGURES
+    if name not in ("jobs", "wait", "duration")
 )
-"""The figures: name, heading, decimals."""
-
-SHOWN_FIGURES = tuple(each for each in FIGURES if each[0] not in ("jobs", "wait", "duration"))
-"""Those beside the answer by queue, which has the others."""
+"""Name, heading and decimals of those beside the answer by queue, which has the others."""
 
 
 def queue_figures(tables: Mapping[str, Rows], memory: int) -> dict[str, QueueFigures]:
@@ -229,7 +222,7 @@ def figure_text(value: float | None, decimals: int) -> str:
     return "-" if value is None else f"{value:,.{decimals}f}"
 
 
-def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
+def queue_figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
     """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
     table = Table()
     table.add_column("Queue")

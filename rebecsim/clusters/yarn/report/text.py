@@ -9,12 +9,10 @@ from typing import Any
 
 from rich.table import Table
 
+from rebecsim.clusters.kit.measures import figures_table
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
-from rebecsim.clusters.yarn.report.queues import (
-    figures_table,
-    queue_figures,
-)
+from rebecsim.clusters.yarn.measures import MEASURES, run_figures
+from rebecsim.clusters.yarn.report.queues import queue_figures, queue_figures_table
 from rebecsim.clusters.yarn.report.waits import Waited, waited
 from rebecsim.clusters.yarn.tables import (
     QUEUE_JOBS,
@@ -88,24 +86,11 @@ def run_tables(runs: Mapping[str, ShownRun]) -> list[Table]:
     of_files = {
         name: queue_figures(run.tables, run.memory) for name, run in runs.items() if run.of_file
     }
-    return [_measures_table(runs), *([figures_table(of_files)] if of_files else [])]
-
-
-def _measures_table(runs: Mapping[str, ShownRun]) -> Table:
-    """Show a row for each figure; what is nothing everywhere is left out."""
-    table = Table()
-    table.add_column("")
-    for name in runs:
-        table.add_column(name, justify="right")
-    for each in (*YARN_MEASURES, *QUEUE_MEASURES):
-        metric = each.metric
-        found = [run.figures.get(metric.name) for run in runs.values()]
-        if not any(found):
-            continue  # nothing is elastic, reserved or killed
-        unit = f" ({metric.unit})" if metric.unit else ""
-        values = ["" if value is None else f"{value:,.{metric.decimals}f}" for value in found]
-        table.add_row(f"{metric.title}{unit}", *values)
-    return table
+    figures = {name: run.figures for name, run in runs.items()}
+    return [
+        figures_table(MEASURES, figures),
+        *([queue_figures_table(of_files)] if of_files else []),
+    ]
 
 
 def write_tables(runs: Mapping[str, ShownRun], folder: Path) -> None:

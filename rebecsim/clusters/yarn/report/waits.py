@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.clusters.kit.charts import grid_across
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.records import TURN, Wait
@@ -228,8 +229,7 @@ def waits_figure(runs: Mapping[str, Reasons], heading: str = "") -> Figure:
             axes.barh(place, part, 0.8, left=begin, color=colours[reason])
             begin += part
     plain_axes(axes, "", f"Waited ({name_of_unit})", "")
-    axes.grid(axis="y", visible=False)
-    axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
+    grid_across(axes)
     axes.set_yticks(range(len(sums)), [f"{queue}, {name}" for queue, name in sums])
     for label in axes.get_yticklabels():
         label.set_parse_math(False)

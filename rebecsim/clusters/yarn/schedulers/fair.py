@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import ClassVar, Protocol
 
-from rebecsim.clusters.yarn.configuration import FairPool
+from rebecsim.clusters.kit.fields import settings_of
+from rebecsim.clusters.yarn.configuration import PoolTable
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.schedulers.regular import FairQueue, Regular
 from rebecsim.workloads.container_jobs import ContainerJob
@@ -26,13 +28,22 @@ Share = tuple[float, ...]
 _NEEDY, _SERVED = 0, 1
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a pool should have: keys of `cluster.pools`, which are read for each container."""
+
+    weight: float = 1.0
+    least_memory: int = 0
+    least_cores: int = 0
+
+
 class Shares(Protocol):
     """Says how much someone has of what he should have; less goes first."""
 
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
         """Take a look at the cluster that is shared."""
 
-    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
+    def of(self, memory: int, cores: int, pool: Claim) -> Share:
         """Give the share of who has this memory (MB) and these cores, by the rules of a pool."""
 
 
@@ -42,7 +53,7 @@ class MemoryShares:
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
         pass
 
-    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
+    def of(self, memory: int, cores: int, pool: Claim) -> Share:
         """Give the share by memory."""
         if memory < pool.least_memory:
             return _NEEDY, memory / pool.least_memory
@@ -56,7 +67,7 @@ class DominantShares:
         self._memory = sum(node.size.memory for node in nodes)
         self._cores = sum(node.size.cores for node in nodes)
 
-    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
+    def of(self, memory: int, cores: int, pool: Claim) -> Share:
         """Give the share by the dominant resource."""
         # parts of the cluster over their common denominator: whole numbers, so that equal is equal
         parts = memory * self._cores, cores * self._memory
@@ -70,8 +81,8 @@ class DominantShares:
         return _SERVED, parts[dominant] / pool.weight, parts[1 - dominant] / pool.weight
 
 
-_ALIKE = FairPool("")
-"""What all applications of a pool are to each other."""
+_ALIKE = Claim()
+"""A pool of which nothing is said; what all applications of a pool are to each other."""
 
 _DEFAULT = "default"
 
@@ -84,11 +95,12 @@ def pool_of(job: ContainerJob) -> str:
 class _Members(FairQueue):
     """The applications of a pool that wait, and what all of its applications have."""
 
-    __slots__ = ("_shares", "cores", "memory", "place", "pool")
+    __slots__ = ("_shares", "cores", "memory", "name", "place", "pool")
 
-    def __init__(self, pool: FairPool, shares: Shares) -> None:
+    def __init__(self, name: str, pool: Claim, shares: Shares) -> None:
         super().__init__()
         self._shares = shares
+        self.name = name
         self.pool = pool
         self.memory = self.cores = 0
         self.place: tuple[Share, str, _Members] | None = None
@@ -104,9 +116,11 @@ class _Members(FairQueue):
 class PoolQueue:
     """Pools by their shares, then names; in a pool applications by theirs, start, then number."""
 
-    def __init__(self, shares: Shares, pools: Iterable[FairPool]) -> None:
+    def __init__(self, shares: Shares, pools: Iterable[PoolTable]) -> None:
         self._shares = shares
-        self._members = {pool.name: _Members(pool, shares) for pool in pools}
+        self._members = {
+            pool.name: _Members(pool.name, settings_of(Claim, pool, {}), shares) for pool in pools
+        }
         self._known: dict[Application, tuple[int, int]] = {}
         self._order: list[tuple[Share, str, _Members]] = []
 
@@ -134,7 +148,7 @@ class PoolQueue:
         name = pool_of(application.job)
         found = self._members.get(name)
         if found is None:
-            found = self._members[name] = _Members(FairPool(name), self._shares)
+            found = self._members[name] = _Members(name, _ALIKE, self._shares)
         return found
 
     def _count(self, application: Application, members: _Members) -> None:
@@ -148,7 +162,7 @@ class PoolQueue:
             members.place = None
         if members.ranks:
             share = self._shares.of(members.memory, members.cores, members.pool)
-            members.place = share, members.pool.name, members
+            members.place = share, members.name, members
             insort(self._order, members.place)
 
 

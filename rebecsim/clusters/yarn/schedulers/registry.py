@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rebecsim.clusters.kit.plugins import Registry
+from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 from rebecsim.clusters.yarn.schedulers.elastic import Greedy, Peek, RaceInLockstep, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
 from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut, ShortestRemaining
@@ -13,26 +13,12 @@ from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 
 
 @dataclass(frozen=True, slots=True)
-class YarnScheduler:
-    """A way to share the containers of a cluster.
+class YarnScheduler(NamedPolicy):
+    """A way to share the containers of a cluster."""
 
-    Attributes:
-        name: what commands and scenarios call it.
-        title: the name in words.
-        description: the rule in one line.
-        scheduler: what does it.
-    """
-
-    name: str
-    title: str
-    description: str
     scheduler: type[ContainerScheduler]
+    """What does it."""
 
-
-yarn_schedulers: Registry[YarnScheduler] = Registry("YARN scheduler")
-
-SCHEDULERS = yarn_schedulers.entries
-"""The schedulers by name, in the order of tables and charts; plug-ins come last."""
 
 BUILTIN_YARN_SCHEDULERS = (
     YarnScheduler(
@@ -90,8 +76,7 @@ BUILTIN_YARN_SCHEDULERS = (
         DominantFair,
     ),
 )
-for _policy in BUILTIN_YARN_SCHEDULERS:
-    yarn_schedulers.add(_policy.name, _policy)
-
+yarn_schedulers: Registry[YarnScheduler] = Registry("YARN scheduler", BUILTIN_YARN_SCHEDULERS)
+SCHEDULERS = yarn_schedulers.entries
 yarn_scheduler = yarn_schedulers.find
 """Return the scheduler of a name. Raises UnknownNameError when there is none."""
