@@ -398,7 +398,7 @@ def _initial_parameters(
     """The parameters of `initial`; none where the arguments do not fit, which is reported."""
     before = len(findings.diagnostics)
     checker = ExpressionChecker(findings, Body("constant", "main"))
-    checker.calls.arguments(node, server.tree, server.owner, scope)
+    checker.arguments(node, server.tree, server.owner, scope)
     return server.tree.parameters if len(findings.diagnostics) == before else ()
 
 
