@@ -267,11 +267,11 @@ class Conductor:
         A message that is being served still takes its place.
         """
         serving = self._serving
-        for place, (bag, kept, *_) in enumerate(view.kept):
+        for place, (receiver, kept, *_) in enumerate(view.kept):
             self._sequence = sequence = self._sequence + 1
             message = (kept[0], kept[1], sequence, kept[3], kept[4], kept[5], kept[6])
             try:
-                bag.admit(message, bag.owner._index in serving)
+                receiver._bag.put(message, receiver._index in serving)
             except QueueOverflowError as error:
                 return error, place
         return None
@@ -300,7 +300,7 @@ class Conductor:
         following = None
         if self._finishing is None:
             for outgoing in sent:
-                other = outgoing[0].owner
+                other = outgoing[0]
                 index = other._index
                 if index not in serving and index not in waiting and turns.is_due(other):
                     waiting[index] = other
