@@ -58,7 +58,7 @@ from rebecsim.native.loops.simulation import (
     Work,
     run_replications,
 )
-from rebecsim.simulation.simulator import OUTCOMES, Order, RunResult
+from rebecsim.simulation.simulator import OUTCOMES, RANDOM, MessageOrder, RunResult
 from rebecsim.simulation.trace import Event, changes
 
 _MARK = b"rebecsim model 1\n"
@@ -176,12 +176,6 @@ def _model_of(code: CodeType) -> Model:
     return model
 
 
-_ORDERS = {
-    "random": First.ANY,
-    "updates-first": First.RANKED,
-    "ticks-first": First.RANKED,
-    "fifo": First.FIFO,
-}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
 _INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice
 _MOST_STEPS = np.iinfo(np.int64).max
@@ -228,24 +222,22 @@ def run_native(
     until: int | None,
     max_steps: int | None = None,
     choice_law: ChoiceLaw = "fair",
-    order: Order = "random",
-    tick: str = "",
+    order: MessageOrder = RANDOM,
     observed: Sequence[int] = (),
     trace: bool = False,
     at_one_time: int = MOST_AT_ONE_TIME,
 ) -> NativeRuns:
     """Run replications; `observed` are the cells of the variables to read when a run is over.
 
-    `tick` names the message server that passes time, for the orders that go by it. The trace is
-    that of the last replication. Raises NotNativeError if the model cannot be compiled and
-    EndlessError for a message server that does not end.
+    The trace is that of the last replication. Raises NotNativeError if the model cannot be compiled
+    and EndlessError for a message server that does not end.
     """
     require_compiled(native)
     settings = np.array(
         [
-            _ORDERS[order],
-            order == "ticks-first",
-            order == "fifo" or choice_law != "rmc",
+            _first(order),
+            bool(order.first),
+            order.is_fifo or choice_law != "rmc",
             native.model.uses_global_priority,
             native.model.core,
             replications.start,
@@ -261,7 +253,7 @@ def run_native(
     assert len(settings) == SETTINGS
     model = SimulatedModel(
         servers=native.servers,
-        ranks=_ticks(native, tick),
+        ranks=_ranks(native, order.first or order.last),
         params=native.params,
         cells=native.cells,
         messages=native.bags,
@@ -331,12 +323,18 @@ def _results(
     )
 
 
-def _ticks(native: NativeModel, tick: str) -> Integers:
-    """Give 1 for the message servers that pass time, by class and number."""
+def _first(order: MessageOrder) -> First:
+    if order.is_fifo:
+        return First.FIFO
+    return First.ANY if order == RANDOM else First.RANKED
+
+
+def _ranks(native: NativeModel, name: str) -> Integers:
+    """Give 1 for the message servers of a name, by class and number, and 0 for all others."""
     ranks = np.zeros(native.servers.shape[:2], np.int64)
-    for place, name in enumerate(native.source.cells):
-        for server in native.checked.classes[name].servers:
-            ranks[place, server.number] = server.name == tick
+    for place, owner in enumerate(native.source.cells):
+        for server in native.checked.classes[owner].servers:
+            ranks[place, server.number] = server.name == name
     return ranks
 
 
@@ -345,7 +343,7 @@ def simulate_native(
     *,
     key: tuple[int, int],
     choice_law: ChoiceLaw = "fair",
-    order: Order = "random",
+    order: MessageOrder = RANDOM,
     until: int | None = None,
     max_steps: int | None = None,
     at_one_time: int = MOST_AT_ONE_TIME,

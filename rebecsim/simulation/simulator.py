@@ -3,10 +3,6 @@
 A run with a trace is run again, to check that the same choices give the same run. Message servers
 of a model in Python that draw random numbers, read a clock or use a global that something else
 changes do not do the same again, and what is shown of them is true only once.
-
-Nobody decides which message of one time unit goes first in a distributed system: results that
-depend on it say something about the race and not about the policy. The orders other than `random`
-show how far it matters, by resolving every race between a tick and the rest in one way.
 """
 
 from __future__ import annotations
@@ -338,33 +334,43 @@ def simulate_traced(
     return result
 
 
-Order = Literal["random", "updates-first", "ticks-first", "fifo"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+@dataclass(frozen=True)
+class MessageOrder:
+    """Which goes first of the messages that may be served at the same time.
 
-
-def scheduler_for(order: Order, tick: str, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
-    """Make the scheduler of an order; `tick` names the message server that passes time.
-
-    random: every order is equally likely. updates-first: a tick is served when nothing else is
-    left at its time. ticks-first: a tick is served before everything else. fifo: in the order of
-    sending. Values of choices are drawn at random in all of them, from the same streams.
+    Attributes:
+        is_fifo: the one that was sent first; otherwise one is drawn.
+        first: the message server whose messages go before all others; empty: there is none.
+        last: the message server whose messages go after all others; empty: there is none.
     """
 
-    def is_tick(message: Message) -> int:
-        return message.server.name == tick
+    is_fifo: bool = False
+    first: str = ""
+    last: str = ""
 
-    def is_no_tick(message: Message) -> int:
-        return message.server.name != tick
+    def rank(self, message: Message) -> int:
+        """Give the rank of a message; the lowest one goes first."""
+        name = message.server.name
+        return (name == self.last) - (name == self.first)
 
-    match order:
-        case "random":
-            return RandomScheduler(streams, choice_law)
-        case "updates-first":
-            return RankedScheduler(streams, choice_law, is_tick)
-        case "ticks-first":
-            return RankedScheduler(streams, choice_law, is_no_tick)
-        case "fifo":
-            return FifoScheduler(RandomValues(streams, choice_law))
+
+RANDOM = MessageOrder()
+"""Every order is equally likely."""
+
+FIFO = MessageOrder(is_fifo=True)
+"""Messages are served in the order of sending."""
+
+
+def scheduler_for(order: MessageOrder, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
+    """Make the scheduler of an order.
+
+    Values of choices are drawn at random in all of them, from the same streams.
+    """
+    if order.is_fifo:
+        return FifoScheduler(RandomValues(streams, choice_law))
+    if order == RANDOM:
+        return RandomScheduler(streams, choice_law)
+    return RankedScheduler(streams, choice_law, order.rank)
 
 
 def make_scheduler(
@@ -372,9 +378,7 @@ def make_scheduler(
 ) -> Recorder:
     """Make a scheduler that records its choices; `seed` is where its random numbers start."""
     streams = Streams(key_of(seed), replication=0)
-    if kind == "fifo":
-        return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
-    return Recorder(RandomScheduler(streams, choice_law))
+    return Recorder(scheduler_for(FIFO if kind == "fifo" else RANDOM, streams, choice_law))
 
 
 def save_run(path: Path, run: Run) -> None:
