@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.lang.messages import MESSAGES, WARNINGS
@@ -73,23 +73,9 @@ class Diagnostic:
 class RebecaError(UserError):
     """A model or property file is wrong; `diagnostics` holds every mistake that was found."""
 
-    def __init__(
-        self,
-        message: str,
-        span: Span,
-        hint: str | None = None,
-        source_line: str | None = None,
-    ) -> None:
-        super().__init__(message, span, hint, source_line)
-        self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message, span, hint, source_line),)
-
-    @classmethod
-    def of(cls, diagnostics: Sequence[Diagnostic]) -> Self:
-        """The error that reports these mistakes (at least one) in their order."""
-        first = diagnostics[0]
-        error = cls(first.message, first.span, first.hint, first.source_line)
-        error.diagnostics = tuple(diagnostics)
-        return error
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = tuple(diagnostics)
 
     @property
     def message(self) -> str:
@@ -137,7 +123,7 @@ def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object
 
 def syntax_error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
     """The exception for a mistake that the grammar itself lets pass."""
-    return RebecaSyntaxError.of([diagnose(code, span, **values)])
+    return RebecaSyntaxError([diagnose(code, span, **values)])
 
 
 def in_order(found: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -99,7 +99,6 @@ def shares_of(
 
 
 EndAlgorithm = Literal["printed", "refined"]
-END_ALGORITHMS: tuple[EndAlgorithm, ...] = get_args(EndAlgorithm)
 
 
 @dataclass(frozen=True, kw_only=True)

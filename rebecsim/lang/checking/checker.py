@@ -444,7 +444,7 @@ def check_model(
         check_bodies(findings, checked, env)
     instances = check_main(findings, tree, env)
     if findings.diagnostics:
-        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
+        raise RebecaCheckError(in_order(findings.diagnostics, source))
     number_choice_sites(findings)
     servers = [server for checked in findings.classes.values() for server in checked.servers]
     return CheckedModel(
