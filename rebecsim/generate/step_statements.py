@@ -369,24 +369,15 @@ class StepBodyWriter(BodyWriter):
             self.fallible = True
         super()._loop_body(body, update)
 
-    def _while(
-        self,
-        condition: syntax.Expression | None,
-        node: syntax.While | syntax.For,
-        body: syntax.Statement,
-        update: tuple[syntax.Expression, ...],
-    ) -> None:
-        shown = "True" if condition is None else self._expressions.text(condition)
+    def _loop_head(self, condition: str, node: syntax.While | syntax.For) -> None:
         self._unbounded = node
         if not self._expressions.fallible:
-            self._write(f"while {shown}:", node)
-            self._loop_body(body, update)
+            super()._loop_head(condition, node)
             return
         self._write("while True:", node)
         with self._indented():
-            self._write(f"if not ({self._settled(shown, 'test', node)}):", node)
+            self._write(f"if not ({self._settled(condition, 'test', node)}):", node)
             self._write("    break")
-        self._loop_body(body, update)
 
 
 def _elements(node: syntax.Initial) -> Iterator[syntax.Expression]:

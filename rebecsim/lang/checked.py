@@ -114,6 +114,13 @@ class CheckedInstance:
     tree: syntax.Instance
 
 
+BY_NODE = (
+    *("types", "symbols", "constants", "choice_sites", "declared_types"),
+    "super_constructors",
+)
+"""What a checked model says of nodes of its tree, which it finds by their identity."""
+
+
 @dataclass(frozen=True)
 class CheckedModel:
     """A model that has passed the checker. Build it with `rebecsim.lang.check_model`."""

@@ -33,7 +33,7 @@ from rebecsim.actors.watchdog import EndlessError
 from rebecsim.cache import KEPT_MODELS, kept_file, read_kept, write_kept
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax, walk
-from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.checked import BY_NODE, CheckedModel
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS, Ended, First
 from rebecsim.native.layout import (
@@ -68,15 +68,6 @@ _PACKAGES = (
 )
 _TEMPLATES = "rebecsim.templates"
 _MADE_AGAIN = frozenset({"model", "checked", "step"})
-_BY_NODE = (
-    "types",
-    "symbols",
-    "constants",
-    "choice_sites",
-    "declared_types",
-    "super_constructors",
-)
-"""What a checked model says of nodes of its tree, which it finds by their identity."""
 
 
 def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> NativeModel:
@@ -116,7 +107,7 @@ def _read(path: Path | None) -> NativeModel | None:
     tree, tables, code, laid_out = pickle.loads(zlib.decompress(payload))  # noqa: S301
     found: dict[str, Any] = {
         name: {id(node): value for node, value in pairs}
-        for name, pairs in zip(_BY_NODE, tables, strict=True)
+        for name, pairs in zip(BY_NODE, tables, strict=True)
     }
     return NativeModel(
         model=_model_of(marshal.loads(code)),
@@ -132,13 +123,12 @@ def _write(path: Path, native: NativeModel, file: str) -> None:
     checked = native.checked
     nodes = {id(node): node for node in walk(checked.tree)}
     tables = [
-        [(nodes[node], value) for node, value in getattr(checked, name).items()]
-        for name in _BY_NODE
+        [(nodes[node], value) for node, value in getattr(checked, name).items()] for name in BY_NODE
     ]
     tree = {
         each.name: getattr(checked, each.name)
         for each in fields(checked)
-        if each.name not in _BY_NODE
+        if each.name not in BY_NODE
     }
     laid_out = {
         each.name: getattr(native, each.name)

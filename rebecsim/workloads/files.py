@@ -67,6 +67,14 @@ def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
         yield line, rest
 
 
+def text_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """Read the lines of a file that are not blank, each with its number; else as `whole_lines`."""
+    for first, piece in whole_lines(path, longest):
+        for number, line in enumerate(piece.decode("utf-8", "replace").split("\n"), start=first):
+            if line.strip():
+                yield number, line
+
+
 def whole_text(path: Path) -> bytes:
     """Read a file, gzip or plain, at once.
 

@@ -15,6 +15,7 @@ from typing import cast
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
+    BY_NODE,
     CheckedClass,
     CheckedInstance,
     CheckedModel,
@@ -456,15 +457,10 @@ def check_model(
         instances,
         any(server.global_priority is not None for server in servers),
         source,
-        findings.types,
-        findings.symbols,
-        findings.constants,
-        findings.choice_sites,
-        findings.declared_types,
-        findings.super_constructors,
-        frozenset(findings.open_ends),
-        frozenset(findings.functions),
-        tuple(in_order(findings.warnings, source)),
+        open_ends=frozenset(findings.open_ends),
+        functions=frozenset(findings.functions),
+        warnings=tuple(in_order(findings.warnings, source)),
+        **{name: getattr(findings, name) for name in BY_NODE},
     )
 
 
