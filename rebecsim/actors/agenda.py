@@ -281,7 +281,7 @@ class AllDue(Agenda):
                 self.note(rebec)
 
     def _due(self) -> list[int]:
-        """Give those who are due at the first moment, sorted; nobody if there is none."""
+        """Give the indices of the rebecs that are due at the first moment, sorted."""
         moments, noted = self._moments, self._noted
         while moments:
             moment = moments[0]

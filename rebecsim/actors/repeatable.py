@@ -19,7 +19,7 @@ from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import ModelError
 
 _CHANGING = frozenset({"random", "secrets", "time", "datetime", "uuid"})
-"""Modules of which every use gives something else."""
+"""Modules that give something else at every use."""
 
 _MUTATORS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"}

@@ -390,5 +390,5 @@ def _elements(node: syntax.Initial) -> Iterator[syntax.Expression]:
 
 
 def _empty(kind: ArrayType) -> int:
-    """Give the integer that stands for an element that nobody has assigned yet."""
+    """Give the integer that stands for an element before its first assignment."""
     return -1 if isinstance(element_type(kind), RebecType) else 0

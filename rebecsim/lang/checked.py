@@ -175,7 +175,7 @@ class CheckedModel:
         return self.choice_sites[id(node)]
 
     def is_function(self, node: syntax.Call) -> bool:
-        """Whether a call is one of the language: `pow`, `sqrt`, or what is done with timers."""
+        """Whether a call is one of the language: `pow`, `sqrt`, or an operation on a timer."""
         return id(node) in self.functions
 
     def declared_type(self, node: syntax.TypeName) -> Type:
@@ -200,7 +200,7 @@ class CheckedModel:
         return found
 
     def has_open_end(self, body: syntax.Block) -> bool:
-        """Whether a method can end without giving its value, which then nobody uses."""
+        """Whether a method can end without giving its value; no caller uses the value then."""
         return id(body) in self.open_ends
 
     def super_constructor(self, node: syntax.Call) -> syntax.Constructor | None:

@@ -82,16 +82,6 @@ class RebecaError(UserError):
         """The message of the first mistake."""
         return self.diagnostics[0].message
 
-    @property
-    def span(self) -> Span:
-        """Where the first mistake is."""
-        return self.diagnostics[0].span
-
-    @property
-    def hint(self) -> str | None:
-        """What to do about the first mistake."""
-        return self.diagnostics[0].hint
-
     def __str__(self) -> str:
         """Print the mistakes, the first ones if there are many."""
         lines = [str(diagnostic) for diagnostic in self.diagnostics[:MOST_SHOWN]]

@@ -25,10 +25,7 @@ from rebecsim.actors.violations import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served
 from rebecsim.simulation import Event, Tracer
-
-_SHORT_RUNS = (1, 2)
-"""Messages that are served again before the whole run: a global of a model in Python that is back
-at its first value after the run is not after these."""
+from rebecsim.simulation.simulator import SHORT_RUNS
 
 
 class NotAllowedError(UserError):
@@ -200,7 +197,7 @@ def check_log(model: Model, log: Log) -> Checked:
         if log.ending == ending and not log.served:
             return Checked(None, Run(()))
         raise NotAllowedError(f"a constructor ends with {_shown(violation)}") from violation
-    for length in _SHORT_RUNS:
+    for length in SHORT_RUNS:
         beginning = Checker(model)
         for entry in log.served[:length]:
             beginning.take(entry)

@@ -39,7 +39,7 @@ class Turns:
     """Rebecs that are due at the same time serve at the same time.
 
     That is a run of the semantics, in the order in which they end: rebecs share nothing, whatever
-    is sent arrives at the time of the others or later, and so takes the turn from nobody. Without
+    is sent arrives at the time of the others or later, so no rebec loses its turn. Without
     priorities, that is; see `SequentialTurns`.
     """
 
@@ -64,7 +64,7 @@ class Turns:
         return False
 
     def upcoming(self) -> int | None:
-        """Give the time to move on to, now that nobody is serving; None without any message."""
+        """Give the time to move on to, when no rebec is serving; None without any message."""
         heap = self._heap
         while heap and self._noted[heap[0][1]] != heap[0][0]:
             heappop(heap)  # its rebec has had an earlier turn since
@@ -96,7 +96,7 @@ class SequentialTurns(Turns):
     """
 
     def is_due(self, rebec: Rebec) -> bool:
-        """Give no turn: who is next is looked up when nobody is serving."""
+        """Give no turn: `move_to` looks for the next rebec when none is serving."""
         return False
 
     def upcoming(self) -> int | None:

@@ -84,7 +84,7 @@ class RebecActor(pykka.ThreadingActor):
 
 
 _LOOK_EVERY = 0.02  # seconds between two looks at what has happened
-_LOOK_UNWATCHED = 0.1  # the same when nobody watches, which leaves the threads more time
+_LOOK_UNWATCHED = 0.1  # the same without a watcher, which leaves the threads more time
 _GRACE = 1.0  # seconds for a thread to end before it is stopped, and again after that
 
 _INTERRUPTED = Ending("interrupted")

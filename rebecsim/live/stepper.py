@@ -223,7 +223,7 @@ class Stepper:
     # --- forward and back ----------------------------------------------------------------------
 
     def take(self, alternative: Alternative) -> None:
-        """Go on with one of the alternatives of `turns`."""
+        """Take one of the alternatives of `turns`."""
         self.follow((alternative.ordinal,))
 
     def follow(self, ordinals: Sequence[int]) -> None:
@@ -344,7 +344,7 @@ class Stepper:
         return self._names.condition(text, "<condition>")
 
     def _hit(self, before: State, enabled: set[str]) -> Breakpoint | None:
-        """Give a breakpoint that the last step has come to."""
+        """Give a breakpoint that the last step has reached."""
         if self._last is not None:
             return None
         new = {_named(turn.step) for turn in self.turns()} - enabled

@@ -55,7 +55,7 @@ class View(System):
     """The system during the message servers of one rebec, which run in one thread.
 
     `choices` and `kept` are what the current one has drawn and sent. `free` is the rebec's time
-    and `before` its variables when it began; nobody else can have changed them since the last.
+    and `before` its variables when it began; no other rebec can have changed them since.
     `read` reads the variables, arrays as copies.
     """
 

@@ -30,8 +30,8 @@ JobGrouping = Literal["job", "bag", "workflow"]
 def bags_of(workload: Workload, gap: int) -> Integers:
     """Give the bag of each job, numbered from 0.
 
-    A bag is the jobs of one user of which each is submitted at most `gap` seconds after the one
-    before it (A. Iosup et al., "The characteristics and performance of groups of jobs in grids",
+    A bag is jobs of one user, each submitted at most `gap` seconds after the one before it
+    (A. Iosup et al., "The characteristics and performance of groups of jobs in grids",
     Euro-Par 2007, section 2).
     """
     order = np.argsort(workload.user, kind="stable")

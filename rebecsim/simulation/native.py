@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model
-from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.cache import KEPT_MODELS, kept_file, read_kept, write_kept
@@ -173,7 +173,7 @@ _MOST_STEPS = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class NativeRuns:
-    """What replications have come to.
+    """The results of some replications.
 
     Attributes:
         ends: outcome (index into `OUTCOMES`), steps and last time of each; shape (runs, 3).
@@ -384,7 +384,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 finished=finished,
                 rebec=view.name,
                 server=view.servers[number][0],
-                sender=views[sender].name if sender >= 0 else NOBODY,
+                sender=views[sender].name if sender >= 0 else INITIAL_SENDER,
                 arrival=arrival,
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),

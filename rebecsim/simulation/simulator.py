@@ -236,9 +236,9 @@ def _traced(system: System, step: Step, tracer: Tracer, deadlines: bool) -> None
         tracer.after(step)
 
 
-_SHORT_RUNS = (1, 2)
-"""Messages of runs that come between: a global that is back at its first value after the whole run
-is not after these."""
+SHORT_RUNS = (1, 2)
+"""Messages of runs that are done again beside the whole one: a global of a model in Python that is
+back at its first value after the whole run is not after these."""
 
 
 def require_repeatable(
@@ -250,7 +250,7 @@ def require_repeatable(
     something else.
     """
     whole = len(events) if most is None else min(most, len(events))
-    between = [length for each in _SHORT_RUNS if each < whole for length in (each, whole)]
+    between = [length for each in SHORT_RUNS if each < whole for length in (each, whole)]
     for length in (whole, *between):
         tracer = Tracer()
         difference = "it serves another message"
@@ -399,7 +399,7 @@ def replaying_scheduler(run: Run) -> Recorder:
 def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
     """Do a run again, and give the variables that it ends with: rebec -> name -> value.
 
-    Raises ReplayError for a model that cannot do it, or of which a message is wrong in it.
+    Raises ReplayError for a model that cannot do it, and for a run that ends in a violation.
     """
     messages = sum(choice.kind == "step" for choice in run.choices)
     result = simulate(model, replaying_scheduler(run), max_steps=messages)

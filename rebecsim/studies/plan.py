@@ -180,7 +180,7 @@ class Plan:
 
     @cached_property
     def swept(self) -> SweptStudy:
-        """What the values of the sweep come to."""
+        """The study under the values of the sweep."""
         return SweptStudy(self.study, self.scenario)
 
     @property

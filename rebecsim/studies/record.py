@@ -1,7 +1,7 @@
 """The record of a run, `run.json`: scenario, versions, start, and its columns.
 
-It is validated before it is used: types, sizes and finite numbers. A record may come from somebody
-else, so every reader relies on this check. Unknown keys pass: later versions may have added them.
+It is validated before it is used: types, sizes and finite numbers. Another user may have sent
+it, so every reader relies on this check. Unknown keys pass: later versions may have added them.
 
 Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
 results without the kind of the scenario or its plug-in: cells, columns and measures. Readers ignore

@@ -54,7 +54,7 @@ class StoredRun:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """What was run, as the record has it: whoever made it need not be there."""
+        """What was run, as the record has it; its kind need not be installed."""
         return dict(self.record["scenario"])
 
     @property

@@ -116,7 +116,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 class _Bounded:
-    """A file, unpacked, of which no more is read than a limit says."""
+    """A file, unpacked, that is read up to a limit."""
 
     def __init__(self, path: Path, file: _Readable, limit: Limit) -> None:
         self._path, self._file, self._limit = path, file, limit

@@ -340,7 +340,7 @@ def _job(number: int, row: Sequence[int], like_dss: bool) -> ContainerJob:
 
 
 class _ColumnNumbers:
-    """Random numbers of which each column has its own."""
+    """Random numbers, with a stream of its own for each column."""
 
     def __init__(self, seed: int) -> None:
         self._columns = np.random.SeedSequence(seed).spawn(len(fields(TraceModel)) - 1)

@@ -25,7 +25,7 @@ from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, Fields, Tas
 from rebecsim.workloads.files import WorkloadError
 
 DEFAULT_MEMORY = 1024
-"""MB of a container of which nothing is said."""
+"""MB of a container whose memory the trace does not give."""
 
 _DURATIONS = ("container.duration.ms", "duration.ms")
 _TIMES = ("container.start.ms", "container.end.ms")

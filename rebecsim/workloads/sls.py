@@ -169,7 +169,7 @@ def _require_sls(fields: Fields) -> None:
 
 
 def _named(fields: Fields) -> Fields:
-    """Say of which job the fields are, in errors."""
+    """Name the job of the fields, for errors."""
     dss = _is_dss(fields)
     if not dss and "job.id" not in fields.values:
         return fields

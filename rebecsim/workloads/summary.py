@@ -220,7 +220,7 @@ def _distributions(jobs: Sequence[ContainerJob], gaps: NDArray[Any]) -> list[Dis
 def _weighted_distribution(
     name: str, unit: str, values: NDArray[Any], weights: NDArray[Any] | None
 ) -> Distribution:
-    """Describe values, each of which stands for as many as its weight says."""
+    """Describe values, each counted as often as its weight says."""
     weights = np.ones(len(values)) if weights is None else weights
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])

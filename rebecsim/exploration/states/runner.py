@@ -29,7 +29,7 @@ from rebecsim.actors import (
     Violation,
     serve,
 )
-from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.system import refuse_attributes
 from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
 from rebecsim.exploration.states.rebec_states import (
@@ -434,7 +434,7 @@ class Runner:
 
     def name_of(self, position: int) -> str:
         """Name a rebec by its position, or the sender of initial messages."""
-        return NOBODY if position == NO_SENDER else str(self.rebecs[position])
+        return INITIAL_SENDER if position == NO_SENDER else str(self.rebecs[position])
 
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
         deadline = message.deadline

@@ -25,7 +25,6 @@ from rebecsim.lang.errors import syntax_error
 from rebecsim.lang.notation import (
     BINARY_PRECEDENCE,
     INSTANCE_OF,
-    character_value,
     float_value,
     integer_value,
     text_value,
@@ -423,7 +422,7 @@ class TreeBuilder:
             value = float_value(str(token), span)
             return syntax.FloatLiteral(value, token[-1] in "fF", span=span)
         if token.type == "CHARACTER":
-            return syntax.IntLiteral(character_value(str(token), span), span=span)
+            return syntax.IntLiteral(ord(text_value(str(token), span)), span=span)
         if token == "null":
             return syntax.NullLiteral(span=span)
         return syntax.BoolLiteral(token == "true", span=span)
