@@ -48,15 +48,6 @@ from rebecsim.lang.types import (
 )
 from rebecsim.trust import is_program
 
-_KINDS = {
-    "int": "Int",
-    "short": "Short",
-    "byte": "Byte",
-    "boolean": "Boolean",
-    "float": "Float",
-    "double": "Double",
-    "Timer": "Timer",
-}
 _PYTHON_TYPES = {
     "int": "int",
     "short": "int",
@@ -331,7 +322,7 @@ def _kind(kind: Type) -> str:
         case ArrayType(element, length):
             return f"{_kind(element)}[{length}]"
         case PrimitiveType(name):
-            return _KINDS[name]
+            return name.capitalize()  # as `rebecsim.actors` calls it
     return "Reference"
 
 

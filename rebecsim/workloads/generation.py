@@ -33,7 +33,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import log2
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,11 +248,7 @@ DrawnAs = Literal["uniform", "exponential", "constant"]
 _MEMORY_STEP = 100
 _DSS_HOST = "/default-rack/node2354434"
 _DSS_END = 200_000
-_SHAPES: dict[str, DrawnAs] = {
-    "uniform": "uniform",
-    "exponential": "exponential",
-    "constant": "constant",
-}
+_SHAPES: dict[str, DrawnAs] = {each: each for each in get_args(DrawnAs)}
 _TEXT = re.compile(r"([^:]*):(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
 
 
