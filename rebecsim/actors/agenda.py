@@ -1,4 +1,4 @@
-"""Find the next step as `rebecsim.actors.semantics` and a scheduler say, without asking all.
+"""Find the next step that `rebecsim.actors.semantics` allows, without looking at all rebecs.
 
 The cost of a step grows neither with the rebecs that there are nor with those that are due. What
 is noted of a rebec is its *moment*, its next time and its urgency in one number, of which the

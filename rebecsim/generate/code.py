@@ -1,4 +1,4 @@
-"""Pieces of Python code, with the range of their values, and the names in it.
+"""Write pieces of Python code, with the range of their values, and choose the names in them.
 
 Sums, differences and products may be computed in Python's unbounded integers and wrapped when the
 value is used: they agree modulo 2**32. So each piece of code carries the range of its value, or

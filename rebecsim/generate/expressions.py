@@ -1,4 +1,4 @@
-"""Rebeca expressions as Python expressions with the same value, wrapping included."""
+"""Write Rebeca expressions as Python expressions with the same value, wrapping included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebeca statements as lines of Python."""
+"""Write Rebeca statements as lines of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebeca statements over flat cells, for compiled code, which raises no exceptions.
+"""Write Rebeca statements over flat cells, for compiled code, which raises no exceptions.
 
 A statement that can fail is evaluated into locals first, then `ctx[FAILED]` is looked at, and only
 then something is assigned: the state of a failure is the one before the statement.

@@ -1,4 +1,4 @@
-"""The language: reading, checking and printing Timed Rebeca and Core Rebeca models.
+"""Read, check and print Timed Rebeca and Core Rebeca models.
 
 * `read_source`, `parse_model`, `parse_expression`: from a file to its text, from text to a tree
 * `check_model`, `check_source`, `check_file`: from a tree, text or file to a `CheckedModel`

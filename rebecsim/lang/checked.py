@@ -1,4 +1,4 @@
-"""The result of checking a model: the meaning of every name and the type of every expression.
+"""Hold what the checker knows of a model: the meaning of each name, the type of each expression.
 
 The checker leaves the syntax tree as it is and answers questions about its nodes, in the manner
 of a type checker's side tables. Code generators read the tree and ask here.

@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong in a model or property file, where, and what to do.
+"""Say what is wrong in a model or property file, where, and what to do.
 
 Every message has a code and a template in `rebecsim.lang.messages`; `diagnose` is the only way
 the package makes one, so that no message escapes the table of errors in the tests.

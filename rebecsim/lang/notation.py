@@ -1,4 +1,4 @@
-"""How numbers, texts and operators are written, for the parser and the printer."""
+"""Read and write numbers, texts and operators, for the parser and the printer."""
 
 from __future__ import annotations
 

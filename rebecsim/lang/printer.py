@@ -1,4 +1,4 @@
-"""Writing a syntax tree as text, in one canonical form.
+"""Write a syntax tree as text, in one canonical form.
 
 The law: what is printed reads as the same tree. It holds for every tree that the parser gives.
 """

@@ -1,4 +1,4 @@
-"""Property files: their tree, reading, and checking against a model.
+"""Read property files and check them against a model.
 
 Single expressions from a user are read and checked as in property files.
 """

@@ -1,4 +1,4 @@
-"""Gives rebecs their turns and takes over what they did, one lock around all of it.
+"""Give rebecs their turns and put into effect what they did, under one lock.
 
 Whose turn it is in model time follows the rules of `rebecsim.actors.semantics`; `Turns` knows of
 neither threads nor real time.

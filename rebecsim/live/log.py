@@ -1,4 +1,4 @@
-"""The log of a live run: every message served, what it sent, how the run ended, how late it was.
+"""Log a live run: each message served, what it sent, how late it was, how the run ended.
 
 Scheduling jitter is reported, not hidden.
 """

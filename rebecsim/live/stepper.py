@@ -1,4 +1,4 @@
-"""A run steered by a person: one transition at a time, and back again.
+"""Step through a model by hand: one transition at a time, and back again.
 
 The transitions are those of `rebecsim.exploration`; nothing is decided here but what a person asks
 for, and what is drawn at random when a run goes on by itself.

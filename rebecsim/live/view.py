@@ -1,4 +1,4 @@
-"""The system as one rebec's thread sees it, and what a message server leaves behind.
+"""Give each rebec's thread its own view of the system, and record what a message server did.
 
 Message servers of several rebecs run at the same time. Each has a `System` of its own to run in,
 so that `rebecsim.actors.serve` is used as it is. What it sends is kept back until it has ended; the

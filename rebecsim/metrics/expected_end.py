@@ -1,4 +1,4 @@
-"""Expected end times: when a user's jobs would end if they had a fixed share to themselves.
+"""Compute when a user's jobs would end if they had a fixed share to themselves.
 
 S. Toth and D. Klusacek, "User-Aware Metrics for Measuring Quality of Parallel Job Schedules"
 (JSSPP 2014), section 3.2, Algorithm 1: a user's jobs are poured, in the order of arrival, into a

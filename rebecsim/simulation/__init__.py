@@ -1,4 +1,4 @@
-"""Running models: one run, its trace, many runs.
+"""Run models: once, with a trace, or many times.
 
 `simulate` runs a model once and gives a `RunResult` with one of the `OUTCOMES`; a `Tracer` collects
 its `Event`s. `python_batch` and `native_batch` do many seeded `Runs` on an engine, in a

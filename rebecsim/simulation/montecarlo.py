@@ -1,4 +1,4 @@
-"""Many runs of one model, each with random streams of its own, also in worker processes.
+"""Run one model many times, each with random streams of its own, also in worker processes.
 
 A worker reads, checks and lays out a model once for all tasks of a cell that come one after the
 other. A model whose step lies compiled on disk is kept there laid out as well, and is not even

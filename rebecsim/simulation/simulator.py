@@ -1,4 +1,4 @@
-"""One run of a model: steps picked by a scheduler until something ends it.
+"""Run a model once: a scheduler picks steps until something ends the run.
 
 A run with a trace is run again, to check that the same choices give the same run. Message servers
 of a model in Python that draw random numbers, read a clock or use a global that something else

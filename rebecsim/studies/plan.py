@@ -1,4 +1,4 @@
-"""Plans: the cells of a scenario, also one with swept keys, and how to prepare and run them."""
+"""Lay out the cells of a scenario, also one with swept keys, for the runs."""
 
 from __future__ import annotations
 

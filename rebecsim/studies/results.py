@@ -1,4 +1,4 @@
-"""The results of a run on disk: one directory, one Parquet part for each cell.
+"""Keep the results of a run on disk: one directory, one Parquet part for each cell.
 
 Paired moments are computed from the parts in bounded memory.
 

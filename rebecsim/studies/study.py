@@ -154,13 +154,13 @@ class Study(ABC):
     """A kind of cluster. Instances have no state and are pickled."""
 
     kind: ClassVar[str]
-    """What scenario files say."""
+    """Its name in scenario files."""
 
     question: ClassVar[str] = ""
     """What its scenarios ask, as the heading of a list of them; empty: its name is the heading."""
 
     scenario: ClassVar[type[StudyScenario]]
-    """What scenario files hold."""
+    """The class of its scenarios."""
 
     compared: ClassVar[Compared] = POLICIES
     """What cells are compared by, as reports call it."""
@@ -195,7 +195,7 @@ class Study(ABC):
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = ()
     """What differences of two runs show beyond cells: each gives things that `rich` can print."""
 
-    # --- what every kind says ------------------------------------------------------------------
+    # --- what every kind defines ---------------------------------------------------------------
 
     @abstractmethod
     def cells(self, scenario: Any, folder: Path) -> Iterable[PlannedCell]:
@@ -209,7 +209,7 @@ class Study(ABC):
     def measures(self, scenario: Any) -> tuple[Metric, ...]:
         """Give the figures that policies are compared by, the most important one first."""
 
-    # --- what some say -------------------------------------------------------------------------
+    # --- what some kinds define ----------------------------------------------------------------
 
     def comparison(self, scenario: Any) -> ComparisonRules:
         """Say how cells are compared; every two policies, pooled, without this."""

@@ -1,4 +1,4 @@
-"""Container jobs, as traces of YARN clusters have them, and the fields that they are read from."""
+"""Define the container jobs of YARN traces, and read the fields of their files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workload files: plain or compressed, read in bounded pieces, written whole.
+"""Read workload files, plain or compressed, in bounded pieces, and write them whole.
 
 JSON values may follow each other without commas, as in YARN traces.
 """

@@ -1,4 +1,4 @@
-"""Synthetic workloads: after Lublin and Feitelson, by resampling a log, and of container jobs.
+"""Generate workloads: after Lublin and Feitelson, by resampling a log, and of container jobs.
 
 U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
 characteristics of rigid jobs", JPDC 63(11), 2003. The parameters are those that the authors give

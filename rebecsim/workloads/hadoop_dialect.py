@@ -1,4 +1,4 @@
-"""Tasks as Hadoop's own simulator has them: containers, each with its times, or some alike.
+"""Read and write tasks as Hadoop's own simulator does: one container each, or several alike.
 
 How long a container runs is said by `container.duration.ms`, or `duration.ms`, or by
 `container.start.ms` and `container.end.ms`; the first of them that is there counts. When it

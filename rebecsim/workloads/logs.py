@@ -1,4 +1,4 @@
-"""Logs of batch machines in any format, the schedules in them, and exports as CSV or Parquet."""
+"""Read logs of batch machines and their schedules, and export them as CSV or Parquet."""
 
 from __future__ import annotations
 

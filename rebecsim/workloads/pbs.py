@@ -1,4 +1,4 @@
-"""Accounting logs of PBS and Torque: reader.
+"""Read accounting logs of PBS and Torque.
 
 A log has a record a line, `MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE KEY=VALUE ...`. Records of type E,
 of jobs that have ended, say all that a job of a workload has; the others are passed over.

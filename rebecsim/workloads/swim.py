@@ -1,4 +1,4 @@
-"""Traces of SWIM: MapReduce jobs by the bytes that they move, as jobs of containers by a rule.
+"""Read traces of SWIM, MapReduce jobs by the bytes that they move, as container jobs.
 
 A line has six fields between tabs: the job (`job7`), when it is submitted (s), how long after the
 one before (s), and the bytes of its input, of its shuffle and of its output. How these become

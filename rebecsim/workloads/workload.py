@@ -1,4 +1,4 @@
-"""Workloads in memory: jobs as columns; slice and scale them.
+"""Keep the jobs of a workload as columns; slice and scale them.
 
 A workload of a million jobs is a dozen and a half arrays, not a million objects. The columns are
 those of the Standard Workload Format (Chapin et al., "Benchmarks and Standards for the Evaluation

@@ -1,4 +1,4 @@
-"""Constant folding with the arithmetic of C++: wrapping integers, IEEE singles and doubles."""
+"""Fold constants with the arithmetic of C++: wrapping integers, IEEE singles and doubles."""
 
 from __future__ import annotations
 

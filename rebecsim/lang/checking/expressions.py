@@ -1,4 +1,4 @@
-"""Types, names and constant values of expressions."""
+"""Check expressions: their types, names and constant values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared parts of the checker: findings and hints, names in scope, classes, types, parameters."""
+"""Keep what all parts of the checker share: findings, names in scope, types, parameters."""
 
 from __future__ import annotations
 

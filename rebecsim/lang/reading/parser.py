@@ -1,4 +1,4 @@
-"""Reading Timed Rebeca: from text to syntax tree.
+"""Read Timed Rebeca: from text to syntax tree.
 
 Everything behind the parser is recursive, and Python's compiler has limits of its own: 100 levels
 of indentation, 20 loops in each other, 200 open brackets. The limits of nesting here keep a model

@@ -1,4 +1,4 @@
-"""Contextual keywords, and explanations why a text could not be read.
+"""Explain why a text cannot be read, and tell keywords that depend on their place from names.
 
 Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
 what stands beside one: only in these places can it be the keyword, and there it can be nothing
