@@ -22,7 +22,6 @@ from pydantic_core import PydanticCustomError
 
 from rebecsim.errors import UserError
 from rebecsim.studies.cells import Value
-from rebecsim.studies.scenario_files import field_name
 from rebecsim.studies.toml import FieldPath
 from rebecsim.studies.units import unit_of
 from rebecsim.wording import closest_name, suggestion
@@ -279,7 +278,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
         elif isinstance(at, tuple) and isinstance(step, int):
             if step >= len(at):
                 raise SweepError(
-                    key, f"{field_name(steps[:place])} has {len(at)} entries, counted from 0"
+                    key, f"{_written(steps[:place])} has {len(at)} entries, counted from 0"
                 )
             at = at[step]
         else:
@@ -301,6 +300,11 @@ def _steps(key: str) -> FieldPath:
     return tuple(found) if end == len(key) else ()
 
 
+def _written(path: FieldPath) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
 def _is_in_table(path: FieldPath) -> bool:
     """Whether it is a key of a table of a list, as in `variants[0].scheduler`."""
     return len(path) > 2 and isinstance(path[1], int)
@@ -313,7 +317,7 @@ def _fixed(key: str, value: object) -> str:
 
 
 def _no_table(path: FieldPath, value: object) -> str:
-    name = field_name(path)
+    name = _written(path)
     if value is None:
         return f"there is no [{name}] in this scenario; add it"
     if isinstance(value, tuple):
@@ -331,7 +335,7 @@ def _unknown(
     close = same[0] if len(same) == 1 else closest_name(key, known)
     if close is not None:
         return f"there is no such key in this scenario; did you mean {close}?"
-    beside = [field_name((*before, name)) for name in type(table).model_fields]
+    beside = [_written((*before, name)) for name in type(table).model_fields]
     beside = [name for name in beside if name not in fixed]
     otherwise = f"known are {', '.join(beside[:_MOST_KNOWN])}" + (
         ", ..." if len(beside) > _MOST_KNOWN else ""
@@ -350,7 +354,7 @@ def known_keys(table: BaseModel, before: FieldPath = ()) -> Iterator[str]:
             for place, each in enumerate(value):
                 yield from known_keys(each, (*path, place))
         else:
-            yield field_name(path)
+            yield _written(path)
 
 
 def set_value(values: dict[str, Any], path: FieldPath, value: Any) -> None:
