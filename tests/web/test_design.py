@@ -94,7 +94,7 @@ def test_a_page_of_a_run_shows_what_its_kind_has_added(app: Any, tmp_path: Path)
     assert "Breakdown" not in ask(application, begun).text
     page = ask(application, one).text
     assert '<details class="fold" id="section-breakdown"><summary>Breakdown</summary>' in page
-    assert "<h3>What became of the jobs, jobs per run, with 95 % intervals</h3>" in page
+    assert "<h2>What became of the jobs, jobs per run, with 95 % intervals</h2>" in page
 
 
 @pytest.mark.parametrize("picture", ["", "by_group"])
@@ -107,8 +107,8 @@ def test_a_page_of_a_run_answers_by_queue(app: Any, tmp_path: Path, run: Run, pi
     (one,) = re.findall(r'row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
     page = ask(application, one).text
     first = page.index('<p class="answer">With load factor 1.0: after instead of before')
-    assert first < page.index("<li>analysts waits ") < page.index("<h3>Seconds that jobs wait")
-    assert page.index("<h3>Seconds that jobs wait") < page.index("<summary>All figures</summary>")
+    assert first < page.index("<li>analysts waits ") < page.index("<h2>Seconds that jobs wait")
+    assert page.index("<h2>Seconds that jobs wait") < page.index("<summary>All figures</summary>")
     assert '<td>before</td><td class="number">20</td>' in page
     assert (f'src="{one}/files/charts/by_group.svg"' in page) is bool(picture)
 
