@@ -344,7 +344,7 @@ def write_report(
             `order_envelopes`).
     """
     require_reportable(out_dir)
-    charts = _charts(report)
+    charts = charts_along(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
         partial(_rendered, report.title), [*(partial(_chart, chart) for chart in charts), *pictures]
@@ -376,12 +376,8 @@ def write_report(
 
 def report_pictures(report: ReportInput) -> list[Picture]:
     """Give all that is drawn: the charts along the axis, then what the sections bring."""
-    charts = [_chart(chart) for chart in _charts(report)]
+    charts = [_chart(chart) for chart in charts_along(report)]
     return [*charts, *(picture for section in report.sections for picture in section.pictures)]
-
-
-def _charts(report: ReportInput) -> list[ChartData]:
-    return charts_along(report.by_axis, report.axis)
 
 
 def _texts(report: ReportInput) -> dict[str, str]:

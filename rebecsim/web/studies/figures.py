@@ -55,15 +55,6 @@ class ListedCell:
 
 
 @dataclass(frozen=True)
-class ShownChart:
-    """A chart: its name in addresses, its title, and what it shows in words."""
-
-    name: str
-    title: str
-    words: str
-
-
-@dataclass(frozen=True)
 class Figures:
     """What a page shows of a run.
 
@@ -82,7 +73,7 @@ class Figures:
     sections: tuple[Section, ...]
     scope: str
     tables: tuple[tuple[str, FigureTable], ...]
-    charts: tuple[ShownChart, ...]
+    charts: tuple[ChartData, ...]
     measure: str
     cells: tuple[ListedCell, ...]
     compared: Compared
@@ -115,7 +106,6 @@ class FigureCache:
         """Give what is known of a run. Raises ResultsError for a finished one that is damaged."""
         sums = self._sums_of(run)
         report, scope = _report(run, sums)
-        charts = [] if report is None else _charts(report)
         is_whole = report is not None and not scope
         answer = self._answer(run, report, sums) if report and is_whole else _Answer("", ())
         return Figures(
@@ -123,10 +113,7 @@ class FigureCache:
             sections=answer.sections,
             scope=scope,
             tables=() if report is None else tuple(_tables(report)),
-            charts=tuple(
-                ShownChart(each.name, each.title, f"{each.title} by {each.axis.by}: {each.ends}")
-                for each in charts
-            ),
+            charts=() if report is None else tuple(charts_along(report)),
             measure=column_heading(run.contents.measures[0]) if run.contents.measures else "",
             cells=tuple(_listed(run, sums)),
             compared=_compared(run),
@@ -136,10 +123,9 @@ class FigureCache:
         """Draw a chart as SVG; None where there is no chart of this name."""
         sums = self._sums_of(run)
         report, _ = _report(run, sums)
-        chart = (
-            next((each for each in _charts(report) if each.name == name), None) if report else None
-        )
-        if report is None or chart is None:
+        charts = charts_along(report) if report else []
+        chart = next((each for each in charts if each.name == name), None)
+        if chart is None:
             return None
         key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
         with self._drawing:  # the settings of matplotlib are the same for all threads
@@ -274,10 +260,6 @@ def _plain_axis(run: StoredRun) -> Axis | None:
         return None
     words = name.replace("_", " ")
     return Axis(name, name, words, words)
-
-
-def _charts(report: ReportInput) -> list[ChartData]:
-    return charts_along(report.by_axis, report.axis)
 
 
 def _tables(report: ReportInput) -> Iterator[tuple[str, FigureTable]]:
