@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.report.csv import text_of
-from rebecsim.report.figures import GREY, line_styles, new_figure, time_axis
+from rebecsim.report.figures import GREY, legend_below, line_styles, new_figure, time_axis
 from rebecsim.studies.sections import Answered, Picture, Section, TextTable
 from rebecsim.wording import counted
 
@@ -458,6 +458,5 @@ def groups_figure(groups: Sequence[str], panels: Mapping[str, Bars]) -> Figure:
         panel.tick_params(axis="y", length=0)
     axes[0].set_yticks(places + (len(variants) - 1) * _BAR / 2, groups, parse_math=False)
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    legend_below(figure, axes[0])
     return figure

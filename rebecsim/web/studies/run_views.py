@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,13 +15,13 @@ from urllib.parse import quote, urlencode
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.errors import UserError
-from rebecsim.files import open_plain, read_plain
+from rebecsim.files import open_plain
 from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.query import views
 from rebecsim.studies.stored_runs import RunDifference, compare_runs
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.studies.figures import FigureCache, Figures
+from rebecsim.web.studies.figures import FigureCache
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
@@ -33,9 +31,6 @@ _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
 _MOST_CHANGES = 20_000  # characters
 _WIDTH = 110
-_LARGEST_TABLE = 2 * 1024 * 1024
-_MOST_ROWS = 100
-_OF_ALL = re.compile(r"(table|pairs|orders|by_\w+)\.csv", re.ASCII)
 _KEPT = re.compile(r"(report\.html|[\w-]+\.csv|charts/[\w.-]+\.(svg|png))", re.ASCII)
 _ORDERS = {
     "name": lambda run: run.name,
@@ -77,10 +72,13 @@ class RunViews:
         with self.finder.naming():
             found = self.finder.find(run)
         is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
-        shown = {**_run_values(found), **self._figures(found)}
-        shown |= _kept_report(found, shown["figures"], shown["files"])
         return rendered(
-            "studies/run.html.j2", is_study=is_study, in_study=is_study, has_progress=False, **shown
+            "studies/run.html.j2",
+            is_study=is_study,
+            in_study=is_study,
+            has_progress=False,
+            **_run_values(found),
+            **self._figures(found),
         )
 
     def figures(self, run: str) -> str:
@@ -91,7 +89,7 @@ class RunViews:
             run=found,
             in_study=True,
             has_progress=True,
-            kept_pictures=[],
+            files=[],
             **self._figures(found),
         )
 
@@ -193,64 +191,6 @@ def _kept_files(directory: Path) -> Iterator[str]:
     names = (each.relative_to(directory).as_posix() for each in there if each.is_file())
     kept = sorted(name for name in names if _KEPT.fullmatch(name))
     yield from sorted(kept, key=lambda name: not name.endswith(".html"))
-
-
-@dataclass(frozen=True)
-class KeptTable:
-    """A table that the kind of a run has added to its report, and the picture beside it."""
-
-    name: str
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: bool
-    picture: str
-
-
-def _kept_report(run: ListedRun, figures: Figures | None, files: Sequence[str]) -> dict[str, Any]:
-    """Give what the report on disk has beside the charts and tables of all reports."""
-    drawn = {each.name for each in figures.charts} if figures else set()
-    pictures = [Path(each).stem for each in files if each.endswith(".svg")]
-    pictures = sorted((each for each in pictures if each not in drawn), key=_is_large)
-    tables = []
-    for name in files:
-        if name.endswith(".csv") and not _OF_ALL.fullmatch(name):
-            stem = name.removesuffix(".csv")
-            like = next((each for each in pictures if each.startswith(stem.removesuffix("s"))), "")
-            if (table := _kept_table(run.directory / name, like)) is not None:
-                tables.append(table)
-    taken = {Path(each.picture).stem for each in tables}
-    return {"kept_tables": tables, "kept_pictures": [p for p in pictures if p not in taken]}
-
-
-def _is_large(picture: str) -> bool:
-    """Whether a picture is one of single tasks, which takes long to read."""
-    return picture == "gantt"
-
-
-def _kept_table(file: Path, picture: str) -> KeptTable | None:
-    try:
-        text = read_plain(file, most=_LARGEST_TABLE).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
-    headings, *rows = list(csv.reader(io.StringIO(text))) or [[]]
-    words = file.stem.replace("_", " ").capitalize()
-    columns = map(_short, zip(*rows[:_MOST_ROWS], strict=False))
-    shown = tuple(zip(*columns, strict=True))
-    titles = tuple(each.replace("_", " ").capitalize() for each in headings)
-    drawn = f"charts/{picture}.svg" if picture else ""
-    return KeptTable(file.stem, words, titles, shown, len(rows) > _MOST_ROWS, drawn)
-
-
-def _short(column: Sequence[str]) -> list[str]:
-    """Write the numbers of a column with the same few decimals; anything else as it is."""
-    numbers = [re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", text, re.ASCII) for text in column]
-    largest = max((abs(float(each[0])) for each in numbers if each), default=0.0)
-    decimals = sum(largest < limit for limit in (1000, 10, 1))
-    return [
-        f"{float(text):,.{decimals}f}" if number else text
-        for text, number in zip(column, numbers, strict=True)
-    ]
 
 
 def _is_found(run: ListedRun, find: str) -> bool:
