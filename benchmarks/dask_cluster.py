@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from rebecsim.clusters.scenarios import load
 from rebecsim.report.figures import COLOURS, new_figure, plain_axes, write_figure
-from rebecsim.studies.dask_executor import LOCAL, Luggage, dask_executor
+from rebecsim.studies.dask_executor import LOCAL, TaskInputs, dask_executor
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
@@ -88,7 +88,7 @@ def measure(replications: int, tasks: int) -> Measured:
     runs = {"one process": seconds_of_run(ThisProcess(), replications)}
     scheduling = []
     for workers in (1, 2):
-        with dask_executor(LOCAL, workers, Luggage(), print) as executor:
+        with dask_executor(LOCAL, workers, TaskInputs(), print) as executor:
             modules = ("rebecsim.simulation.montecarlo", "rebecsim.studies.simulated")
             for told in [executor.submit(import_all, modules) for _ in range(4 * workers)]:
                 told.result()

@@ -83,13 +83,13 @@ def serving() -> list[float]:
 
 def simulation() -> list[float]:
     """Measure simulating: Python's time units in a second, the seconds until loop and step are."""
-    from rebecsim.simulation import Observation, run_batch
+    from rebecsim.simulation import Observation, Runs, python_batch
 
     model, checked = _model(SERVED)
-    seen = Observation("manager", ("missed",))
+    runs = Runs(Observation("manager", ("missed",)), (0, 0), range(RUNS), UNITS)
 
     def python() -> None:
-        run_batch(model, seen, key=(0, 0), replications=range(RUNS), until=UNITS, engine="python")
+        python_batch(model, runs)
 
     def loop() -> None:
         from rebecsim.native.cache import prepare

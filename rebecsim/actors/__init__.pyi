@@ -1,6 +1,5 @@
 from .agenda import Agenda as Agenda, agenda_for as agenda_for
 from .randomness import (
-    CHOICE_LAWS as CHOICE_LAWS,
     ORDER_STREAM as ORDER_STREAM,
     ChoiceLaw as ChoiceLaw,
     Stream as Stream,

@@ -1,4 +1,4 @@
-"""Find the next step as `rebecsim.actors.semantics` and a scheduler say, without asking all.
+"""Find the next step that `rebecsim.actors.semantics` allows, without looking at all rebecs.
 
 The cost of a step grows neither with the rebecs that there are nor with those that are due. What
 is noted of a rebec is its *moment*, its next time and its urgency in one number, of which the
@@ -281,7 +281,7 @@ class AllDue(Agenda):
                 self.note(rebec)
 
     def _due(self) -> list[int]:
-        """Give those who are due at the first moment, sorted; nobody if there is none."""
+        """Give the indices of the rebecs that are due at the first moment, sorted."""
         moments, noted = self._moments, self._noted
         while moments:
             moment = moments[0]

@@ -14,13 +14,12 @@ and its own number. Any engine that computes Philox can draw the same ones:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import numpy as np
 
 ChoiceLaw = Literal["fair", "rmc"]
-CHOICE_LAWS: tuple[ChoiceLaw, ...] = get_args(ChoiceLaw)
 
 ORDER_STREAM = 0
 """The stream that draws the order of messages."""

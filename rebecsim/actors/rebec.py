@@ -289,8 +289,8 @@ def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str,
     return servers
 
 
-NOBODY = "main"
-"""How the sender of an `initial` message is shown, which no rebec has sent."""
+INITIAL_SENDER = "main"
+"""What stands for the sender of an `initial` message, which no rebec sends."""
 
 
 PlainMessage = tuple[int, int, int, "MessageServer", "Rebec | None", tuple[Any, ...], "int | None"]
@@ -319,7 +319,7 @@ class Message(NamedTuple):
     @property
     def sent_by(self) -> str:
         """The name of the sender."""
-        return NOBODY if self.sender is None else self.sender._name
+        return INITIAL_SENDER if self.sender is None else self.sender._name
 
     def __str__(self) -> str:
         arguments = ", ".join(str(argument) for argument in self.arguments)

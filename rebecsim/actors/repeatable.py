@@ -1,4 +1,4 @@
-"""Find code in a Python model that makes it more than a function of state and message.
+"""Find code of a Python model that depends on more than the state and the message.
 
 A message server should depend on the state variables of its rebec and on the message alone. Other
 things are looked for here without running anything, in the byte code of its class: chance, clocks,
@@ -19,7 +19,7 @@ from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import ModelError
 
 _CHANGING = frozenset({"random", "secrets", "time", "datetime", "uuid"})
-"""Modules of which every use gives something else."""
+"""Modules that give something else at every use."""
 
 _MUTATORS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"}

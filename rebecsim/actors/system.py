@@ -191,7 +191,7 @@ class System:
         return instance.reactive_class
 
     def _construct(self, rebec: Rebec, instance: Instance) -> None:
-        """Run a constructor, or send `initial`, which nobody sends.
+        """Run a constructor, or put the message `initial`, which has no sender, into the bag.
 
         A delay in a constructor moves its later sends but leaves the rebec free.
         """

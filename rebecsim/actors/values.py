@@ -6,7 +6,7 @@ model and its users see is how long it has been running.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,14 +27,13 @@ from rebecsim.arithmetic import (
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: its name in Rebeca, the value before the first assignment, the wrapping."""
+    """A kind of value: its name in Rebeca, and the value before the first assignment."""
 
     name: str
     initial: Any
-    fit: Callable[[Any], Any]
 
     def default(self) -> Any:
-        """Give the value of a variable that nobody has assigned yet."""
+        """Give the value of a variable before its first assignment."""
         return self.initial
 
     def __getitem__(self, length: int) -> Array:
@@ -66,13 +65,13 @@ class Array:
         return element.name + lengths
 
 
-Int = Kind("int", 0, int32)
-Short = Kind("short", 0, int16)
-Byte = Kind("byte", 0, int8)
-Boolean = Kind("boolean", False, bool)
-Float = Kind("float", 0.0, float32)
-Double = Kind("double", 0.0, float)
-Reference = Kind("rebec", None, lambda rebec: rebec)
+Int = Kind("int", 0)
+Short = Kind("short", 0)
+Byte = Kind("byte", 0)
+Boolean = Kind("boolean", False)
+Float = Kind("float", 0.0)
+Double = Kind("double", 0.0)
+Reference = Kind("rebec", None)
 
 
 STOPPED = -1
@@ -98,7 +97,7 @@ def durations(value: Any, now: int) -> Any:
     return [durations(each, now) for each in value] if type(value) is list else value
 
 
-Timer = Kind("Timer", STOPPED, lambda timer: timer)
+Timer = Kind("Timer", STOPPED)
 
 
 class Constant:

@@ -37,12 +37,12 @@ def dask_with_plugins(
     address: str, workers: int, plan: Plan, tell: Callable[[str], None]
 ) -> AbstractContextManager[DaskExecutor]:
     """Give the workers of a Dask cluster, with the files that a plan names; as `dask_executor`."""
-    from rebecsim.studies.dask_executor import Luggage, dask_executor
+    from rebecsim.studies.dask_executor import TaskInputs, dask_executor
 
     plugins = [Path(file) for file in loaded_plugin_files()]
     named = [plan.folder / file for file in plan.files().values()]
     prepare = partial(have_plugins, plugins, loaded_plugins())
-    return dask_executor(address, workers, Luggage.with_files([*plugins, *named], prepare), tell)
+    return dask_executor(address, workers, TaskInputs.with_files([*plugins, *named], prepare), tell)
 
 
 def have_plugins(files: Sequence[Path], wanted: Sequence[PluginRecord]) -> None:

@@ -1,4 +1,4 @@
-"""Pieces of Python code, with the range of their values, and the names in it.
+"""Write pieces of Python code, with the range of their values, and choose the names in them.
 
 Sums, differences and products may be computed in Python's unbounded integers and wrapped when the
 value is used: they agree modulo 2**32. So each piece of code carries the range of its value, or
@@ -135,7 +135,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _REFLECTION = frozenset(
     {"attrgetter", "eval", "exec", "getattr", "globals", "locals", "methodcaller", "vars"}
 )
-"""Ways to read any attribute: whoever looks at compiled code for them must find no other ones."""
+"""Ways to read any attribute. A check of compiled code looks for them, so no name may be one."""
 
 _REBEC_ATTRIBUTES = frozenset(dir(actors.Rebec)) | frozenset(keyword.kwlist)
 _RESERVED = frozenset(

@@ -1,4 +1,4 @@
-"""Rebeca expressions as Python expressions with the same value, wrapping included."""
+"""Write Rebeca expressions as Python expressions with the same value, wrapping included."""
 
 from __future__ import annotations
 
@@ -329,7 +329,7 @@ class ExpressionWriter:
         return Code(f"{_FUNCTIONS[node.method]}({arguments})")
 
     def _timer_operation(self, name: str, timer: syntax.Expression) -> Code:
-        """Write what is done with a timer: a value to be read, or a statement."""
+        """Write an operation on a timer: a value to be read, or a statement."""
         place = self.write(timer).text
         if name == "getTimerValue":
             return Code(f"self.timer_value({place})", range=RANGES[INT])

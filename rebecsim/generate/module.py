@@ -48,15 +48,6 @@ from rebecsim.lang.types import (
 )
 from rebecsim.trust import is_program
 
-_KINDS = {
-    "int": "Int",
-    "short": "Short",
-    "byte": "Byte",
-    "boolean": "Boolean",
-    "float": "Float",
-    "double": "Double",
-    "Timer": "Timer",
-}
 _PYTHON_TYPES = {
     "int": "int",
     "short": "int",
@@ -206,11 +197,7 @@ class _ModuleWriter:
                 for symbol in checked.state_variables
                 if symbol.name in state
             ],
-            "functions": [
-                *self._constructors(checked),
-                *self._servers(checked),
-                *self._methods(checked),
-            ],
+            "functions": list(self._functions(checked)),
         }
 
     def _class_bases(self, checked: CheckedClass) -> str:
@@ -240,27 +227,17 @@ class _ModuleWriter:
 
     # --- functions -----------------------------------------------------------------------------
 
-    def _constructors(self, checked: CheckedClass) -> Iterable[_Function]:
+    def _functions(self, checked: CheckedClass) -> Iterable[_Function]:
+        """Write what stands in the text of a class."""
         for number, constructor in enumerate(checked.constructors):
-            yield self._function(
-                checked,
-                constructor_name(number),
-                constructor.parameters,
-                constructor.body,
-                constructor.span.line,
-            )
-
-    def _servers(self, checked: CheckedClass) -> Iterable[_Function]:
+            yield self._function(checked, constructor_name(number), constructor)
         for server in checked.servers:
             if server.owner == checked.name:
-                yield self._function(
-                    checked,
-                    self.names.callables[server.name],
-                    server.tree.parameters,
-                    server.tree.body,
-                    server.tree.span.line,
-                    decorator=self._decorator(server),
-                )
+                name, decorator = self.names.callables[server.name], self._decorator(server)
+                yield self._function(checked, name, server.tree, decorator=decorator)
+        for method in checked.tree.methods:
+            name = self.names.callables[method.name]
+            yield self._function(checked, name, method, returns=method.return_type)
 
     def _decorator(self, server: CheckedServer) -> str:
         options = {
@@ -275,38 +252,27 @@ class _ModuleWriter:
         )
         return f"@message_server({shown})" if shown else "@message_server"
 
-    def _methods(self, checked: CheckedClass) -> Iterable[_Function]:
-        for method in checked.tree.methods:
-            yield self._function(
-                checked,
-                self.names.callables[method.name],
-                method.parameters,
-                method.body,
-                method.span.line,
-                returns=method.return_type,
-            )
-
     def _function(
         self,
         owner: CheckedClass,
         name: str,
-        parameters: tuple[syntax.Parameter, ...],
-        body: syntax.Block | None,
-        line: int,
+        tree: syntax.Constructor | syntax.MessageServer | syntax.Method,
         *,
         returns: syntax.TypeName | None = None,
         decorator: str = "",
     ) -> _Function:
         kind = None if returns is None else self.model.declared_type(returns)
         expressions = ExpressionWriter(self.model, owner, self.names)
-        writer = BodyWriter(expressions, parameters, kind)
-        lines = ["raise NotImplementedError  # abstract"] if body is None else writer.lines(body)
+        writer = BodyWriter(expressions, tree.parameters, kind)
+        lines = ["raise NotImplementedError  # abstract"]
+        if tree.body is not None:
+            lines = writer.lines(tree.body)
         return _Function(
             name=name,
-            parameters=self._typed(writer.parameters, parameters),
+            parameters=self._typed(writer.parameters, tree.parameters),
             returns="None" if kind is None else self._annotation(kind),
             decorator=decorator,
-            comment=self._comment(line),
+            comment=self._comment(tree.span.line),
             lines=lines,
         )
 
@@ -356,7 +322,7 @@ def _kind(kind: Type) -> str:
         case ArrayType(element, length):
             return f"{_kind(element)}[{length}]"
         case PrimitiveType(name):
-            return _KINDS[name]
+            return name.capitalize()  # as `rebecsim.actors` calls it
     return "Reference"
 
 

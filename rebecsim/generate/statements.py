@@ -1,4 +1,4 @@
-"""Rebeca statements as lines of Python."""
+"""Write Rebeca statements as lines of Python."""
 
 from __future__ import annotations
 
@@ -167,8 +167,11 @@ class BodyWriter:
         update: tuple[syntax.Expression, ...],
     ) -> None:
         shown = "True" if condition is None else self._expressions.text(condition)
-        self._write(f"while {shown}:", node)
+        self._loop_head(shown, node)
         self._loop_body(body, update)
+
+    def _loop_head(self, condition: str, node: syntax.While | syntax.For) -> None:
+        self._write(f"while {condition}:", node)
 
     def _loop_body(self, body: syntax.Statement, update: tuple[syntax.Expression, ...]) -> None:
         self._updates.append(update)

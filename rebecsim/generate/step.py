@@ -192,13 +192,7 @@ class _StepWriter:
         for each in self.classes:
             for server in each.servers:
                 key = (each.name, server.name)
-                function, called = self._function(
-                    each,
-                    server.name,
-                    server.tree.parameters,
-                    server.tree.body,
-                    f"line {server.tree.span.line}",
-                )
+                function, called = self._function(each, server.tree)
                 self._functions.append(function)
                 arguments = list(called.surroundings)
                 if called.numbers is not None:
@@ -227,9 +221,7 @@ class _StepWriter:
         self._methods[key] = None
         tree = owner.methods[name]
         kind = VOID if tree.return_type is None else self.model.declared_type(tree.return_type)
-        function, written = self._function(
-            owner, name, tree.parameters, tree.body, f"line {tree.span.line}", kind
-        )
+        function, written = self._function(owner, tree, kind)
         self._functions.append(function)
         self._methods[key] = written
         return written
@@ -237,14 +229,12 @@ class _StepWriter:
     def _function(
         self,
         owner: CheckedClass,
-        name: str,
-        parameters: tuple[syntax.Parameter, ...],
-        body: syntax.Block | None,
-        comment: str,
+        tree: syntax.MessageServer | syntax.Method,
         returns: Type | None = None,
     ) -> tuple[_Function, StepMethod]:
         """Write a method, or a message server, which finds its parameters in the message."""
-        assert body is not None, "a class with instances has no abstract methods"
+        name, parameters = tree.name, tree.parameters
+        assert tree.body is not None, "a class with instances has no abstract methods"
         around = Surroundings(
             self.cells[owner.name],
             self.numbers,
@@ -253,7 +243,7 @@ class _StepWriter:
         numbers = FunctionNumbers(self.tables)
         expressions = StepExpressions(self.model, owner, self.names, around, numbers)
         writer = StepBodyWriter(expressions, parameters, returns or VOID)
-        lines = writer.lines(body)
+        lines = writer.lines(tree.body)
         kinds = [self.model.declared_type(each.type) for each in parameters]
         header = [f"{shown} = {value}" for shown, value in sorted(expressions.used.items())]
         header += numbers.header
@@ -282,7 +272,7 @@ class _StepWriter:
             self.names.functions[owner.name, name],
             f"{_numba_type(returns or VOID)}({', '.join(types)})",
             ", ".join((*surroundings, *passed)),
-            comment,
+            f"line {tree.span.line}",
             lines,
             "np" not in words,  # local arrays are all that a function makes
             returns is None,  # `step` is the one place where a message server is called

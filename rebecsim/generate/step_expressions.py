@@ -1,4 +1,4 @@
-"""Rebeca expressions over flat cells, for compiled code.
+"""Write Rebeca expressions over flat cells, for compiled code.
 
 A rebec's variables are integers in the array `cells`; what each of them stands for is said in
 `rebecsim.native.codes`. As in `rebecsim.generate.expressions` a piece of code carries the range

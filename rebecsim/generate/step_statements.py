@@ -1,4 +1,4 @@
-"""Rebeca statements over flat cells, for compiled code, which raises no exceptions.
+"""Write Rebeca statements over flat cells, for compiled code, which raises no exceptions.
 
 A statement that can fail is evaluated into locals first, then `ctx[FAILED]` is looked at, and only
 then something is assigned: the state of a failure is the one before the statement.
@@ -369,24 +369,15 @@ class StepBodyWriter(BodyWriter):
             self.fallible = True
         super()._loop_body(body, update)
 
-    def _while(
-        self,
-        condition: syntax.Expression | None,
-        node: syntax.While | syntax.For,
-        body: syntax.Statement,
-        update: tuple[syntax.Expression, ...],
-    ) -> None:
-        shown = "True" if condition is None else self._expressions.text(condition)
+    def _loop_head(self, condition: str, node: syntax.While | syntax.For) -> None:
         self._unbounded = node
         if not self._expressions.fallible:
-            self._write(f"while {shown}:", node)
-            self._loop_body(body, update)
+            super()._loop_head(condition, node)
             return
         self._write("while True:", node)
         with self._indented():
-            self._write(f"if not ({self._settled(shown, 'test', node)}):", node)
+            self._write(f"if not ({self._settled(condition, 'test', node)}):", node)
             self._write("    break")
-        self._loop_body(body, update)
 
 
 def _elements(node: syntax.Initial) -> Iterator[syntax.Expression]:
@@ -399,5 +390,5 @@ def _elements(node: syntax.Initial) -> Iterator[syntax.Expression]:
 
 
 def _empty(kind: ArrayType) -> int:
-    """Give the integer that stands for an element that nobody has assigned yet."""
+    """Give the integer that stands for an element before its first assignment."""
     return -1 if isinstance(element_type(kind), RebecType) else 0

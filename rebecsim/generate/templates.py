@@ -1,4 +1,4 @@
-"""The Jinja2 environment in which all code is generated, and the small model to begin with."""
+"""Set up Jinja2 for all generated code, and write the small model to begin with."""
 
 from __future__ import annotations
 

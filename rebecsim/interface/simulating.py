@@ -20,6 +20,8 @@ from rebecsim.native.engines import Engine
 from rebecsim.simulation import simulate as run_once
 from rebecsim.simulation.montecarlo import require_checked
 from rebecsim.simulation.simulator import (
+    FIFO,
+    RANDOM,
     REPEATED,
     Outcome,
     RunResult,
@@ -339,7 +341,7 @@ class _NativeRun:
             native,
             key=key_of(self.seed),
             choice_law=self.law,
-            order=self.order,
+            order=FIFO if self.order == "fifo" else RANDOM,
             until=self.until,
             max_steps=steps,
         )

@@ -1,6 +1,6 @@
-"""The language: reading, checking and printing Timed Rebeca and Core Rebeca models.
+"""Read, check and print Timed Rebeca and Core Rebeca models.
 
-* `parse_model`, `parse_model_file`, `parse_expression`: from text to a syntax tree
+* `read_source`, `parse_model`, `parse_expression`: from a file to its text, from text to a tree
 * `check_model`, `check_source`, `check_file`: from a tree, text or file to a `CheckedModel`
 * `CheckedModel`: what the names and expressions of a model mean, with the parts `CheckedClass`,
   `CheckedServer`, `CheckedInstance`, `Symbol`, `Dialect` and `Value`

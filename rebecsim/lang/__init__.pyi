@@ -44,6 +44,6 @@ from .properties import (
 from .reading.parser import (
     parse_expression as parse_expression,
     parse_model as parse_model,
-    parse_model_file as parse_model_file,
+    read_source as read_source,
 )
 from .traversal import walk as walk

@@ -1,4 +1,4 @@
-"""The result of checking a model: the meaning of every name and the type of every expression.
+"""Hold what the checker knows of a model: the meaning of each name, the type of each expression.
 
 The checker leaves the syntax tree as it is and answers questions about its nodes, in the manner
 of a type checker's side tables. Code generators read the tree and ask here.
@@ -114,6 +114,13 @@ class CheckedInstance:
     tree: syntax.Instance
 
 
+BY_NODE = (
+    *("types", "symbols", "constants", "choice_sites", "declared_types"),
+    "super_constructors",
+)
+"""What a checked model says of nodes of its tree, which it finds by their identity."""
+
+
 @dataclass(frozen=True)
 class CheckedModel:
     """A model that has passed the checker. Build it with `rebecsim.lang.check_model`."""
@@ -168,7 +175,7 @@ class CheckedModel:
         return self.choice_sites[id(node)]
 
     def is_function(self, node: syntax.Call) -> bool:
-        """Whether a call is one of the language: `pow`, `sqrt`, or what is done with timers."""
+        """Whether a call is one of the language: `pow`, `sqrt`, or an operation on a timer."""
         return id(node) in self.functions
 
     def declared_type(self, node: syntax.TypeName) -> Type:
@@ -193,7 +200,7 @@ class CheckedModel:
         return found
 
     def has_open_end(self, body: syntax.Block) -> bool:
-        """Whether a method can end without giving its value, which then nobody uses."""
+        """Whether a method can end without giving its value; no caller uses the value then."""
         return id(body) in self.open_ends
 
     def super_constructor(self, node: syntax.Call) -> syntax.Constructor | None:

@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong in a model or property file, where, and what to do.
+"""Say what is wrong in a model or property file, where, and what to do.
 
 Every message has a code and a template in `rebecsim.lang.messages`; `diagnose` is the only way
 the package makes one, so that no message escapes the table of errors in the tests.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.lang.messages import MESSAGES, WARNINGS
@@ -73,38 +73,14 @@ class Diagnostic:
 class RebecaError(UserError):
     """A model or property file is wrong; `diagnostics` holds every mistake that was found."""
 
-    def __init__(
-        self,
-        message: str,
-        span: Span,
-        hint: str | None = None,
-        source_line: str | None = None,
-    ) -> None:
-        super().__init__(message, span, hint, source_line)
-        self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message, span, hint, source_line),)
-
-    @classmethod
-    def of(cls, diagnostics: Sequence[Diagnostic]) -> Self:
-        """The error that reports these mistakes (at least one) in their order."""
-        first = diagnostics[0]
-        error = cls(first.message, first.span, first.hint, first.source_line)
-        error.diagnostics = tuple(diagnostics)
-        return error
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = tuple(diagnostics)
 
     @property
     def message(self) -> str:
         """The message of the first mistake."""
         return self.diagnostics[0].message
-
-    @property
-    def span(self) -> Span:
-        """Where the first mistake is."""
-        return self.diagnostics[0].span
-
-    @property
-    def hint(self) -> str | None:
-        """What to do about the first mistake."""
-        return self.diagnostics[0].hint
 
     def __str__(self) -> str:
         """Print the mistakes, the first ones if there are many."""
@@ -137,7 +113,7 @@ def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object
 
 def syntax_error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
     """The exception for a mistake that the grammar itself lets pass."""
-    return RebecaSyntaxError.of([diagnose(code, span, **values)])
+    return RebecaSyntaxError([diagnose(code, span, **values)])
 
 
 def in_order(found: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Lay out a text as the printer does, and keep its comments and spellings."""
+"""Format a text as the printer does, and keep its comments and spellings."""
 
 from __future__ import annotations
 

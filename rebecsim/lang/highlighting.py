@@ -1,4 +1,4 @@
-"""Syntax highlighting of Timed Rebeca for Pygments, as an entry point."""
+"""Highlight Timed Rebeca in Pygments, which finds this lexer by an entry point."""
 
 from __future__ import annotations
 

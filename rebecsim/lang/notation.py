@@ -1,4 +1,4 @@
-"""How numbers, texts and operators are written, for the parser and the printer."""
+"""Read and write numbers, texts and operators, for the parser and the printer."""
 
 from __future__ import annotations
 
@@ -63,13 +63,8 @@ def float_text(value: float, is_single: bool) -> str:
     return repr(value) + ("f" if is_single else "")
 
 
-def character_value(quoted: str, span: Span) -> int:
-    """The number of the character between apostrophes; RebecaSyntaxError for an unknown escape."""
-    return ord(text_value(quoted, span))
-
-
 def text_value(quoted: str, span: Span) -> str:
-    """What a text between quotation marks says; RebecaSyntaxError for an unknown escape."""
+    """What a text or character in its quotes says; RebecaSyntaxError for an unknown escape."""
 
     def replaced(match: re.Match[str]) -> str:
         character = match.group(1)

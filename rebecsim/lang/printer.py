@@ -1,4 +1,4 @@
-"""Writing a syntax tree as text, in one canonical form.
+"""Write a syntax tree as text, in one canonical form.
 
 The law: what is printed reads as the same tree. It holds for every tree that the parser gives.
 """
@@ -96,7 +96,7 @@ def _place(nodes: Sequence[syntax.Node]) -> tuple[int, int]:
 
 def _write_declaration(writer: _Writer, node: syntax.Node) -> None:
     if isinstance(node, syntax.EnvVariable):
-        writer.line(f"env {_type(node.type)} {node.name} = {_initial(node.value)};")
+        writer.line(f"env {print_type(node.type)} {node.name} = {_initial(node.value)};")
     elif isinstance(node, syntax.Interface):
         _write_interface(writer, node)
     elif isinstance(node, syntax.ReactiveClass):
@@ -107,7 +107,7 @@ def _write_interface(writer: _Writer, node: syntax.Interface) -> None:
     bases = f" extends {', '.join(node.bases)}" if node.bases else ""
     writer.open(f"interface {node.name}{bases}")
     for server in node.message_servers:
-        writer.line(f"msgsrv {server.name}{_parameters(server)};")
+        writer.line(f"msgsrv {server.name}{print_parameters(server)};")
     writer.close()
 
 
@@ -130,13 +130,13 @@ def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
 
 
 def _write_member(writer: _Writer, node: _Member) -> None:
-    head = node.name + _parameters(node)
+    head = node.name + print_parameters(node)
     if isinstance(node, syntax.MessageServer):
         for annotation in node.annotations:
             writer.line(_annotation(annotation))
         head = f"{'abstract ' if node.abstract else ''}msgsrv {head}"
     elif isinstance(node, syntax.Method):
-        result = "void" if node.return_type is None else _type(node.return_type)
+        result = "void" if node.return_type is None else print_type(node.return_type)
         head = f"{'abstract ' if node.abstract else ''}{result} {head}"
     _write_body(writer, head, node.body)
 
@@ -148,7 +148,7 @@ def _write_fields(writer: _Writer, section: str, fields: Sequence[syntax.Field])
     writer.open(section)
     for field in fields:
         value = "" if field.value is None else f" = {_initial(field.value)}"
-        writer.line(f"{_type(field.type)} {field.name}{value};")
+        writer.line(f"{print_type(field.type)} {field.name}{value};")
     writer.close()
 
 
@@ -161,8 +161,9 @@ def _write_body(writer: _Writer, head: str, body: syntax.Block | None) -> None:
     writer.close()
 
 
-def _parameters(node: _Member) -> str:
-    inner = ", ".join(f"{_type(item.type)} {item.name}" for item in node.parameters)
+def print_parameters(node: _Member) -> str:
+    """The parameters of a constructor, message server or method, in parentheses."""
+    inner = ", ".join(f"{print_type(item.type)} {item.name}" for item in node.parameters)
     return f"({inner})"
 
 
@@ -171,7 +172,8 @@ def _annotation(node: syntax.Annotation) -> str:
     return f"@{node.name}{value}"
 
 
-def _type(node: syntax.TypeName) -> str:
+def print_type(node: syntax.TypeName) -> str:
+    """The text of a type, with its dimensions."""
     return node.name + "".join(f"[{print_expression(item)}]" for item in node.dimensions)
 
 
@@ -227,7 +229,7 @@ def _local_declaration(node: syntax.LocalDeclaration) -> str:
     variables = ", ".join(
         name if value is None else f"{name} = {_initial(value)}" for name, value in node.variables
     )
-    return f"{_type(node.type)} {variables}"
+    return f"{print_type(node.type)} {variables}"
 
 
 def _initial(node: syntax.Initial) -> str:
@@ -368,7 +370,7 @@ def _cast(node: syntax.Cast) -> tuple[int, str]:
     operand = _expression(node.operand, UNARY)
     if node.type.name not in PRIMITIVES and operand[0] in "+-?":  # `(A) - b` is a difference
         operand = f"({operand})"
-    return UNARY, f"({_type(node.type)}) {operand}"
+    return UNARY, f"({print_type(node.type)}) {operand}"
 
 
 def _send(node: syntax.Send) -> tuple[int, str]:

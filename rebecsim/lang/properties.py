@@ -1,4 +1,4 @@
-"""Property files: their tree, reading, and checking against a model.
+"""Read property files and check them against a model.
 
 Single expressions from a user are read and checked as in property files.
 """
@@ -214,7 +214,7 @@ def parse_property(text: str, file: str = "<string>") -> PropertyFile:
     try:
         return replace(_file(outer), text=text)
     except RebecaSyntaxError as error:
-        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
+        raise RebecaSyntaxError(with_source(error.diagnostics, text)) from None
 
 
 def parse_property_file(path: str | Path) -> PropertyFile:
@@ -348,7 +348,7 @@ def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProp
     for each in (*properties.ltl, *properties.tctl):
         _check_formula(findings, checker, each.formula, scope)
     if findings.diagnostics:
-        raise RebecaCheckError.of(in_order(findings.diagnostics, properties.text))
+        raise RebecaCheckError(in_order(findings.diagnostics, properties.text))
     _require_small(properties)
     return CheckedProperties(
         properties,
@@ -468,5 +468,5 @@ def check_number(
     found = checked.types[id(expression)]
     if found not in NUMERIC:
         wrong = diagnose("mismatch", expression.span, expected="a number", found=found)
-        raise RebecaCheckError.of(in_order([wrong], text))
+        raise RebecaCheckError(in_order([wrong], text))
     return checked, expression

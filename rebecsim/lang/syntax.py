@@ -82,7 +82,7 @@ class BoolLiteral(Node):
 
 
 class NullLiteral(Node):
-    """`null`: the rebec reference that refers to nobody."""
+    """`null`: the reference that refers to no rebec."""
 
 
 class Name(Node):
@@ -296,7 +296,7 @@ class Break(Node):
 
 
 class Continue(Node):
-    """`continue;`: goes on with the next turn of the loop."""
+    """`continue;`: begins the next iteration of the loop."""
 
 
 class Return(Node):

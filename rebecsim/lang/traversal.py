@@ -69,31 +69,26 @@ def _rewritten_value(value: Any, change: Callable[[Node], Node]) -> Any:
     return rewritten(value, change) if isinstance(value, Node) else value
 
 
+def _assignments(body: syntax.Statement) -> Iterator[tuple[str, Node]]:
+    """Give the assignments and increments of variables in a body, each with its variable."""
+    for node in walk(body):
+        match node:
+            case (
+                syntax.Assignment(target=syntax.Name(name))
+                | syntax.Increment(target=syntax.Name(name))
+            ):
+                yield name, node
+
+
 def assigned_names(body: syntax.Statement) -> frozenset[str]:
     """Give the names of variables that a body assigns or increments."""
-    return frozenset(
-        node.target.identifier
-        for node in walk(body)
-        if isinstance(node, syntax.Assignment | syntax.Increment)
-        and isinstance(node.target, syntax.Name)
-    )
+    return frozenset(name for name, _ in _assignments(body))
 
 
 def assigned_inside(body: syntax.Statement) -> frozenset[str]:
     """Give the names of variables that are assigned within expressions, not by statements."""
-    alone = {
-        id(expression)
-        for node in walk(body)
-        for expression in _alone(node)
-        if isinstance(expression, syntax.Assignment | syntax.Increment)
-    }
-    return frozenset(
-        node.target.identifier
-        for node in walk(body)
-        if isinstance(node, syntax.Assignment | syntax.Increment)
-        and isinstance(node.target, syntax.Name)
-        and id(node) not in alone
-    )
+    alone = {id(expression) for node in walk(body) for expression in _alone(node)}
+    return frozenset(name for name, node in _assignments(body) if id(node) not in alone)
 
 
 def _alone(node: syntax.Node) -> tuple[syntax.Expression, ...]:

@@ -1,4 +1,4 @@
-"""Types of Timed Rebeca and the values they hold."""
+"""Define the types of Timed Rebeca."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rebecsim.lang import CheckedModel, print_expression, syntax, walk
+from rebecsim.lang.printer import print_parameters, print_type
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.types import RebecType
 
@@ -103,22 +104,17 @@ def signature(node: Declared) -> str:
             return f"{node.class_name} {node.name}  // a rebec of main"
         case syntax.LocalDeclaration():
             names = ", ".join(name for name, _ in node.variables)
-            return f"{_type(node.type)} {names}  // a variable of this message server"
+            return f"{print_type(node.type)} {names}  // a variable of this message server"
         case syntax.Field() | syntax.Parameter():
-            return f"{_type(node.type)} {node.name}"
+            return f"{print_type(node.type)} {node.name}"
         case syntax.EnvVariable():
-            return f"env {_type(node.type)} {node.name}"
-    listed = ", ".join(f"{_type(each.type)} {each.name}" for each in node.parameters)
+            return f"env {print_type(node.type)} {node.name}"
+    head = f"{node.name}{print_parameters(node)}"
     if isinstance(node, syntax.MessageServer):
-        return f"msgsrv {node.name}({listed})"
+        return f"msgsrv {head}"
     if isinstance(node, syntax.Constructor):
-        return f"{node.name}({listed})"
-    kind = "void" if node.return_type is None else _type(node.return_type)
-    return f"{kind} {node.name}({listed})"
-
-
-def _type(node: syntax.TypeName) -> str:
-    return node.name + "".join(f"[{print_expression(each)}]" for each in node.dimensions)
+        return head
+    return f"{'void' if node.return_type is None else print_type(node.return_type)} {head}"
 
 
 # --- where it is declared ------------------------------------------------------------------------
@@ -203,7 +199,7 @@ def _interface(node: syntax.Interface) -> Entry:
 def _class(node: syntax.ReactiveClass) -> Entry:
     fields = (*node.known_rebecs, *node.state_variables)
     entries = [
-        *(Entry(each.name, _type(each.type), "variable", each.span) for each in fields),
+        *(Entry(each.name, print_type(each.type), "variable", each.span) for each in fields),
         *(
             Entry(each.name, signature(each), "constructor", each.span)
             for each in node.constructors

@@ -9,8 +9,8 @@ from typing import Any
 from rebecsim.actors import (
     Choice,
     Message,
-    MessageServer,
     Model,
+    PlainMessage,
     Rebec,
     Run,
     Step,
@@ -18,19 +18,14 @@ from rebecsim.actors import (
     Violation,
     enabled,
     execute,
-    next_time,
     ready,
 )
 from rebecsim.actors.values import plain
 from rebecsim.actors.violations import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served
-from rebecsim.simulation import Event, state_of
-from rebecsim.simulation.trace import changes
-
-_SHORT_RUNS = (1, 2)
-"""Messages that are served again before the whole run: a global of a model in Python that is back
-at its first value after the run is not after these."""
+from rebecsim.simulation import Event, Tracer
+from rebecsim.simulation.simulator import SHORT_RUNS
 
 
 class NotAllowedError(UserError):
@@ -48,30 +43,6 @@ class Checked:
     run: Run
 
 
-class _NotingSystem(System):
-    """A system that notes which messages find a place."""
-
-    __slots__ = ("sent",)
-
-    def __init__(self, model: Model, choose: Any) -> None:
-        self.sent: list[Sent] = []
-        super().__init__(model, choose)
-
-    def send(
-        self,
-        receiver: Rebec,
-        server: MessageServer,
-        arguments: tuple[Any, ...],
-        after: int,
-        deadline: int | None,
-    ) -> None:
-        """Send a message, and note it."""
-        super().send(receiver, server, arguments, after, deadline)
-        number = self.sequence
-        message = next(each for each in receiver._bag if each.sequence == number)
-        self.sent.append(Sent.of(receiver, message))
-
-
 class Checker:
     """Serves the messages of a log on rebecs of its own, as far as they are enabled there.
 
@@ -80,12 +51,13 @@ class Checker:
 
     def __init__(self, model: Model) -> None:
         self._choices: list[Choice] = []
-        self._wanted: list[int] = []
-        self._drawn: list[int] = []
-        self._values: list[Any] = []
+        self._left: list[int] = []  # what the log has drawn and the message server has not
+        self._sent: list[Sent] = []
         self._place = 0
         self._violation: Violation | None = None
-        self._system = _NotingSystem(model, self._choose)
+        self._tracer = Tracer()
+        self._system = System(model, self._tracer.choosing(self._choose))
+        self._system.put = self._put
         self._rebecs = {str(rebec): rebec for rebec in self._system.rebecs}
 
     def take(self, entry: Served) -> None:
@@ -109,10 +81,9 @@ class Checker:
             raise self._refused(entry, f"it is not enabled; the enabled messages are: {there}")
         step = steps[place]
         self._choices.append(Choice("step", place, len(steps)))
-        time = next_time(step.rebec)
-        before = _state(step.rebec, time)
-        self._wanted, self._drawn, self._values = list(event.choices), [], []
-        system.sent.clear()
+        self._left = list(event.choices)
+        self._sent.clear()
+        self._tracer.before(step)
         try:
             execute(system, step)
         except Violation as violation:
@@ -121,17 +92,16 @@ class Checker:
             raise
         except Exception as error:  # whatever a model in Python raises
             raise self._refused(entry, f"it raises {raised(error)}") from error
-        after = _state(step.rebec, step.rebec._now)
-        found: dict[str, Any] = {
-            "time": time,
-            "finished": step.rebec._now,
-            "choices": tuple(self._drawn),
-            **({"drawn": tuple(self._values)} if event.drawn else {}),
-            "changed": changes(before, after),
-        }
-        for name, value in found.items():
-            self._same(entry, name, getattr(event, name), value)
-        self._same(entry, "sent", entry.sent, tuple(system.sent))
+        self._tracer.after(step)
+        found = self._tracer.events.pop()
+        self._same(entry, "time", event.time, found.time)
+        self._same(entry, "finished", event.finished, found.finished)
+        self._same(entry, "choices", event.choices, found.choices)
+        if event.drawn:
+            self._same(entry, "drawn", event.drawn, tuple(map(plain, found.drawn)))
+        changed = {name: plain(value) for name, value in found.changed.items()}
+        self._same(entry, "changed", event.changed, changed)
+        self._same(entry, "sent", entry.sent, tuple(self._sent))
 
     def end(self, ending: Ending, until: int | None, steps: int | None) -> Checked:
         """Check that a run with these limits ends here, and so. Raises NotAllowedError."""
@@ -181,17 +151,19 @@ class Checker:
 
     def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         count = len(alternatives)
-        place = len(self._drawn)
-        if place == len(self._wanted) or self._wanted[place] >= count:
-            drawn = self._wanted[place:][:1] or "nothing"
+        if not self._left or self._left[0] >= count:
+            drawn = self._left[:1] or "nothing"
             raise NotAllowedError(
                 f"message {self._place}: {rebec} chooses one of {count}; the log has {drawn}"
             )
-        index = self._wanted[place]
-        self._drawn.append(index)
-        self._values.append(plain(alternatives[index]))
+        index = self._left.pop(0)
         self._choices.append(Choice("value", index, count))
         return index
+
+    def _put(self, receiver: Rebec, message: PlainMessage, at_work: bool) -> None:
+        """Put a message into a bag, and note it if there is a place."""
+        receiver._bag.put(message, at_work)
+        self._sent.append(Sent.of(receiver, Message(*message)))
 
 
 def _is(message: Message, event: Event) -> bool:
@@ -203,10 +175,6 @@ def _is(message: Message, event: Event) -> bool:
         and message.sent_by == event.sender
         and tuple(map(plain, message.arguments)) == event.arguments
     )
-
-
-def _state(rebec: Rebec, now: int) -> dict[str, Any]:
-    return {name: plain(value) for name, value in state_of(rebec, now).items()}
 
 
 def _described(step: Step) -> str:
@@ -229,7 +197,7 @@ def check_log(model: Model, log: Log) -> Checked:
         if log.ending == ending and not log.served:
             return Checked(None, Run(()))
         raise NotAllowedError(f"a constructor ends with {_shown(violation)}") from violation
-    for length in _SHORT_RUNS:
+    for length in SHORT_RUNS:
         beginning = Checker(model)
         for entry in log.served[:length]:
             beginning.take(entry)

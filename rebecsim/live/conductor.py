@@ -1,4 +1,4 @@
-"""Gives rebecs their turns and takes over what they did, one lock around all of it.
+"""Give rebecs their turns and put into effect what they did, under one lock.
 
 Whose turn it is in model time follows the rules of `rebecsim.actors.semantics`; `Turns` knows of
 neither threads nor real time.
@@ -39,7 +39,7 @@ class Turns:
     """Rebecs that are due at the same time serve at the same time.
 
     That is a run of the semantics, in the order in which they end: rebecs share nothing, whatever
-    is sent arrives at the time of the others or later, and so takes the turn from nobody. Without
+    is sent arrives at the time of the others or later, so no rebec loses its turn. Without
     priorities, that is; see `SequentialTurns`.
     """
 
@@ -64,7 +64,7 @@ class Turns:
         return False
 
     def upcoming(self) -> int | None:
-        """Give the time to move on to, now that nobody is serving; None without any message."""
+        """Give the time to move on to, when no rebec is serving; None without any message."""
         heap = self._heap
         while heap and self._noted[heap[0][1]] != heap[0][0]:
             heappop(heap)  # its rebec has had an earlier turn since
@@ -96,7 +96,7 @@ class SequentialTurns(Turns):
     """
 
     def is_due(self, rebec: Rebec) -> bool:
-        """Give no turn: who is next is looked up when nobody is serving."""
+        """Give no turn: `move_to` looks for the next rebec when none is serving."""
         return False
 
     def upcoming(self) -> int | None:
@@ -267,11 +267,11 @@ class Conductor:
         A message that is being served still takes its place.
         """
         serving = self._serving
-        for place, (bag, kept, *_) in enumerate(view.kept):
+        for place, (receiver, kept, *_) in enumerate(view.kept):
             self._sequence = sequence = self._sequence + 1
             message = (kept[0], kept[1], sequence, kept[3], kept[4], kept[5], kept[6])
             try:
-                bag.admit(message, bag.owner._index in serving)
+                receiver._bag.put(message, receiver._index in serving)
             except QueueOverflowError as error:
                 return error, place
         return None
@@ -300,7 +300,7 @@ class Conductor:
         following = None
         if self._finishing is None:
             for outgoing in sent:
-                other = outgoing[0].owner
+                other = outgoing[0]
                 index = other._index
                 if index not in serving and index not in waiting and turns.is_due(other):
                     waiting[index] = other

@@ -1,11 +1,11 @@
-"""The log of a live run: every message served, what it sent, how the run ended, how late it was.
+"""Log a live run: each message served, what it sent, how late it was, how the run ended.
 
 Scheduling jitter is reported, not hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -99,10 +99,7 @@ class Log:
         """Give plain values."""
         return {
             "format": FORMAT,
-            **{
-                name: getattr(self, name)
-                for name in ("model", "core", "speed", "seed", "until", "max_steps")
-            },
+            **{name: getattr(self, name) for name in _HEAD},
             "ending": vars(self.ending),
             "served": [
                 _described(each.event)
@@ -144,35 +141,29 @@ def _described(event: Event) -> dict[str, Any]:
 
 _Kinds = Mapping[str, tuple[type, ...]]
 
-_OPTIONAL = (int, type(None))
-_HEAD: _Kinds = {
-    "model": (str,),
-    "core": (bool,),
-    "speed": (int, float),
-    "seed": (int,),
-    "until": _OPTIONAL,
-    "max_steps": _OPTIONAL,
+_JSON: _Kinds = {
+    "str": (str,),
+    "Outcome": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "int | None": (int, type(None)),
+    "tuple[Any, ...]": (list,),
+    "tuple[int, ...]": (list,),
+    "dict[str, Any]": (dict,),
 }
-_SENT: _Kinds = {
-    "receiver": (str,),
-    "server": (str,),
-    "arguments": (list,),
-    "arrival": (int,),
-    "deadline": _OPTIONAL,
-}
-_EVENT: _Kinds = {
-    "step": (int,),
-    "time": (int,),
-    "finished": (int,),
-    "rebec": (str,),
-    "server": (str,),
-    "sender": (str,),
-    "arrival": (int,),
-    "deadline": _OPTIONAL,
-    "arguments": (list,),
-    "choices": (list,),
-    "changed": (dict,),
-}
+"""What stands in a file for a field of this type."""
+
+
+def _kinds(record: type, left_out: Collection[str] = ()) -> _Kinds:
+    return {
+        each.name: _JSON[str(each.type)] for each in fields(record) if each.name not in left_out
+    }
+
+
+_HEAD = _kinds(Log, left_out=("served", "ending"))
+_SENT = _kinds(Sent)
+_EVENT = _kinds(Event, left_out=("drawn", "parameters"))  # old logs have the indices only
 
 
 def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
@@ -197,7 +188,7 @@ def _served(row: object, place: int) -> Served:
         raise ReplayError(f"{where}: `choices` are the numbers of alternatives, from 0")
     rest = _checked(where, row, {"sent": (list,), "late": (int, float)})
     assert isinstance(row, dict)
-    if "drawn" in row:  # old logs have the indices only
+    if "drawn" in row:
         drawn = _checked(where, row, {"drawn": (list,)})["drawn"]
         if len(drawn) != len(event.choices):
             raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
@@ -207,7 +198,7 @@ def _served(row: object, place: int) -> Served:
 
 
 def _ending(data: dict[Any, Any]) -> Ending:
-    found = _checked("`ending`", data, {field.name: (str,) for field in fields(Ending)})
+    found = _checked("`ending`", data, _kinds(Ending))
     if found["outcome"] == "deadlock":  # old logs
         found["outcome"] = "ended"
     if found["outcome"] not in ENDINGS:

@@ -22,7 +22,7 @@ from rebecsim.actors.watchdog import ServerStopped, Watchdog, raise_in
 from rebecsim.errors import UserError
 from rebecsim.live.conductor import Conductor, LiveLimits
 from rebecsim.live.log import Ending, Log, Served
-from rebecsim.live.view import SharedBag, View, served
+from rebecsim.live.view import View, served
 from rebecsim.processes import noting_interrupts
 
 
@@ -84,7 +84,7 @@ class RebecActor(pykka.ThreadingActor):
 
 
 _LOOK_EVERY = 0.02  # seconds between two looks at what has happened
-_LOOK_UNWATCHED = 0.1  # the same when nobody watches, which leaves the threads more time
+_LOOK_UNWATCHED = 0.1  # the same without a watcher, which leaves the threads more time
 _GRACE = 1.0  # seconds for a thread to end before it is stopped, and again after that
 
 _INTERRUPTED = Ending("interrupted")
@@ -137,8 +137,6 @@ def run_live(
         ending = Ending(violation.verdict, f"{violation}, in a constructor")
         return LiveRun(_log(model, bounds, seed, (), ending), 0.0, None, ())
     draw = RandomValues(streams).choose
-    for rebec in system.rebecs:
-        rebec._bag = SharedBag(rebec)
     conductor = Conductor(system, streams[ORDER_STREAM], bounds)
     actors = _Actors([View(system, rebec, draw) for rebec in system.rebecs], conductor)
     watcher = _Watcher(conductor, watch)

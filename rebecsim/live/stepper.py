@@ -1,4 +1,4 @@
-"""A run steered by a person: one transition at a time, and back again.
+"""Step through a model by hand: one transition at a time, and back again.
 
 The transitions are those of `rebecsim.exploration`; nothing is decided here but what a person asks
 for, and what is drawn at random when a run goes on by itself.
@@ -223,7 +223,7 @@ class Stepper:
     # --- forward and back ----------------------------------------------------------------------
 
     def take(self, alternative: Alternative) -> None:
-        """Go on with one of the alternatives of `turns`."""
+        """Take one of the alternatives of `turns`."""
         self.follow((alternative.ordinal,))
 
     def follow(self, ordinals: Sequence[int]) -> None:
@@ -344,7 +344,7 @@ class Stepper:
         return self._names.expression(text, "<condition>", True)
 
     def _hit(self, before: State, enabled: set[str]) -> Breakpoint | None:
-        """Give a breakpoint that the last step has come to."""
+        """Give a breakpoint that the last step has reached."""
         if self._last is not None:
             return None
         new = {_named(turn.step) for turn in self.turns()} - enabled

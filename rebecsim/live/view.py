@@ -1,7 +1,8 @@
-"""The system as one rebec's thread sees it, and what a message server leaves behind.
+"""Give each rebec's thread its own view of the system, and record what a message server did.
 
 Message servers of several rebecs run at the same time. Each has a `System` of its own to run in,
-so that `rebecsim.actors.serve` is used as it is; what it sends is kept back until it has ended.
+so that `rebecsim.actors.serve` is used as it is. What it sends is kept back until it has ended; the
+conductor then puts it into the bags.
 What it did is recorded quickly; another thread makes it readable later.
 """
 
@@ -22,7 +23,6 @@ from rebecsim.actors import (
     Rebec,
     durations,
 )
-from rebecsim.actors.rebec import Bag
 from rebecsim.actors.system import Attributes, Choose, System
 from rebecsim.actors.values import plain
 from rebecsim.live.log import Sent, Served
@@ -34,46 +34,12 @@ Values = tuple[Any, ...]
 Drawn = tuple[int, Any]
 """A choice: the index of the alternative, and the alternative."""
 
-Outgoing = tuple["SharedBag", PlainMessage, int, int, Values]
-"""A message kept back: its bag, the message, and how far its message server was at the sending.
+Outgoing = tuple[Rebec, PlainMessage, int, int, Values]
+"""A message kept back: its receiver, the message, and how far its sender was then.
 
-That is the rebec's time, how many choices it had drawn, and its variables. If the message finds no
+That is the sender's time, how many choices it had drawn, and its variables. If the message finds no
 place, this is where the message server has ended. A plain tuple: one is made for each message.
 """
-
-
-class SharedBag(Bag):
-    """A bag that the threads of other rebecs send to.
-
-    Only who holds the conductor's lock changes it. A message server that sends leaves its message
-    with its own rebec until it has ended; the conductor then lets it in with `admit`.
-    """
-
-    __slots__ = ("owner",)
-
-    def __init__(self, owner: Rebec) -> None:
-        super().__init__(owner._bag.capacity)
-        self.owner = owner
-        self.messages = owner._bag.messages
-
-    def put(self, message: PlainMessage, reserved: int = 0) -> None:
-        """Keep a message back.
-
-        Raises QueueOverflowError when this message server alone has sent more than fits, which
-        ends one that would go on sending for ever.
-        """
-        sender = message[4]
-        assert sender is not None, "what is sent during a run is sent by somebody"
-        view = sender._system
-        assert isinstance(view, View)
-        kept = view.kept
-        kept.append((self, message, sender._now, len(view.choices), view.read(sender)))
-        if len(kept) > self.capacity and sum(each[0] is self for each in kept) > self.capacity:
-            raise QueueOverflowError(Message(*message), self.capacity)
-
-    def admit(self, message: PlainMessage, reserved: int) -> None:
-        """Add a message that was kept back. Raises QueueOverflowError when the bag is full."""
-        super().put(message, reserved)
 
 
 class _Serving(threading.local):
@@ -89,7 +55,7 @@ class View(System):
     """The system during the message servers of one rebec, which run in one thread.
 
     `choices` and `kept` are what the current one has drawn and sent. `free` is the rebec's time
-    and `before` its variables when it began; nobody else can have changed them since the last.
+    and `before` its variables when it began; no other rebec can have changed them since.
     `read` reads the variables, arrays as copies.
     """
 
@@ -102,6 +68,7 @@ class View(System):
                 setattr(self, name, getattr(system, name))
         self.owner = self.actor = rebec
         self.choose = self._noted
+        self.put = self._keep
         self.choices: list[Drawn] = []
         self.kept: list[Outgoing] = []
         self._draw = draw
@@ -139,6 +106,17 @@ class View(System):
                 "a rebec, in the thread that runs it"
             )
         System.send(sending, receiver, server, arguments, after, deadline)
+
+    def _keep(self, receiver: Rebec, message: PlainMessage, at_work: bool) -> None:
+        """Keep a message back until its message server has ended.
+
+        Raises QueueOverflowError when this message server alone has sent more than fits, which
+        ends one that would go on sending for ever.
+        """
+        sender, kept, capacity = self.owner, self.kept, receiver._bag.capacity
+        kept.append((receiver, message, sender._now, len(self.choices), self.read(sender)))
+        if len(kept) > capacity and sum(each[0] is receiver for each in kept) > capacity:
+            raise QueueOverflowError(Message(*message), capacity)
 
     def _noted(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         index = self._draw(rebec, alternatives, site)
@@ -205,4 +183,6 @@ def served(record: Record, number: int) -> Served:
         drawn=tuple(plain(value) for _, value in choices),
         parameters=message.server.parameters,
     )
-    return Served(event, tuple(Sent.of(bag.owner, Message(*each)) for bag, each, *_ in sent), late)
+    return Served(
+        event, tuple(Sent.of(receiver, Message(*each)) for receiver, each, *_ in sent), late
+    )

@@ -12,7 +12,6 @@ from .batch import (
     slowdown as slowdown,
 )
 from .expected_end import (
-    END_ALGORITHMS as END_ALGORITHMS,
     Demand as Demand,
     EndRules as EndRules,
     expected_end_times as expected_end_times,

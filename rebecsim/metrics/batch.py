@@ -1,4 +1,4 @@
-"""The classical metrics of batch schedules, and step functions of time such as usage.
+"""Compute the usual metrics of batch schedules, and step functions of time such as usage.
 
 Definitions after D. G. Feitelson and L. Rudolph, "Metrics and benchmarking for parallel job
 scheduling" (JSSPP 1998), the bound of the slowdown after Feitelson (JSSPP 2001); for a job that is

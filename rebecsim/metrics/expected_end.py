@@ -1,4 +1,4 @@
-"""Expected end times: when a user's jobs would end if they had a fixed share to themselves.
+"""Compute when a user's jobs would end if they had a fixed share to themselves.
 
 S. Toth and D. Klusacek, "User-Aware Metrics for Measuring Quality of Parallel Job Schedules"
 (JSSPP 2014), section 3.2, Algorithm 1: a user's jobs are poured, in the order of arrival, into a
@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -30,8 +30,8 @@ JobGrouping = Literal["job", "bag", "workflow"]
 def bags_of(workload: Workload, gap: int) -> Integers:
     """Give the bag of each job, numbered from 0.
 
-    A bag is the jobs of one user of which each is submitted at most `gap` seconds after the one
-    before it (A. Iosup et al., "The characteristics and performance of groups of jobs in grids",
+    A bag is jobs of one user, each submitted at most `gap` seconds after the one before it
+    (A. Iosup et al., "The characteristics and performance of groups of jobs in grids",
     Euro-Par 2007, section 2).
     """
     order = np.argsort(workload.user, kind="stable")
@@ -99,7 +99,6 @@ def shares_of(
 
 
 EndAlgorithm = Literal["printed", "refined"]
-END_ALGORITHMS: tuple[EndAlgorithm, ...] = get_args(EndAlgorithm)
 
 
 @dataclass(frozen=True, kw_only=True)

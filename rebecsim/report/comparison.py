@@ -313,7 +313,7 @@ def report_input(
         precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
         earned_by=study.earned_by,
-        sections=_sections(plan, results, moments),
+        sections=sections_of(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
         caution=plan.caution,
@@ -325,7 +325,7 @@ def _unless_swept(scenario: Any, key: str) -> Any:
     return None if key in scenario.swept else getattr(scenario, key, None)
 
 
-def _sections(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:
+def sections_of(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:
     """Give what the kind adds, at the first of the swept values, after what these change."""
     _, first = plan.settings[0]
     found = plan.study.sections(first, results, moments[: len(first.cells)])

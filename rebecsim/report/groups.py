@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.report.csv import text_of
-from rebecsim.report.figures import GREY, line_styles, new_figure, time_axis
+from rebecsim.report.figures import GREY, legend_below, line_styles, new_figure, time_axis
 from rebecsim.studies.sections import Answered, Picture, Section, TextTable
 from rebecsim.wording import counted
 
@@ -40,9 +40,6 @@ _TAIL_SHARE = 0.05
 """From where on the slowest jobs are worth a word of their own."""
 _HOURS_FROM = 7200
 _HOUR = 3600
-
-BY_GROUP = "by_group"
-"""The name of the section, of its picture and of its file."""
 
 MOST_TOLD = 6
 """Groups of which a short answer has a sentence, over all variants."""
@@ -261,21 +258,21 @@ def group_section(answer: GroupAnswer, *, leads: bool, notes: tuple[str, ...] = 
     by = f"By {answer.noun}" if answer.noun else "Jobs"
     lines = [line for each in told for line in (each.about, *each.lines)]
     return Section(
-        name=BY_GROUP,
+        name="by_group",
         title=by,
         answer=told if leads else (),
         sentences=(answer.certainty,) if leads and told else tuple(lines),
         tables=(answer.table(),),
         pictures=(
             Picture(
-                BY_GROUP,
+                "by_group",
                 f"What jobs wait and take, {by.lower()}" if answer.noun else by,
                 "Bars end at the mean, thin lines at the 95th percentile.",
                 partial(_figure, answer),
             ),
         ),
         notes=notes,
-        files={f"{BY_GROUP}.csv": answer.csv()},
+        files={"by_group.csv": answer.csv()},
         terminal=group_view(answer),
     )
 
@@ -351,10 +348,6 @@ _HEADINGS = ("Wait mean", "median", "95 %", "Duration mean", "median", "95 %")
 _NAMES = tuple(
     f"{time}_{each}" for time in ("wait", "duration") for each in ("mean", "median", "p95")
 )
-
-
-FILE_UNITS = {BY_GROUP: dict.fromkeys(_NAMES, "s")}
-"""Units of the columns of its file."""
 
 
 def _figures(jobs: JobTimes) -> list[float]:
@@ -465,6 +458,5 @@ def groups_figure(groups: Sequence[str], panels: Mapping[str, Bars]) -> Figure:
         panel.tick_params(axis="y", length=0)
     axes[0].set_yticks(places + (len(variants) - 1) * _BAR / 2, groups, parse_math=False)
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    legend_below(figure, axes[0])
     return figure

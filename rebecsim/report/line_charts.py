@@ -6,11 +6,18 @@ import html
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.report.figures import HEADING, LineStyle, dark_colour, line_styles, new_figure
+from rebecsim.report.figures import (
+    HEADING,
+    LineStyle,
+    dark_colour,
+    line_styles,
+    new_figure,
+    plain_axes,
+)
 from rebecsim.report.numbers import (
     column_heading,
     decimals_for,
@@ -18,6 +25,7 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
+from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Condition
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary
@@ -89,6 +97,11 @@ class ChartData:
         return f"{self.title} by {self.axis.by}: {asked or 'how do they differ?'}"
 
     @property
+    def words(self) -> str:
+        """What it shows, in words."""
+        return f"{self.title} by {self.axis.by}: {self.ends}"
+
+    @property
     def ends(self) -> str:
         """Where each line begins and ends, in words."""
         return "; ".join(
@@ -96,13 +109,14 @@ class ChartData:
         )
 
 
-def charts_along(by_axis: Mapping[Condition, Summary], axis: Axis | None) -> list[ChartData]:
+def charts_along(report: ReportInput) -> list[ChartData]:
     """The charts of all metrics along the axis, those of one condition together."""
+    axis = report.axis
     if axis is None:
         return []
     return [
         chart_data(summary, column, axis, condition, place)
-        for place, (condition, summary) in enumerate(by_axis.items(), start=1)
+        for place, (condition, summary) in enumerate(report.by_axis.items(), start=1)
         for column in range(len(summary.metrics))
     ]
 
@@ -204,7 +218,6 @@ def chart_figure(chart: ChartData) -> Figure:
     styles = line_styles(tuple(line.policy for line in chart.series))
     (_draw_groups if chart.axis.words else _draw_lines)(axes, chart, styles)
     _dress_axes(axes, chart)
-    axes.set_title(chart.question, parse_math=False).set_gid(HEADING)
     _legend(figure, chart)
     layout = figure.get_layout_engine()
     assert layout is not None
@@ -301,8 +314,9 @@ def _are_whole(places: Sequence[float]) -> bool:
 def _dress_axes(axes: Axes, chart: ChartData) -> None:
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    axes.set_xlabel(chart.axis.title, parse_math=False)
-    axes.set_ylabel(chart.y_label, parse_math=False)
+    plain_axes(axes, chart.question, chart.axis.title, chart.y_label)
+    axes.title.set_fontsize("large")
+    axes.title.set_gid(HEADING)
     few = len(chart.places) <= 12
     axes.xaxis.set_major_locator(
         FixedLocator(chart.places) if few else MaxNLocator(integer=_are_whole(chart.places))
@@ -313,9 +327,6 @@ def _dress_axes(axes: Axes, chart: ChartData) -> None:
         margin = 0.5
     axes.set_xlim(chart.places[0] - margin, chart.places[-1] + margin)
     axes.set_ylim(*chart.y_range)
-    axes.grid(axis="y", color="#d0d0d0", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 CONFIG: dict[str, Any] = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.files import inside, write_atomically
@@ -46,7 +47,7 @@ from rebecsim.report.line_charts import (
     charts_along,
     plotly_figure,
 )
-from rebecsim.report.numbers import FigureTable, figure_table, format_estimates, level_text
+from rebecsim.report.numbers import DASH, FigureTable, figure_table, format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Condition
 from rebecsim.studies.differences import PairDifference
@@ -136,6 +137,7 @@ def render_html(
         level=level_text(report.level),
         comparisons=[_comparison(condition, each) for condition, each in comparisons.items()],
         metrics=report.metrics,
+        is_figure=is_figure,
         pair_sentence=pair_sentence,
         power_sentence=power_sentence,
         leading=leading,
@@ -171,6 +173,11 @@ def render_html(
         order_notes=[*report.order_notes, *order_notes(report.metrics, report.compared)],
         no_orders_note=report.order and no_orders_note(report.order),
     )
+
+
+def is_figure(text: str) -> bool:
+    """Whether a text of a table is a number, a share or a dash, which stand at the right."""
+    return text.lstrip("-+<")[:1].isdigit() or text in ("", DASH)
 
 
 def _plotly() -> str:
@@ -294,6 +301,7 @@ def script_json(value: Any) -> str:
 
 
 _CHART_DOTS_PER_INCH = 200
+_HEADING_WIDTH = 80  # characters
 _STYLE = b'<style type="text/css">'
 
 
@@ -336,7 +344,7 @@ def write_report(
             `order_envelopes`).
     """
     require_reportable(out_dir)
-    charts = _charts(report)
+    charts = charts_along(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
         partial(_rendered, report.title), [*(partial(_chart, chart) for chart in charts), *pictures]
@@ -368,12 +376,8 @@ def write_report(
 
 def report_pictures(report: ReportInput) -> list[Picture]:
     """Give all that is drawn: the charts along the axis, then what the sections bring."""
-    charts = [_chart(chart) for chart in _charts(report)]
+    charts = [_chart(chart) for chart in charts_along(report)]
     return [*charts, *(picture for section in report.sections for picture in section.pictures)]
-
-
-def _charts(report: ReportInput) -> list[ChartData]:
-    return charts_along(report.by_axis, report.axis)
 
 
 def _texts(report: ReportInput) -> dict[str, str]:
@@ -402,8 +406,12 @@ def _rendered(title: str, what: Picture | partial[Picture]) -> dict[str, bytes]:
 def _headed(picture: Picture, title: str) -> Figure:
     """Draw a picture; what it asks takes the place of a heading that says only what was run."""
     figure = picture.draw()
-    if picture.title and figure.get_suptitle().replace("\n", " ") in (title, picture.title):
-        figure.suptitle(picture.title, fontsize=12, parse_math=False).set_gid(HEADING)
+    heading = figure.get_suptitle().replace("\n", " ")
+    asks = any(axes.title.get_gid() == HEADING for axes in figure.axes)
+    if picture.title and not asks and (not heading or heading.startswith((title, picture.title))):
+        rest = heading.removeprefix(title).removeprefix(picture.title)
+        asked = "\n".join(wrap(f"{picture.title}{rest}", _HEADING_WIDTH))
+        figure.suptitle(asked, fontsize=12, parse_math=False).set_gid(HEADING)
     return figure
 
 

@@ -168,6 +168,7 @@ def order_drawings(
             title=title,
             link=None if link is None else partial(link, order.path),
             marked=_marked(witness, order),
+            rebecs=_rebecs(witness),
         )
         for order, title in zip(witness.orders, ORDER_TITLES, strict=True)
     )

@@ -12,7 +12,7 @@ from rebecsim.studies.cells import POLICIES, Compared, Condition, grouped
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments, PairedMoments
 from rebecsim.studies.precision import Precision, Reached, reached_by
-from rebecsim.studies.sections import Section
+from rebecsim.studies.sections import Section, leading_section
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import (
     REFERENCE_ORDER,
@@ -126,7 +126,7 @@ class ReportInput:
     @property
     def leading(self) -> Section | None:
         """The section that answers what the user asks, if there is one."""
-        return next((each for each in self.sections if each.answer), None)
+        return leading_section(self.sections)
 
     @property
     def has_chance(self) -> bool:

@@ -6,7 +6,7 @@ that a long pause does not tear the picture apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
@@ -28,6 +28,7 @@ _NARROW_LANE = 130.0
 _WIDE_LANE = 300.0
 _MOST_WIDE = 4  # lanes that are widened for what is written in them
 _NOTES = 330.0
+_NARROWEST = 480.0  # so that what goes wrong is said in few lines
 _BAR = 12.0
 _FAR = 5  # rows that a message may cross as a slanted line
 _LABEL_LINES = 2
@@ -69,6 +70,7 @@ class _Layout:
     lanes: dict[str, float]
     width: float
     notes: float
+    right: float  # of the picture
     rows: tuple[float, ...]
     instants: dict[int, float]
     heads: tuple[float, ...]
@@ -91,6 +93,7 @@ def sequence_diagram(
     title: str = "",
     link: Callable[[int], str] | None = None,
     marked: Mapping[int, str] | None = None,
+    rebecs: Sequence[str] = (),
 ) -> str:
     """Draw the last steps of a path as SVG, with a title of its own or the model's name.
 
@@ -98,11 +101,12 @@ def sequence_diagram(
     and the end of the step that sent it. Messages sent long before are dashed and say when that
     was. A dashed loop is a message that a rebec sent to itself long before. Only rebecs that take
     part are shown. With `link`, the message of a step, numbered from 0, leads to an address;
-    the steps `marked` stand out, each with a short mark of its own.
+    the steps `marked` stand out, each with a short mark of its own. Lifelines of `rebecs` are
+    always there, and come first.
     """
     steps = path.steps[max(len(path) - min(last, MOST_STEPS), 0) :]
     left_out = len(path) - len(steps)
-    layout = _layout(steps)
+    layout = _layout(steps, rebecs)
     shortens = left_out and not title
     title = title or f"{path.model} ({path.mode})"
     if shortens:
@@ -131,11 +135,10 @@ def sequence_diagram(
         content += _notes(layout, step, number, number == wrong)
     content += _loop(layout, path, left_out)
     content += _breach(layout, path)
-    width = layout.notes + _NOTES
     role: Literal["img", "group"] = "img" if link is None else "group"
     style = _STYLE + _MARK_STYLE if marked else _STYLE
     return document(
-        width,
+        layout.right,
         layout.end + (74.0 if path.breach or path.loop is not None else 16.0),
         style,
         title,
@@ -175,10 +178,8 @@ def _labels(words: str, width: float) -> list[str]:
     return [*kept, shortened(rest, fits)]
 
 
-def _layout(steps: tuple[PathStep, ...]) -> _Layout:
-    names = dict.fromkeys(
-        name for step in steps for name in (step.sender, step.rebec) if step.kind != "time"
-    )
+def _layout(steps: tuple[PathStep, ...], rebecs: Sequence[str]) -> _Layout:
+    names = dict.fromkeys([*rebecs, *rebecs_of(steps)])
     width = _lane_width(steps, {name: place for place, name in enumerate(names)})
     lanes = {name: _AXIS + 60.0 + width * (place + 0.5) for place, name in enumerate(names)}
     lanes = lanes or {"": _AXIS + 60.0 + width / 2}
@@ -211,7 +212,16 @@ def _layout(steps: tuple[PathStep, ...]) -> _Layout:
     if since_head >= _HEAD_BELOW:
         heads.append(bottom)
         end += _HEAD
-    return _Layout(lanes, width, notes, tuple(rows), instants, tuple(heads), bottom, end)
+    longest = max((len(_note(step)) for step in steps), default=0)
+    beside = min(_PIXELS_PER_CHARACTER * (longest + 3.0), _NOTES) if longest else 0.0
+    right = max(notes + beside, _NARROWEST)
+    return _Layout(lanes, width, notes, right, tuple(rows), instants, tuple(heads), bottom, end)
+
+
+def rebecs_of(steps: Iterable[PathStep]) -> list[str]:
+    """Name the rebecs that take part in steps, in the order in which they come."""
+    served = [step for step in steps if step.kind != "time"]
+    return list(dict.fromkeys(name for step in served for name in (step.sender, step.rebec)))
 
 
 def _own_labels(steps: tuple[PathStep, ...], lanes: Mapping[str, float], width: float) -> float:
@@ -388,13 +398,7 @@ def _when(steps: tuple[PathStep, ...], step: PathStep, left_out: int) -> str:
 
 def _notes(layout: _Layout, step: PathStep, number: int, wrong: bool) -> list[str]:
     """Write beside a step what it has chosen and changed, in at most two lines."""
-    parts = []
-    if step.choices:
-        parts.append(f"chooses {step.drawn_text}")
-    if step.deadline is not None:
-        parts.append(f"deadline {step.deadline:,}")
-    parts += [f"{name} = {value_text(value)}" for name, value in step.changed]
-    full = ";  ".join(parts)
+    full = _note(step)
     lines = wrap(full, _NOTE)
     if len(lines) > 2:
         lines = [lines[0], shortened(f"{lines[1]} {lines[2]}", _NOTE)]
@@ -405,12 +409,22 @@ def _notes(layout: _Layout, step: PathStep, number: int, wrong: bool) -> list[st
     ]
 
 
+def _note(step: PathStep) -> str:
+    parts = []
+    if step.choices:
+        parts.append(f"chooses {step.drawn_text}")
+    if step.deadline is not None:
+        parts.append(f"deadline {step.deadline:,}")
+    parts += [f"{name} = {value_text(value)}" for name, value in step.changed]
+    return ";  ".join(parts)
+
+
 def _marks(layout: _Layout, marked: Mapping[int, str], left_out: int) -> Iterator[str]:
     """Put steps on a ground of their own, with a mark at its edge."""
     for place, mark in marked.items():
         if place < left_out:
             continue
-        y, width = layout.rows[place - left_out] - 15.0, layout.notes + _NOTES - 16.0
+        y, width = layout.rows[place - left_out] - 15.0, layout.right - 16.0
         yield element("rect", class_="marked", x=8, y=y, width=width, height=_ROW - 2.0, rx=4)
         yield text(mark, class_="number", x=20, y=y + 23.0)
 
@@ -421,7 +435,7 @@ def _marks(layout: _Layout, marked: Mapping[int, str], left_out: int) -> Iterato
 def _violation_band(layout: _Layout, wrong: int) -> list[str]:
     if wrong < 0:
         return []
-    y, width = layout.rows[wrong] - 15.0, layout.notes + _NOTES - 16.0
+    y, width = layout.rows[wrong] - 15.0, layout.right - 16.0
     return [element("rect", class_="band", x=8, y=y, width=width, height=_ROW - 2.0, rx=4)]
 
 
@@ -444,7 +458,7 @@ def _breach(layout: _Layout, path: Path) -> list[str]:
     if path.breach is None:
         return []
     words = f"✗ {path.breach.verdict}: {path.breach.text}"
-    fits = int((layout.notes + _NOTES - 40.0) / (_PIXELS_PER_CHARACTER + 0.6))
+    fits = int((layout.right - 40.0) / (_PIXELS_PER_CHARACTER + 0.6))
     lines = wrap(words, fits)[:3]
     return [
         text(line, words, class_="wrong", x=14, y=layout.end + 20.0 + 17.0 * place)

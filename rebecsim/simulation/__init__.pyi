@@ -4,8 +4,10 @@ from .montecarlo import (
     Observation as Observation,
     Runs as Runs,
     Task as Task,
+    native_batch as native_batch,
     native_for as native_for,
-    run_batch as run_batch,
+    python_batch as python_batch,
+    require_checked as require_checked,
     run_task as run_task,
 )
 from .native import (
@@ -14,10 +16,11 @@ from .native import (
     simulate_native as simulate_native,
 )
 from .simulator import (
-    ORDERS as ORDERS,
+    FIFO as FIFO,
     OUTCOMES as OUTCOMES,
+    RANDOM as RANDOM,
     VIOLATIONS as VIOLATIONS,
-    Order as Order,
+    MessageOrder as MessageOrder,
     Outcome as Outcome,
     RunResult as RunResult,
     load_run as load_run,

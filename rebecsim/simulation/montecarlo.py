@@ -1,4 +1,4 @@
-"""Many runs of one model, each with random streams of its own, also in worker processes.
+"""Run one model many times, each with random streams of its own, also in worker processes.
 
 A worker reads, checks and lays out a model once for all tasks of a cell that come one after the
 other. A model whose step lies compiled on disk is kept there laid out as well, and is not even
@@ -21,7 +21,7 @@ from rebecsim.errors import UserError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import engines
 from rebecsim.native.engines import RUNS_LOAD, Engine, usable
-from rebecsim.simulation.simulator import OUTCOMES, Order, scheduler_for, simulate
+from rebecsim.simulation.simulator import OUTCOMES, RANDOM, MessageOrder, scheduler_for, simulate
 from rebecsim.simulation.trace import Event, Tracer
 
 if TYPE_CHECKING:
@@ -34,14 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Observation:
-    """What to read when a run is over: these state variables of this rebec.
-
-    `tick` names its message server that passes time, which orders other than random go by.
-    """
+    """What to read when a run is over: these state variables of this rebec."""
 
     rebec: str
     variables: tuple[str, ...]
-    tick: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class Runs:
     replications: range
     until: int
     choice_law: ChoiceLaw = "fair"
-    order: Order = "random"
+    order: MessageOrder = RANDOM
     trace: bool = False
 
     @property
@@ -144,7 +140,13 @@ class Task:
 
 
 def run_task(task: Task) -> Batch:
-    """Run the replications of a task. Raises as `run_batch`."""
+    """Run the replications of a task.
+
+    Each draws from the streams of its key and number, so its result depends neither on the other
+    replications nor on the engine. Raises KeyError or AttributeError when the model lacks what is
+    to be observed, EngineError or NotNativeError when the native engine is asked for and cannot
+    run the model.
+    """
 
     # What is loaded already costs nothing more, so it pays for the smallest task.
     work = task.runs.work if _known(task) is None else max(task.runs.work, RUNS_LOAD)
@@ -192,53 +194,11 @@ def _model(source: str, cell: str) -> tuple[Model, CheckedModel]:
     return build_model(checked, file), checked
 
 
-def run_batch(
-    model: Model,
-    observation: Observation,
-    *,
-    key: tuple[int, int],
-    replications: range,
-    until: int,
-    choice_law: ChoiceLaw = "fair",
-    order: Order = "random",
-    trace: bool = False,
-    engine: Engine = "auto",
-    checked: CheckedModel | None = None,
-) -> Batch:
-    """Run the replications with these numbers; each is served up to time `until`.
-
-    `key` holds the two 64-bit words of the experiment cell; replication r draws from the streams
-    of (key, r), so its result does not depend on which replications run beside it, nor on the
-    engine. The native engine needs the `checked` tree that the model was built from.
-
-    Raises KeyError or AttributeError when the model lacks what is to be observed, EngineError or
-    NotNativeError when the native engine is asked for and cannot run the model.
-    """
-    runs = Runs(observation, key, replications, until, choice_law, order, trace)
-    native = None
-    if checked is not None or engine == "native":
-        lay_out = partial(_native_model, model, checked)
-        native = native_for(engine, runs.work, lay_out)
-    return python_batch(model, runs) if native is None else native_batch(native, runs)
-
-
-_laid_out: deque[NativeModel] = deque(maxlen=4)
-"""The models that were run last; the batches of one come one after the other."""
-
-
-def _native_model(model: Model, checked: CheckedModel | None) -> NativeModel:
-    from rebecsim.native.layout import native_model
-
-    tree = require_checked(checked)
-    native = next((each for each in _laid_out if each.checked is tree), None)
-    if native is None:
-        native = native_model(model, tree)
-        _laid_out.append(native)
-    return native
-
-
 def python_batch(model: Model, runs: Runs) -> Batch:
-    """Run replications on the Python engine. Raises KeyError or AttributeError as `run_batch`."""
+    """Run replications on the Python engine.
+
+    Raises KeyError or AttributeError when the model lacks what is to be observed.
+    """
     count, seen = len(runs.replications), runs.observation
     outcomes = np.empty(count, dtype=np.uint8)
     values = np.empty((len(seen.variables), count), dtype=np.int32)
@@ -247,7 +207,7 @@ def python_batch(model: Model, runs: Runs) -> Batch:
         for place, replication in enumerate(runs.replications):
             tracer = Tracer() if runs.trace else None
             streams = Streams(runs.key, replication)
-            scheduler = scheduler_for(runs.order, seen.tick, streams, runs.choice_law)
+            scheduler = scheduler_for(runs.order, streams, runs.choice_law)
             result = simulate(model, scheduler, until=runs.until, tracer=tracer, watchdog=watchdog)
             outcomes[place] = OUTCOMES.index(result.outcome)
             values[:, place] = _observed(result.system, seen)
@@ -258,7 +218,10 @@ def python_batch(model: Model, runs: Runs) -> Batch:
 
 
 def native_batch(native: NativeModel, runs: Runs) -> Batch:
-    """Run replications on the native engine. Raises KeyError as `run_batch`."""
+    """Run replications on the native engine.
+
+    Raises KeyError when the model lacks what is to be observed.
+    """
     from rebecsim.simulation.native import native_events, run_native
 
     seen = runs.observation
@@ -275,7 +238,6 @@ def native_batch(native: NativeModel, runs: Runs) -> Batch:
             until=runs.until,
             choice_law=runs.choice_law,
             order=runs.order,
-            tick=seen.tick,
             observed=cells,
             trace=runs.trace,
         )

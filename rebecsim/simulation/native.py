@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model
-from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.cache import KEPT_MODELS, kept_file, read_kept, write_kept
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax, walk
-from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.checked import BY_NODE, CheckedModel
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS, Ended, First
@@ -58,7 +58,7 @@ from rebecsim.native.loops.simulation import (
     Work,
     run_replications,
 )
-from rebecsim.simulation.simulator import OUTCOMES, Order, RunResult
+from rebecsim.simulation.simulator import OUTCOMES, RANDOM, MessageOrder, RunResult
 from rebecsim.simulation.trace import Event, changes
 
 _MARK = b"rebecsim model 1\n"
@@ -68,15 +68,6 @@ _PACKAGES = (
 )
 _TEMPLATES = "rebecsim.templates"
 _MADE_AGAIN = frozenset({"model", "checked", "step"})
-_BY_NODE = (
-    "types",
-    "symbols",
-    "constants",
-    "choice_sites",
-    "declared_types",
-    "super_constructors",
-)
-"""What a checked model says of nodes of its tree, which it finds by their identity."""
 
 
 def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> NativeModel:
@@ -116,7 +107,7 @@ def _read(path: Path | None) -> NativeModel | None:
     tree, tables, code, laid_out = pickle.loads(zlib.decompress(payload))  # noqa: S301
     found: dict[str, Any] = {
         name: {id(node): value for node, value in pairs}
-        for name, pairs in zip(_BY_NODE, tables, strict=True)
+        for name, pairs in zip(BY_NODE, tables, strict=True)
     }
     return NativeModel(
         model=_model_of(marshal.loads(code)),
@@ -132,13 +123,12 @@ def _write(path: Path, native: NativeModel, file: str) -> None:
     checked = native.checked
     nodes = {id(node): node for node in walk(checked.tree)}
     tables = [
-        [(nodes[node], value) for node, value in getattr(checked, name).items()]
-        for name in _BY_NODE
+        [(nodes[node], value) for node, value in getattr(checked, name).items()] for name in BY_NODE
     ]
     tree = {
         each.name: getattr(checked, each.name)
         for each in fields(checked)
-        if each.name not in _BY_NODE
+        if each.name not in BY_NODE
     }
     laid_out = {
         each.name: getattr(native, each.name)
@@ -176,12 +166,6 @@ def _model_of(code: CodeType) -> Model:
     return model
 
 
-_ORDERS = {
-    "random": First.ANY,
-    "updates-first": First.RANKED,
-    "ticks-first": First.RANKED,
-    "fifo": First.FIFO,
-}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
 _INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice
 _MOST_STEPS = np.iinfo(np.int64).max
@@ -189,7 +173,7 @@ _MOST_STEPS = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class NativeRuns:
-    """What replications have come to.
+    """The results of some replications.
 
     Attributes:
         ends: outcome (index into `OUTCOMES`), steps and last time of each; shape (runs, 3).
@@ -228,24 +212,22 @@ def run_native(
     until: int | None,
     max_steps: int | None = None,
     choice_law: ChoiceLaw = "fair",
-    order: Order = "random",
-    tick: str = "",
+    order: MessageOrder = RANDOM,
     observed: Sequence[int] = (),
     trace: bool = False,
     at_one_time: int = MOST_AT_ONE_TIME,
 ) -> NativeRuns:
     """Run replications; `observed` are the cells of the variables to read when a run is over.
 
-    `tick` names the message server that passes time, for the orders that go by it. The trace is
-    that of the last replication. Raises NotNativeError if the model cannot be compiled and
-    EndlessError for a message server that does not end.
+    The trace is that of the last replication. Raises NotNativeError if the model cannot be compiled
+    and EndlessError for a message server that does not end.
     """
     require_compiled(native)
     settings = np.array(
         [
-            _ORDERS[order],
-            order == "ticks-first",
-            order == "fifo" or choice_law != "rmc",
+            _first(order),
+            bool(order.first),
+            order.is_fifo or choice_law != "rmc",
             native.model.uses_global_priority,
             native.model.core,
             replications.start,
@@ -261,7 +243,7 @@ def run_native(
     assert len(settings) == SETTINGS
     model = SimulatedModel(
         servers=native.servers,
-        ranks=_ticks(native, tick),
+        ranks=_ranks(native, order.first or order.last),
         params=native.params,
         cells=native.cells,
         messages=native.bags,
@@ -331,12 +313,18 @@ def _results(
     )
 
 
-def _ticks(native: NativeModel, tick: str) -> Integers:
-    """Give 1 for the message servers that pass time, by class and number."""
+def _first(order: MessageOrder) -> First:
+    if order.is_fifo:
+        return First.FIFO
+    return First.ANY if order == RANDOM else First.RANKED
+
+
+def _ranks(native: NativeModel, name: str) -> Integers:
+    """Give 1 for the message servers of a name, by class and number, and 0 for all others."""
     ranks = np.zeros(native.servers.shape[:2], np.int64)
-    for place, name in enumerate(native.source.cells):
-        for server in native.checked.classes[name].servers:
-            ranks[place, server.number] = server.name == tick
+    for place, owner in enumerate(native.source.cells):
+        for server in native.checked.classes[owner].servers:
+            ranks[place, server.number] = server.name == name
     return ranks
 
 
@@ -345,7 +333,7 @@ def simulate_native(
     *,
     key: tuple[int, int],
     choice_law: ChoiceLaw = "fair",
-    order: Order = "random",
+    order: MessageOrder = RANDOM,
     until: int | None = None,
     max_steps: int | None = None,
     at_one_time: int = MOST_AT_ONE_TIME,
@@ -396,7 +384,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 finished=finished,
                 rebec=view.name,
                 server=view.servers[number][0],
-                sender=views[sender].name if sender >= 0 else NOBODY,
+                sender=views[sender].name if sender >= 0 else INITIAL_SENDER,
                 arrival=arrival,
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),

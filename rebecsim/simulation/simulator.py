@@ -1,12 +1,8 @@
-"""One run of a model: steps picked by a scheduler until something ends it.
+"""Run a model once: a scheduler picks steps until something ends the run.
 
 A run with a trace is run again, to check that the same choices give the same run. Message servers
 of a model in Python that draw random numbers, read a clock or use a global that something else
 changes do not do the same again, and what is shown of them is true only once.
-
-Nobody decides which message of one time unit goes first in a distributed system: results that
-depend on it say something about the race and not about the policy. The orders other than `random`
-show how far it matters, by resolving every race between a tick and the rest in one way.
 """
 
 from __future__ import annotations
@@ -240,9 +236,9 @@ def _traced(system: System, step: Step, tracer: Tracer, deadlines: bool) -> None
         tracer.after(step)
 
 
-_SHORT_RUNS = (1, 2)
-"""Messages of runs that come between: a global that is back at its first value after the whole run
-is not after these."""
+SHORT_RUNS = (1, 2)
+"""Messages of runs that are done again beside the whole one: a global of a model in Python that is
+back at its first value after the whole run is not after these."""
 
 
 def require_repeatable(
@@ -254,7 +250,7 @@ def require_repeatable(
     something else.
     """
     whole = len(events) if most is None else min(most, len(events))
-    between = [length for each in _SHORT_RUNS if each < whole for length in (each, whole)]
+    between = [length for each in SHORT_RUNS if each < whole for length in (each, whole)]
     for length in (whole, *between):
         tracer = Tracer()
         difference = "it serves another message"
@@ -338,33 +334,43 @@ def simulate_traced(
     return result
 
 
-Order = Literal["random", "updates-first", "ticks-first", "fifo"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+@dataclass(frozen=True)
+class MessageOrder:
+    """Which goes first of the messages that may be served at the same time.
 
-
-def scheduler_for(order: Order, tick: str, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
-    """Make the scheduler of an order; `tick` names the message server that passes time.
-
-    random: every order is equally likely. updates-first: a tick is served when nothing else is
-    left at its time. ticks-first: a tick is served before everything else. fifo: in the order of
-    sending. Values of choices are drawn at random in all of them, from the same streams.
+    Attributes:
+        is_fifo: the one that was sent first; otherwise one is drawn.
+        first: the message server whose messages go before all others; empty: there is none.
+        last: the message server whose messages go after all others; empty: there is none.
     """
 
-    def is_tick(message: Message) -> int:
-        return message.server.name == tick
+    is_fifo: bool = False
+    first: str = ""
+    last: str = ""
 
-    def is_no_tick(message: Message) -> int:
-        return message.server.name != tick
+    def rank(self, message: Message) -> int:
+        """Give the rank of a message; the lowest one goes first."""
+        name = message.server.name
+        return (name == self.last) - (name == self.first)
 
-    match order:
-        case "random":
-            return RandomScheduler(streams, choice_law)
-        case "updates-first":
-            return RankedScheduler(streams, choice_law, is_tick)
-        case "ticks-first":
-            return RankedScheduler(streams, choice_law, is_no_tick)
-        case "fifo":
-            return FifoScheduler(RandomValues(streams, choice_law))
+
+RANDOM = MessageOrder()
+"""Every order is equally likely."""
+
+FIFO = MessageOrder(is_fifo=True)
+"""Messages are served in the order of sending."""
+
+
+def scheduler_for(order: MessageOrder, streams: Streams, choice_law: ChoiceLaw) -> Scheduler:
+    """Make the scheduler of an order.
+
+    Values of choices are drawn at random in all of them, from the same streams.
+    """
+    if order.is_fifo:
+        return FifoScheduler(RandomValues(streams, choice_law))
+    if order == RANDOM:
+        return RandomScheduler(streams, choice_law)
+    return RankedScheduler(streams, choice_law, order.rank)
 
 
 def make_scheduler(
@@ -372,9 +378,7 @@ def make_scheduler(
 ) -> Recorder:
     """Make a scheduler that records its choices; `seed` is where its random numbers start."""
     streams = Streams(key_of(seed), replication=0)
-    if kind == "fifo":
-        return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
-    return Recorder(RandomScheduler(streams, choice_law))
+    return Recorder(scheduler_for(FIFO if kind == "fifo" else RANDOM, streams, choice_law))
 
 
 def save_run(path: Path, run: Run) -> None:
@@ -395,7 +399,7 @@ def replaying_scheduler(run: Run) -> Recorder:
 def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
     """Do a run again, and give the variables that it ends with: rebec -> name -> value.
 
-    Raises ReplayError for a model that cannot do it, or of which a message is wrong in it.
+    Raises ReplayError for a model that cannot do it, and for a run that ends in a violation.
     """
     messages = sum(choice.kind == "step" for choice in run.choices)
     result = simulate(model, replaying_scheduler(run), max_steps=messages)

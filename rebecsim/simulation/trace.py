@@ -1,4 +1,4 @@
-"""The trace of a run, message by message."""
+"""Record the trace of a run, message by message."""
 
 from __future__ import annotations
 

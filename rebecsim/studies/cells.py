@@ -72,7 +72,7 @@ class Condition:
 
 
 EVERYWHERE = Condition()
-"""Where nothing is told apart."""
+"""The condition without coordinates, over which everything is pooled."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,9 +1,9 @@
-"""The executor that runs cells on Dask: workers on this machine or on others.
+"""Run cells on Dask, with workers on this machine or on others.
 
-A task is sent pickled. Each worker gets its luggage once: the expected versions, the files that
-tasks read, and the preparations. So no file system is shared, and the scheduler and the workers
-need only an installed rebecsim. Tasks of a lost worker run again elsewhere. Results come back to
-this process, which alone writes them.
+A task is sent pickled. Each worker gets the inputs of all tasks once: the expected versions, the
+files that tasks read, and the preparations. So no file system is shared, and the scheduler and the
+workers need only an installed rebecsim. Tasks of a lost worker run again elsewhere. Results come
+back to this process, which alone writes them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ClusterLostError(BrokenExecutor):
 
 
 @dataclass(frozen=True)
-class Luggage:
+class TaskInputs:
     """What tasks need beside themselves.
 
     Attributes:
@@ -79,22 +79,22 @@ class Luggage:
     versions: Mapping[str, str] = field(default_factory=versions)
 
     @classmethod
-    def with_files(cls, paths: Iterable[Path], prepare: Callable[[], object] | None) -> Luggage:
+    def with_files(cls, paths: Iterable[Path], prepare: Callable[[], object] | None) -> TaskInputs:
         """Pack files. Raises OSError."""
         return cls({str(path): path.read_bytes() for path in paths}, prepare)
 
 
 @dataclass(frozen=True)
 class Packed:
-    """Luggage as it is sent, and a name by which a worker knows that it has unpacked it."""
+    """The inputs as they are sent, and a name by which a worker knows that it has unpacked them."""
 
     name: str
     content: bytes
 
     @classmethod
-    def of(cls, luggage: Luggage) -> Packed:
-        """Pickle luggage."""
-        content = pickle.dumps(luggage)
+    def of(cls, inputs: TaskInputs) -> Packed:
+        """Pickle the inputs of tasks."""
+        content = pickle.dumps(inputs)
         return cls(hashlib.blake2b(content).hexdigest(), content)
 
 
@@ -103,12 +103,12 @@ _unpacked: set[str] = set()
 
 
 def handed_on(packed: Packed) -> Packed:
-    """Give luggage: a task of Dask, because its results go from worker to worker."""
+    """Give the inputs: a task of Dask, because its results go from worker to worker."""
     return packed
 
 
 def done(packed: Packed, task: bytes) -> object:
-    """Do a task, with its luggage: what workers are told.
+    """Run a task with its inputs, on a worker.
 
     Raises UserError where other versions are installed here, and whatever the task raises.
     """
@@ -122,13 +122,13 @@ def _unpack(packed: Packed) -> None:
         return
     from distributed import get_worker
 
-    _unpacked.clear()  # whatever goes wrong, the luggage of another run is gone
+    _unpacked.clear()  # whatever goes wrong, the inputs of another run are gone
     worker = get_worker()
-    luggage: Luggage = pickle.loads(packed.content)  # noqa: S301 - see `done`
-    require_same_versions(luggage.versions, {f"worker {worker.address}": versions()})
-    carry(luggage.files, Path(worker.local_directory) / "rebecsim")
-    if luggage.prepare is not None:
-        luggage.prepare()
+    inputs: TaskInputs = pickle.loads(packed.content)  # noqa: S301 - see `done`
+    require_same_versions(inputs.versions, {f"worker {worker.address}": versions()})
+    carry(inputs.files, Path(worker.local_directory) / "rebecsim")
+    if inputs.prepare is not None:
+        inputs.prepare()
     _unpacked.add(packed.name)
 
 
@@ -162,11 +162,11 @@ def _compared(package: str, version: str) -> Sequence[str]:
 class DaskExecutor:
     """Has tasks done by the workers of a cluster."""
 
-    def __init__(self, client: Client, luggage: Luggage) -> None:
+    def __init__(self, client: Client, inputs: TaskInputs) -> None:
         self._client = client
         self._address = client.scheduler.address
-        name = f"rebecsim-luggage-{uuid.uuid4().hex}"
-        self._luggage = client.submit(handed_on, Packed.of(luggage), key=name, pure=False)
+        name = f"rebecsim-inputs-{uuid.uuid4().hex}"
+        self._inputs = client.submit(handed_on, Packed.of(inputs), key=name, pure=False)
         self._counted: tuple[float, int] = (-_COUNT_EVERY, 0)
         self._urgencies = count(0, -1)
 
@@ -192,7 +192,7 @@ class DaskExecutor:
                 raise self._lost()
             # Told first, done first: Dask does in any order what it is told within a moment.
             urgency = next(self._urgencies)
-            told = self._client.submit(done, self._luggage, task, pure=False, priority=urgency)
+            told = self._client.submit(done, self._inputs, task, pure=False, priority=urgency)
             self._client.loop.add_callback(self._pass_on, future, told)
         except (OSError, RuntimeError) as error:  # of a client that is closed, among them
             raise self._lost() from error
@@ -248,14 +248,14 @@ def worker_threads(client: Client) -> Mapping[str, int]:
 
 @contextmanager
 def dask_executor(
-    address: str, workers: int, luggage: Luggage, tell: Tell
+    address: str, workers: int, inputs: TaskInputs, tell: Tell
 ) -> Iterator[DaskExecutor]:
     """Give the workers of a cluster: of the scheduler with this address, or LOCAL ones.
 
     Args:
         address: of a scheduler, as `tcp://host:8786`, or LOCAL.
         workers: how many processes to start; only for LOCAL.
-        luggage: what tasks need.
+        inputs: what tasks need.
         tell: is told, in a line, which cluster it is.
 
     Raises UserError when Dask is not installed, or the scheduler does not answer in a few seconds
@@ -274,9 +274,9 @@ def dask_executor(
         else:
             client = _connected(address)
         stack.callback(client.close)
-        _require_same_as_here(client, luggage.versions)
+        _require_same_as_here(client, inputs.versions)
         tell(_described(client, address))
-        yield DaskExecutor(client, luggage)
+        yield DaskExecutor(client, inputs)
 
 
 def require_dask() -> None:

@@ -36,7 +36,7 @@ class _Connector(TCPConnector):  # type: ignore[misc]  # Dask has no annotations
     async def connect(self, address: str, deserialize: bool = True, **how: Any) -> TCP:
         """Connect to an address. Raises OSError if it is not of this cluster, or cannot be reached.
 
-        That is final where somebody answers who does not know the secret.
+        Dask does not try again where a program answers that does not know the secret.
         """
         comm: TCP = await super().connect(address, deserialize, **how)
         if not await _is_known(comm, address, ours=b"connects", theirs=b"listens"):

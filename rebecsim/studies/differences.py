@@ -1,4 +1,4 @@
-"""Differences between policies in the same runs: which are significant, and the runs that it takes.
+"""Test which differences between policies are significant, and how many runs would decide.
 
 A two-sided test at significance level a shows a difference d with probability p (its power) when
 

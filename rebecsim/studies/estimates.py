@@ -1,4 +1,4 @@
-"""Estimates with confidence intervals: of figures from the moments of cells, and of probabilities.
+"""Estimate figures and probabilities, with confidence intervals.
 
 A cell is a stratum of independent runs, independent of the runs of the other cells that are pooled
 with it (common random numbers are for cells of different policies, which are never pooled but

@@ -1,4 +1,4 @@
-"""Executors, which run the cells of a comparison: here, or in worker processes.
+"""Run the cells of a comparison in this process or in worker processes.
 
 An `Executor` takes tasks and gives their results; it writes no files. So an executor on other
 machines needs only the methods of the protocol: see `rebecsim.studies.dask_executor`.
@@ -29,32 +29,32 @@ _AHEAD = 4  # tasks for each worker: enough to keep it busy, few enough to bound
 
 
 class Executor(Protocol):
-    """Who does tasks."""
+    """Runs tasks."""
 
     @property
     def ahead(self) -> int:
-        """How many tasks are told at a time, at most."""
+        """How many tasks are submitted ahead of their results, at most."""
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a task done; function, arguments and result are pickled where it is elsewhere."""
+        """Run a task; function, arguments and result are pickled for another process."""
 
     def map(self, function: Callable[..., T], /, *iterables: Iterable[object]) -> Iterable[T]:
-        """Have several tasks done; their results come in order."""
+        """Run several tasks; their results come in order."""
 
 
 class ThisProcess:
-    """Does each task when it is told."""
+    """Runs each task when it is submitted."""
 
     ahead = 1
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Do a task. Raises what it raises."""
+        """Run a task. Raises what it raises."""
         future: Future[T] = Future()
         future.set_result(function(*args, **kwargs))
         return future
 
     def map(self, function: Callable[..., T], /, *iterables: Iterable[object]) -> Iterable[T]:
-        """Do tasks when their results are asked for."""
+        """Run tasks when their results are asked for."""
         return map(function, *iterables)
 
 
@@ -139,7 +139,7 @@ class WorkerPool(ProcessPoolExecutor):
         self.ahead = size * _AHEAD
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a task done. Raises BrokenProcessPool once a process was killed."""
+        """Run a task. Raises BrokenProcessPool once a process was killed."""
         try:
             with importing_as_here():  # a task may be the one that starts a process
                 future = super().submit(function, *args, **kwargs)

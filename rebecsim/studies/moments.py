@@ -1,4 +1,4 @@
-"""Exact first and second moments of the counters of cells, and of paired runs of several policies.
+"""Sum up runs exactly: first and second moments of counters, by cell or by pairs of runs.
 
 Sums and sums of products are Python integers of any size, or fractions where what is counted is
 not whole, so merging is associative and commutative to the last bit: neither the number of workers
@@ -112,7 +112,7 @@ class ExactMoments(Generic[Subject]):
     def variance_of(self, weights: Weights) -> Fraction:
         """Exact sample variance (divisor n - 1) of a linear combination of counters.
 
-        Exact, because the linearised ratio (see `statistics`) subtracts nearly equal numbers: in
+        Exact, because the linearised ratio (see `estimates`) subtracts nearly equal numbers: in
         floating point a variance of zero could come out as a small negative number.
 
         Raises:

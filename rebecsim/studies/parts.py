@@ -1,4 +1,4 @@
-"""Parquet files of a cell: its part with a row for each replication, and its further tables.
+"""Read and write the Parquet files of a cell: a row for each replication, and further tables.
 
 Each cell has a file `checksums/CELL.b2` in the format of b2sum, with paths from the results
 directory, so that `b2sum --check checksums/*.b2` verifies a run without this package. A digest of

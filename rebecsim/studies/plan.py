@@ -1,4 +1,4 @@
-"""Plans: the cells of a scenario, also one with swept keys, and how to prepare and run them."""
+"""Lay out the cells of a scenario, also one with swept keys, for the runs."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Plan:
 
     @cached_property
     def swept(self) -> SweptStudy:
-        """What the values of the sweep come to."""
+        """The study under the values of the sweep."""
         return SweptStudy(self.study, self.scenario)
 
     @property

@@ -1,4 +1,4 @@
-"""How many runs to make: more, until the figures are as precise as asked for.
+"""Decide how many runs to make, until the figures are as precise as asked for.
 
 Rare events have intervals that are unreliable; what was never seen has a bound.
 

@@ -1,4 +1,4 @@
-"""SQL over the runs below a directory, answered by DuckDB from views of stored runs.
+"""Answer SQL about the runs below a directory, by DuckDB on views of stored runs.
 
 Cells of different kinds have different coordinates and columns. A view has all of them; where a run
 lacks one, its rows hold null.

@@ -1,7 +1,7 @@
-"""The record of a run, `run.json`: scenario, versions, start, and its columns.
+"""Write and read the record of a run, `run.json`: scenario, versions, start, columns.
 
-It is validated before it is used: types, sizes and finite numbers. A record may come from somebody
-else, so every reader relies on this check. Unknown keys pass: later versions may have added them.
+It is validated before it is used: types, sizes and finite numbers. Another user may have sent
+it, so every reader relies on this check. Unknown keys pass: later versions may have added them.
 
 Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
 results without the kind of the scenario or its plug-in: cells, columns and measures. Readers ignore
@@ -251,7 +251,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def _versions() -> Mapping[str, str]:
-    """Read them once: it takes milliseconds, and each run and each task's luggage has them."""
+    """Read them once: it takes milliseconds, and each run and the inputs of its tasks have them."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         found[package] = metadata.version(package)

@@ -1,4 +1,4 @@
-"""The results of a run on disk: one directory, one Parquet part for each cell.
+"""Keep the results of a run on disk: one directory, one Parquet part for each cell.
 
 Paired moments are computed from the parts in bounded memory.
 
@@ -72,7 +72,7 @@ Tables = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Results:
-    """A results directory. Make one with `create`, go on with one with `resume`.
+    """A results directory. Make one with `create`, continue one with `resume`.
 
     Attributes:
         directory: where it is.
@@ -113,7 +113,7 @@ class Results:
 
     @classmethod
     def open(cls, directory: Path, plan: Plan, resume: bool) -> Results:
-        """Make a new results directory, or go on with one."""
+        """Make a new results directory, or continue one."""
         return (cls.resume if resume else cls.create)(directory, plan)
 
     def record(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""Run directories: make one, be its only writer, and open one of somebody else.
+"""Run directories: make one, be its only writer, and open one of another user.
 
 The lock is `flock` on `.lock`. The operating system releases it when its process ends, so a killed
 process leaves nothing to clean up. The file stays, because removing it would let two processes lock
 two different files of that name. It holds the process, host, command and time of the last lock;
 readers treat them as text of a stranger.
 
-A run directory may have been sent by somebody else, so nothing in it is followed: it is opened only
+A run directory may have been sent by another user, so nothing in it is followed: it is opened only
 if it holds no symbolic link, device or FIFO. The directory itself may be named by a link.
 """
 

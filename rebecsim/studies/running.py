@@ -299,7 +299,7 @@ def stored_companions(plan: Plan, results: Results) -> dict[str, tuple[Plan, Res
 
 
 def planned(plan: Plan, results: Results, name: str) -> PlannedRun:
-    """Plan runs that lie beside others; those that were begun are gone on with."""
+    """Plan runs that lie beside others; those that were begun are continued."""
     directory = companion_directory(results, name)
     begun = (directory / RECORD).exists()
     return PlannedRun(plan, Results.open(directory, plan, resume=begun))

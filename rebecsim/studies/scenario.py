@@ -1,4 +1,4 @@
-"""The fields that scenarios of all kinds share, and their validation."""
+"""Define and validate the fields that scenarios of all kinds share."""
 
 from __future__ import annotations
 

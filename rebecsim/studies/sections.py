@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,3 +94,8 @@ class Section:
     def is_shown(self) -> bool:
         """Whether the page shows anything of it."""
         return bool(self.answer or self.sentences or self.tables or self.pictures)
+
+
+def leading_section(sections: Iterable[Section]) -> Section | None:
+    """Give the section that answers what the user asks, if there is one."""
+    return next((each for each in sections if each.answer), None)

@@ -1,4 +1,4 @@
-"""How the runs of kinds are cut into tasks, and the base class of kinds that simulate a model."""
+"""Cut the runs of kinds into tasks; the base class of kinds that simulate a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates of how large runs are: jobs, tasks, time and memory."""
+"""Estimate how large runs are: jobs, tasks, time and memory."""
 
 from __future__ import annotations
 

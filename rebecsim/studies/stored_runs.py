@@ -1,4 +1,4 @@
-"""The runs below a directory: find them, read their records, and compare two of them.
+"""Find the runs below a directory, read their records, and compare two of them.
 
 A run is a directory with `run.json` and `parts/`, as `Results` makes it, at any depth. Its name is
 its path from the directory that was searched.
@@ -54,7 +54,7 @@ class StoredRun:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """What was run, as the record has it: whoever made it need not be there."""
+        """What was run, as the record has it; its kind need not be installed."""
         return dict(self.record["scenario"])
 
     @property

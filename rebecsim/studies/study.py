@@ -142,10 +142,10 @@ class ComparisonRules:
 
 
 class ExactOrders(Protocol):
-    """What finds what all orders of messages of each cell come to."""
+    """Finds the results of all message orders of each cell."""
 
     def require(self, plan: Plan) -> None:
-        """Raise UserError if exact orders of a plan are not known how to reckon."""
+        """Raise UserError for a plan whose message orders cannot all be computed."""
 
     def reckon(self, plan: Plan, results: Results, executor: Executor, most_states: int) -> None:
         """Find them, and keep them for `Study.sections`."""
@@ -155,13 +155,13 @@ class Study(ABC):
     """A kind of cluster. Instances have no state and are pickled."""
 
     kind: ClassVar[str]
-    """What scenario files say."""
+    """Its name in scenario files."""
 
     question: ClassVar[str] = ""
     """What its scenarios ask, as the heading of a list of them; empty: its name is the heading."""
 
     scenario: ClassVar[type[StudyScenario]]
-    """What scenario files hold."""
+    """The class of its scenarios."""
 
     compared: ClassVar[Compared] = POLICIES
     """What cells are compared by, as reports call it."""
@@ -170,7 +170,7 @@ class Study(ABC):
     """What the orders of messages are, where it has several: see `ComparisonRules.orders`."""
 
     earned_by: ClassVar[Metric | None] = None
-    """A figure without which a policy is not marked as the best of anything: where it is 0."""
+    """A policy with 0 of this figure is not marked as the best of anything."""
 
     normal_outcomes: ClassVar[frozenset[str]] = frozenset()
     """How runs end that are not worth a warning, in the column `outcome`."""
@@ -184,9 +184,6 @@ class Study(ABC):
     counted: ClassVar[str] = "runs"
     """What replications are called in progress bars."""
 
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    """The units of columns of its CSV files: the name without `.csv` -> column -> unit."""
-
     later_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns of further tables that runs of earlier versions lack."""
 
@@ -194,7 +191,7 @@ class Study(ABC):
     """What worker processes import beforehand."""
 
     exact: ClassVar[ExactOrders | None] = None
-    """What reckons all orders of messages; None: nothing does."""
+    """What computes all message orders; None: the kind cannot."""
 
     small: ClassVar[Cutter | None] = None
     """What cuts a cell to a cluster of a few jobs and nodes, which can be explored; None: nothing
@@ -203,7 +200,7 @@ class Study(ABC):
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = ()
     """What differences of two runs show beyond cells: each gives things that `rich` can print."""
 
-    # --- what every kind says ------------------------------------------------------------------
+    # --- what every kind defines ---------------------------------------------------------------
 
     @abstractmethod
     def cells(self, scenario: Any, folder: Path) -> Iterable[PlannedCell]:
@@ -217,7 +214,7 @@ class Study(ABC):
     def measures(self, scenario: Any) -> tuple[Metric, ...]:
         """Give the figures that policies are compared by, the most important one first."""
 
-    # --- what some say -------------------------------------------------------------------------
+    # --- what some kinds define ----------------------------------------------------------------
 
     def comparison(self, scenario: Any) -> ComparisonRules:
         """Say how cells are compared; every two policies, pooled, without this."""
@@ -263,7 +260,7 @@ def comparison_of(study: Study, scenario: Any) -> ComparisonRules:
 
 
 def exact_orders_of(study: Study) -> ExactOrders:
-    """Give what reckons all orders of messages. Raises UserError where nothing does."""
+    """Give what computes all message orders. Raises UserError for a kind that cannot."""
     if study.exact is None:
         raise UserError(f"exact orders are not for scenarios of the kind {study.kind}")
     return study.exact

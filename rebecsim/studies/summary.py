@@ -1,4 +1,4 @@
-"""The tables of a comparison, its answer, and how far figures depend on the order of messages.
+"""Summarise a comparison: its tables, its answer, and what the order of messages changes.
 
 The answer is about the first measure. Pairs are tested for all conditions together (Holm, see
 `differences`), so that the chance of any false claim in the whole answer is at most one less the

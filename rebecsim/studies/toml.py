@@ -1,4 +1,4 @@
-"""Positions in TOML texts, and changes of one value that leave the other lines as they are.
+"""Find positions in TOML texts, and change one value while the other lines stay.
 
 `tomllib` gives values without positions, and writes nothing. This module reads a text once more for
 positions alone, so that errors can point to lines and edits keep comments. It expects a text that

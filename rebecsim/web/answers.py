@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
+from rebecsim.report.page import is_figure
 from rebecsim.web.limits import visitor
 from rebecsim.wording import clipped
 
@@ -36,6 +37,7 @@ def _environment() -> Environment:
     )
     environment.filters["in_code"] = in_code
     environment.globals["visitor"] = visitor.get
+    environment.globals["is_figure"] = is_figure
     return environment
 
 

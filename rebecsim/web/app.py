@@ -83,6 +83,7 @@ def _sentences(text: str) -> list[str]:
         return []
     paragraph = re.split(r"\n\s*\n", _MARKS.sub("", found[0]).strip())[0]
     sentences = re.split(r"(?<=[.?!])\s|:\s", " ".join(paragraph.split()))
+    sentences = [each[:1].upper() + each[1:] for each in sentences]
     return [
         each
         if len(each) <= _LONGEST_QUESTION

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from starlette.concurrency import run_in_threadpool
 
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.exploration import Neighbourhood, RebecState
+from rebecsim.exploration import Neighbourhood, Path as Run, RebecState
 from rebecsim.live import Stepper, Stop
 from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.report.messages import bag_texts, busy_text
-from rebecsim.report.sequence_diagram import sequence_diagram
+from rebecsim.report.sequence_diagram import rebecs_of, sequence_diagram
 from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import (
     LONGEST_ERROR,
@@ -85,25 +85,32 @@ _DRAWN_STEPS = 60
 def beside(steppers: ModelSteppers, one: Place, other: Place) -> dict[str, Any]:
     """Give what the page shows of two runs. Raises UserError, Violation."""
     shared = shared_steps(one.run, other.run)
-    runs, states = [], []
+    paths, states = [], []
     for place in (one, other):
         with steppers.aside(place.run) as stepper:
-            runs.append(_drawn(stepper, place, shared))
+            paths.append(stepper.path())
             states.append(_End(stepper))
+    rebecs = rebecs_of([step for path in paths for step in path.steps[shared:]])
+    runs = [
+        _drawn(path, place, shared, rebecs) for path, place in zip(paths, (one, other), strict=True)
+    ]
     differences = list(_differences(*states))
     return {"shared": shared, "runs": runs, "differences": differences}
 
 
-def _drawn(stepper: Stepper, place: Place, shared: int) -> dict[str, Any]:
+def _drawn(path: Run, place: Place, shared: int, rebecs: Sequence[str]) -> dict[str, Any]:
     """Draw a run from where it parts; each message links to the state after it was served."""
     steps = len(place.run)
     drawing = ""
     if steps > shared:
         last = min(steps - shared, _DRAWN_STEPS)
         drawing = sequence_diagram(
-            stepper.path(), last=last, link=lambda step: place.moved(step + 1).address()
+            path,
+            last=last,
+            link=lambda step: place.moved(step + 1).address(),
+            rebecs=rebecs,
         )
-    breach = stepper.breach
+    breach = path.breach
     return {
         "place": place.moved(steps),
         "steps": steps,
@@ -230,8 +237,6 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/x/{model}/{run}/run.svg")
     def drawing(model: str, run: str, at: str | None = None) -> Response:
-        from rebecsim.report.sequence_diagram import sequence_diagram
-
         place = read_place(model, run, at)
         listed, steppers = explorer.opened(place)
         with steppers.at(place.behind) as stepper:

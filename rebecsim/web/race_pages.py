@@ -27,7 +27,6 @@ def shown_races(model: str, races: Races) -> dict[str, Any]:
     """Give the races of the model with this id, as plain values, the worst first."""
     return {
         "conclusion": races_conclusion(races),
-        "abstraction": list(races.abstraction),
         "groups": list(_groups(model, races)),
         "unexplained": ["\n".join(unexplained_lines(each)) for each in races.unexplained],
     }
@@ -48,7 +47,6 @@ def _groups(model: str, races: Races) -> Iterator[dict[str, Any]]:
             "meaning": race_meaning(group),
             "harmful": group.is_harmful,
             "matters": group.matters,
-            "races": group.races,
             "alike": [" / ".join(map(str, other.contenders)) for other in others],
             "orders": orders,
             "swaps": [
@@ -71,7 +69,6 @@ def _orders(model: str, group: RaceGroup) -> list[dict[str, Any]]:
             "drawing": drawing,
             "notes": list(end_notes(witness, side)),
             "only": [str(each) for each in order.only],
-            "wrong": order.breach is not None,
             "begin": address(order.path, order.begins - 1) if fits else "",
             "end": address(order.path, len(order.path) - 1) if fits else "",
         }

@@ -9,7 +9,7 @@ gives a `WorkloadSummary`.
 A `Schedule` is a workload and when each job ran: `read_schedule`, `write_schedule`.
 
 Workloads are made by `generate`, of the `LublinModel`, or `resample`, like a log, user by user. Of
-one, `window`, `first_jobs`, `of_users` and `of_queues` give some jobs; `offered_load` is the share
+one, `window`, `first_jobs` and `cut` give some jobs; `offered_load` is the share
 of the machine that they ask for, `scale_load` and `with_load` change it.
 
 A `ContainerJob` is one of YARN, with `TaskClass`es that ask for memory and cores; `read_sls_jobs`

@@ -44,9 +44,8 @@ from .topology import (
 )
 from .workload import (
     Workload as Workload,
+    cut as cut,
     first_jobs as first_jobs,
-    of_queues as of_queues,
-    of_users as of_users,
     offered_load as offered_load,
     scale_load as scale_load,
     window as window,

@@ -1,4 +1,4 @@
-"""Container jobs, as traces of YARN clusters have them, and the fields that they are read from."""
+"""Define the container jobs of YARN traces, and read the fields of their files."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class ContainerJob:
 
 
 def circle_of_waiting(jobs: Mapping[int, ContainerJob]) -> list[ContainerJob]:
-    """Give jobs of which each waits for the next and the last for the first, if there are such.
+    """Give jobs that wait for each other in a circle: each for the next, the last for the first.
 
-    `jobs` are all, by number, with those that are waited for.
+    `jobs` are all, by number, with those that are waited for. Empty if there is no circle.
     """
     settled: set[int] = set()
     for number, job in jobs.items():
@@ -134,7 +134,7 @@ class Fields:
         return Fields(values, self.path, self.line, f"{self.what}, {what}")
 
     def named(self, what: str) -> Fields:
-        """Give the same fields, of an object of which more is known."""
+        """Give the same fields under another name of the object."""
         return replace(self, what=what)
 
     def wrong(self, problem: str) -> WorkloadError:

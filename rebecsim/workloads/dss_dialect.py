@@ -1,4 +1,4 @@
-"""Tasks as DSS writes them: classes with a duration and a count.
+"""Read and write tasks as DSS does: classes with a duration and a count.
 
 `c.dur` (ms), `c.nr`, `c.mem` (MB), `c.prio` and `c.type` are there; `c.cores` is 1 without it,
 `c.host` is where the tasks would rather run, and `c.penalty` with `c.ib` says how much longer the

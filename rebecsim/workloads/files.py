@@ -1,4 +1,4 @@
-"""Workload files: plain or compressed, read in bounded pieces, written whole.
+"""Read workload files, plain or compressed, in bounded pieces, and write them whole.
 
 JSON values may follow each other without commas, as in YARN traces.
 """
@@ -67,6 +67,14 @@ def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
         yield line, rest
 
 
+def text_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """Read the lines of a file that are not blank, each with its number; else as `whole_lines`."""
+    for first, piece in whole_lines(path, longest):
+        for number, line in enumerate(piece.decode("utf-8", "replace").split("\n"), start=first):
+            if line.strip():
+                yield number, line
+
+
 def whole_text(path: Path) -> bytes:
     """Read a file, gzip or plain, at once.
 
@@ -108,7 +116,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 class _Bounded:
-    """A file, unpacked, of which no more is read than a limit says."""
+    """A file, unpacked, that is read up to a limit."""
 
     def __init__(self, path: Path, file: _Readable, limit: Limit) -> None:
         self._path, self._file, self._limit = path, file, limit

@@ -1,4 +1,4 @@
-"""Synthetic workloads: after Lublin and Feitelson, by resampling a log, and of container jobs.
+"""Generate workloads: after Lublin and Feitelson, by resampling a log, and of container jobs.
 
 U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
 characteristics of rigid jobs", JPDC 63(11), 2003. The parameters are those that the authors give
@@ -33,7 +33,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import log2
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,11 +248,7 @@ DrawnAs = Literal["uniform", "exponential", "constant"]
 _MEMORY_STEP = 100
 _DSS_HOST = "/default-rack/node2354434"
 _DSS_END = 200_000
-_SHAPES: dict[str, DrawnAs] = {
-    "uniform": "uniform",
-    "exponential": "exponential",
-    "constant": "constant",
-}
+_SHAPES: dict[str, DrawnAs] = {each: each for each in get_args(DrawnAs)}
 _TEXT = re.compile(r"([^:]*):(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
 
 
@@ -340,7 +336,7 @@ def _job(number: int, row: Sequence[int], like_dss: bool) -> ContainerJob:
 
 
 class _ColumnNumbers:
-    """Random numbers of which each column has its own."""
+    """Random numbers, with a stream of its own for each column."""
 
     def __init__(self, seed: int) -> None:
         self._columns = np.random.SeedSequence(seed).spawn(len(fields(TraceModel)) - 1)

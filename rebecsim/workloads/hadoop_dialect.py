@@ -1,4 +1,4 @@
-"""Tasks as Hadoop's own simulator has them: containers, each with its times, or some alike.
+"""Read and write tasks as Hadoop's own simulator does: one container each, or several alike.
 
 How long a container runs is said by `container.duration.ms`, or `duration.ms`, or by
 `container.start.ms` and `container.end.ms`; the first of them that is there counts. When it
@@ -25,7 +25,7 @@ from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, Fields, Tas
 from rebecsim.workloads.files import WorkloadError
 
 DEFAULT_MEMORY = 1024
-"""MB of a container of which nothing is said."""
+"""MB of a container whose memory the trace does not give."""
 
 _DURATIONS = ("container.duration.ms", "duration.ms")
 _TIMES = ("container.start.ms", "container.end.ms")

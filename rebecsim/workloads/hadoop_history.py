@@ -1,4 +1,4 @@
-"""What Hadoop keeps of jobs that have run: lists of the ResourceManager, and traces of Rumen.
+"""Read finished jobs from the lists of a ResourceManager and from traces of Rumen.
 
 Both are read as containers; traces of Rumen also as maps and reduces.
 

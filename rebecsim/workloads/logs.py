@@ -1,4 +1,4 @@
-"""Logs of batch machines in any format, the schedules in them, and exports as CSV or Parquet."""
+"""Read logs of batch machines and their schedules, and export them as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def require_form(path: Path) -> str:
     """
     form = next((each for each in FORMS if path.name.endswith(each)), None)
     if form is None:
-        raise WorkloadError(f"{path}: the name of a workload should end with one of {_listed()}")
+        raise WorkloadError(
+            f"{path}: the name of a workload should end with one of {', '.join(FORMS)}"
+        )
     if not form.startswith(".swf"):
         require(f"{path}: the form {form}", "pyarrow")
     if not path.parent.is_dir():
@@ -113,10 +115,6 @@ def write_workload(workload: Workload, path: Path) -> None:
             parquet.write_table(table, file)
         else:
             csv.write_csv(table, file)
-
-
-def _listed() -> str:
-    return ", ".join(FORMS)
 
 
 _AS_LOGGED: Integers = np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Accounting logs of PBS and Torque: reader.
+"""Read accounting logs of PBS and Torque.
 
 A log has a record a line, `MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE KEY=VALUE ...`. Records of type E,
 of jobs that have ended, say all that a job of a workload has; the others are passed over.
@@ -7,7 +7,8 @@ of jobs that have ended, say all that a job of a workload has; the others are pa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from rebecsim.limits import ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
-from rebecsim.workloads.files import WorkloadError, whole_lines
+from rebecsim.workloads.files import WorkloadError, text_lines
 from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
 _RECORD = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([^;]*);([^;]*);(.*)")
@@ -25,6 +26,7 @@ _LONGEST_LINE = 1 << 22
 """Bytes: a job on thousands of processors names each of them."""
 
 _LARGEST = 2.0**53
+_JOBS_AT_ONCE = 5_000
 
 _NAMED = {"user": "user", "group": "group", "queue": "queue", "executable": "jobname"}
 """Columns whose values are names in the log: they are numbered from 1 as they come."""
@@ -32,11 +34,8 @@ _NAMED = {"user": "user", "group": "group", "queue": "queue", "executable": "job
 
 def is_pbs_log(path: Path) -> bool:
     """Whether the first line of a file, gzip or plain, is a record of an accounting log."""
-    for _, text in whole_lines(path, _LONGEST_LINE):
-        for line in text.split(b"\n"):
-            if line.strip():
-                return bool(_RECORD.match(line.decode("utf-8", "replace")))
-    return False
+    first = next(text_lines(path, _LONGEST_LINE), None)
+    return first is not None and bool(_RECORD.match(first[1]))
 
 
 def read_pbs(
@@ -56,23 +55,11 @@ def read_pbs(
     numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
     parts: list[dict[str, Any]] = []
     count, has_parts = 0, False
-    for first, text in whole_lines(path, _LONGEST_LINE):
-        jobs: list[dict[str, Any]] = []
-        for line, record in enumerate(text.decode("utf-8", "replace").split("\n"), start=first):
-            if record.strip():
-                found = _RECORD.match(record)
-                if found is None:
-                    raise WorkloadError.at(
-                        path,
-                        line,
-                        "not a record of an accounting log, which is "
-                        "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
-                    )
-                if found[1] == "E":
-                    jobs.append(_job(path, line, found[2], found[3], numbers))
-        parts.append(_columns(jobs))
-        count += len(jobs)
-        has_parts = has_parts or any(each["is_part"] for each in jobs)
+    jobs = _jobs(path, numbers)
+    while some := list(islice(jobs, _JOBS_AT_ONCE)):
+        parts.append(_columns(some))
+        count += len(some)
+        has_parts = has_parts or any(each["is_part"] for each in some)
         ROWS.require(count, path)
     if not count:
         raise WorkloadError(f"{path}: no job has ended in this log: it has no record of type E")
@@ -90,6 +77,21 @@ def read_pbs(
     capacity = _most_at_once(columns) if processors is None else processors
     sorting = CleaningRules(asked.size, asked.fits_machine, True, asked.needs_wait)
     return cleaned_workload(path, columns, header, capacity, sorting)
+
+
+def _jobs(path: Path, numbers: dict[str, dict[str, int]]) -> Iterator[dict[str, Any]]:
+    """Read the jobs that have ended, in the order of the log."""
+    for line, record in text_lines(path, _LONGEST_LINE):
+        found = _RECORD.match(record)
+        if found is None:
+            raise WorkloadError.at(
+                path,
+                line,
+                "not a record of an accounting log, which is "
+                "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
+            )
+        if found[1] == "E":
+            yield _job(path, line, found[2], found[3], numbers)
 
 
 def _columns(jobs: list[dict[str, Any]]) -> dict[str, Any]:

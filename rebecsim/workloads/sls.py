@@ -1,12 +1,12 @@
-"""Traces of YARN clusters in the JSON of its scheduler load simulator (SLS), of both dialects.
+"""Read and write YARN traces in both dialects of Hadoop's scheduler load simulator (SLS).
 
 A trace has an object for each job, one behind the other or in an array: `job.id`, `job.start.ms`
 (or the name of a job, to start when that has finished), `job.queue.name`, `job.user`,
 `job.label.expression`, `job.count` (so many of the same), `am.type`, `am.memory-mb`, `am.vcores`
 and `job.tasks`. Its tasks are written as DSS does, see `dss_dialect`, or as Hadoop itself, see
 `hadoop_dialect`; which, is seen job by job. Hadoop's traces may begin with the number of nodes
-and racks. A trace that Rumen made of a job history is one, too, see `rumen`, and so is what the
-ResourceManager answers about its applications, see `apps`.
+and racks. A trace that Rumen made of a job history is one, too, and so is what the
+ResourceManager answers about its applications: see `hadoop_history`.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _require_sls(fields: Fields) -> None:
 
 
 def _named(fields: Fields) -> Fields:
-    """Say of which job the fields are, in errors."""
+    """Name the job of the fields, for errors."""
     dss = _is_dss(fields)
     if not dss and "job.id" not in fields.values:
         return fields

@@ -1,4 +1,4 @@
-"""Figures that describe a workload, or a trace of container jobs."""
+"""Describe a workload, or a trace of container jobs, in figures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class WorkloadSummary:
         capacity: processors of the machine.
         users, groups, queues, executables: how many different ones; 0 if unknown.
         span: seconds from the first to the last submission.
-        offered_load: see `transform.offered_load`.
+        offered_load: see `workload.offered_load`.
         work: processor seconds of all jobs.
         serial: share of jobs with one processor.
         power_of_two: share of jobs with two, four, eight, ... processors.
@@ -220,7 +220,7 @@ def _distributions(jobs: Sequence[ContainerJob], gaps: NDArray[Any]) -> list[Dis
 def _weighted_distribution(
     name: str, unit: str, values: NDArray[Any], weights: NDArray[Any] | None
 ) -> Distribution:
-    """Describe values, each of which stands for as many as its weight says."""
+    """Describe values, each counted as often as its weight says."""
     weights = np.ones(len(values)) if weights is None else weights
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])

@@ -1,4 +1,4 @@
-"""The Standard Workload Format: reader and writer.
+"""Read and write the Standard Workload Format.
 
 A file has comments, `; Key: value`, and one row of 18 numbers per job; -1 is unknown. Rows are
 parsed by the megabyte with numpy; only a piece with a mistake is read line by line, to name the

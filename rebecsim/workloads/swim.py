@@ -1,4 +1,4 @@
-"""Traces of SWIM: MapReduce jobs by the bytes that they move, as jobs of containers by a rule.
+"""Read traces of SWIM, MapReduce jobs by the bytes that they move, as container jobs.
 
 A line has six fields between tabs: the job (`job7`), when it is submitted (s), how long after the
 one before (s), and the bytes of its input, of its shuffle and of its output. How these become
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rebecsim.limits import JOBS
 from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, TaskClass
-from rebecsim.workloads.files import WorkloadError, whole_lines
+from rebecsim.workloads.files import WorkloadError, text_lines
 
 MB = 1 << 20
 """Bytes of a megabyte."""
@@ -156,19 +156,15 @@ def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    for first, text in whole_lines(path):
-        for line, row in enumerate(text.decode("utf-8", "replace").split("\n"), start=first):
-            if not row.strip():
-                continue
-            words = [word.strip() for word in row.split("\t")]
-            if len(words) != len(_FIELDS):
-                raise WorkloadError.at(
-                    path,
-                    line,
-                    f"{len(words)} fields between tabs instead of {len(_FIELDS)}: "
-                    f"{', '.join(_FIELDS)}",
-                )
-            yield line, words
+    for line, row in text_lines(path):
+        words = [word.strip() for word in row.split("\t")]
+        if len(words) != len(_FIELDS):
+            raise WorkloadError.at(
+                path,
+                line,
+                f"{len(words)} fields between tabs instead of {len(_FIELDS)}: {', '.join(_FIELDS)}",
+            )
+        yield line, words
 
 
 def _number(path: Path, line: int, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Nodes of a YARN cluster and their racks, in the JSON of its scheduler load simulator (SLS).
+"""Read and write the nodes and racks of a YARN cluster, in the JSON of Hadoop's SLS.
 
 A topology has an object for each rack. A node may say how much memory it has (`memory-mb`), how
 many cores (`vcores`), and its labels: `"gpu, fast(exclusive=false)"`.

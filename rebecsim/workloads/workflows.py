@@ -1,4 +1,4 @@
-"""Workflows, whose tasks wait for others, from Pegasus' DAX and from instances of WfCommons."""
+"""Read workflows from Pegasus' DAX and from instances of WfCommons."""
 
 from __future__ import annotations
 

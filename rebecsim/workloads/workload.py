@@ -1,4 +1,4 @@
-"""Workloads in memory: jobs as columns; slice and scale them.
+"""Keep the jobs of a workload as columns; slice and scale them.
 
 A workload of a million jobs is a dozen and a half arrays, not a million objects. The columns are
 those of the Standard Workload Format (Chapin et al., "Benchmarks and Standards for the Evaluation
@@ -284,37 +284,25 @@ def cut(
 
     Users and queues are those that are given, without those that are left out.
 
-    What is not given, or empty, leaves all. Raises as the functions for each.
+    What is not given, or empty, leaves all. Raises WorkloadError if no job is left, and if one of
+    the users or queues has no job.
     """
     if begin or end is not None:
         workload = window(workload, begin, end)
-    if users:
-        workload = of_users(workload, users)
-    if queues:
-        workload = of_queues(workload, queues)
-    if without_users:
-        workload = of_users(workload, without_users, leave_out=True)
-    if without_queues:
-        workload = of_queues(workload, without_queues, leave_out=True)
+    for kind, numbers, leave_out in (
+        ("user", users, False),
+        ("queue", queues, False),
+        ("user", without_users, True),
+        ("queue", without_queues, True),
+    ):
+        if numbers:
+            workload = _of(workload, kind, numbers, leave_out)
     return workload if first is None else first_jobs(workload, first)
 
 
 def first_jobs(workload: Workload, count: int) -> Workload:
     """Give the first jobs, at most `count` of them. Raises WorkloadError for a count below 1."""
     return _some(workload, np.arange(len(workload)) < count, "no job is chosen")
-
-
-def of_users(workload: Workload, users: Collection[int], *, leave_out: bool = False) -> Workload:
-    """Give the jobs of some users, or of all others.
-
-    Raises WorkloadError if one of these users has no job, and if no job is left.
-    """
-    return _of(workload, "user", workload.user, users, leave_out)
-
-
-def of_queues(workload: Workload, queues: Collection[int], *, leave_out: bool = False) -> Workload:
-    """Give the jobs of some queues, or of all others; else as `of_users`."""
-    return _of(workload, "queue", workload.queue, queues, leave_out)
 
 
 def with_later_clock(header: Mapping[str, str], seconds: int) -> dict[str, str]:
@@ -330,13 +318,8 @@ def _without_clock(header: Mapping[str, str]) -> dict[str, str]:
     return {key: text for key, text in header.items() if key not in _CLOCK}
 
 
-def _of(
-    workload: Workload,
-    kind: str,
-    column: NDArray[np.int64],
-    chosen: Collection[int],
-    leave_out: bool,
-) -> Workload:
+def _of(workload: Workload, kind: str, chosen: Collection[int], leave_out: bool) -> Workload:
+    column = getattr(workload, kind)
     strange = sorted(set(chosen) - set(np.unique(column).tolist()))
     if strange:
         raise WorkloadError(f"the workload has no job of {kind} {', '.join(map(str, strange))}")

@@ -8,7 +8,8 @@ from rebecsim.clusters import Configuration, NatjamConfiguration, natjam_source,
 from rebecsim.clusters.dispatch.patterns import Bursty, Nondet
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import Observation, run_batch
+from rebecsim.simulation import Observation
+from tests.batches import run_batch
 
 UNTIL = 40
 

@@ -27,9 +27,10 @@ from rebecsim.clusters.dispatch.source import (
     NatjamConfiguration,
 )
 from rebecsim.clusters.dispatch.study import model_source
+from rebecsim.clusters.kit.orders import ORDERS, message_order
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import ORDERS, RunResult, simulate
+from rebecsim.simulation import RunResult, simulate
 from rebecsim.simulation.simulator import scheduler_for
 
 UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
@@ -77,7 +78,9 @@ def ended(manager: Rebec, counters: Mapping[str, str]) -> int:
 def run_of(source: str, order: str, ticks: int, replication: int = 0) -> RunResult:
     model = build_model(check_source(source, "model.rebeca"), "model.rebeca")
     streams = Streams((1, 2), replication)
-    return simulate(model, scheduler_for(order, "checkQueue", streams, "fair"), until=ticks - 1)
+    return simulate(
+        model, scheduler_for(message_order(order, "checkQueue"), streams, "fair"), until=ticks - 1
+    )
 
 
 @settings(max_examples=_EACH, phases=[Phase.generate])

@@ -18,7 +18,8 @@ from rebecsim.clusters.dispatch.patterns import (
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import Observation, run_batch
+from rebecsim.simulation import Observation
+from tests.batches import run_batch
 from tests.clusters.reference_dispatch import (
     Cluster,
     drawn_between,

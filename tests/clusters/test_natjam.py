@@ -29,7 +29,8 @@ from rebecsim.clusters.dispatch.source import (
 from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import Event, Observation, run_batch
+from rebecsim.simulation import Event, Observation
+from tests.batches import run_batch
 from tests.clusters import reference_natjam as reference
 from tests.examples import dear
 

@@ -424,7 +424,7 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
     with pytest.raises(RebecaError) as caught:
         check_file(file)
     assert caught.value.diagnostics[0].code == "not-utf-8"
-    assert (caught.value.span.line, caught.value.span.column) == (2, 7)
+    assert [(each.span.line, each.span.column) for each in caught.value.diagnostics] == [(2, 7)]
 
 
 def test_every_message_is_in_the_table() -> None:
@@ -443,7 +443,7 @@ def test_every_message_is_raised_and_only_by_its_code() -> None:
         for path in package.rglob("*.py")
         if path.name != "errors.py"
         and re.search(
-            r"(Diagnostic|RebecaError|RebecaSyntaxError|RebecaCheckError)\(",
+            r"\bDiagnostic\(",
             path.read_text("utf-8"),
         )
     ]

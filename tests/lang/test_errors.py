@@ -7,7 +7,7 @@ import pickle
 import pytest
 from lark.lexer import PatternStr
 
-from rebecsim.lang import RebecaError, check_source
+from rebecsim.lang import Diagnostic, RebecaError, check_source
 from rebecsim.lang.reading.parser import _machine
 from rebecsim.lang.reading.syntax_errors import _WORDS
 from rebecsim.lang.syntax import Span
@@ -32,9 +32,9 @@ def test_an_error_shows_place_line_caret_and_hint() -> None:
 
 
 def test_an_error_over_several_lines_marks_the_first_to_its_end() -> None:
-    error = RebecaError("no", Span("f", 1, 3, 2, 2), "try", "abcdef")
+    error = RebecaError([Diagnostic("no", Span("f", 1, 3, 2, 2), "try", "abcdef")])
     assert str(error) == "f:1:3: error: no\n    abcdef\n      ^^^^\nhint: try"
-    assert (error.message, error.hint, error.span.line) == ("no", "try", 1)
+    assert error.message == "no"
 
 
 def test_errors_travel_between_processes() -> None:

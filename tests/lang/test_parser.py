@@ -9,9 +9,9 @@ import pytest
 from rebecsim.lang import (
     parse_expression,
     parse_model,
-    parse_model_file,
     print_expression,
     print_model,
+    read_source,
     syntax,
     walk,
 )
@@ -106,7 +106,7 @@ def test_spans_count_from_one_and_end_behind_the_last_character() -> None:
 
 
 def test_every_node_of_a_model_has_a_span_inside_its_parent(conformance: Path) -> None:
-    tree = parse_model_file(conformance / "ticket3.rebeca")
+    tree = parse_model(read_source(conformance / "ticket3.rebeca"), "ticket3.rebeca")
     for node in walk(tree):
         assert node.span.file.endswith("ticket3.rebeca")
         assert (node.span.line, node.span.column) >= (1, 1)
@@ -219,9 +219,9 @@ def test_a_file_with_byte_order_mark_and_windows_line_ends(tmp_path: Path) -> No
     file = tmp_path / "a.rebeca"
     text = 'reactiveclass A(1) {\n A() { assertion(true, "ü"); }\n}\nmain { A a():(); }\n'
     file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    assert parse_model_file(file) == parse_model(text)
+    assert parse_model(read_source(file)) == parse_model(text)
 
 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        parse_model_file(tmp_path / "none.rebeca")
+        read_source(tmp_path / "none.rebeca")

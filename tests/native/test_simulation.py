@@ -15,17 +15,19 @@ from rebecsim.generate import NotNativeError, build_model, step_source
 from rebecsim.lang import check_file, check_source
 from rebecsim.native import is_plain, native_model
 from rebecsim.simulation import (
-    ORDERS,
+    FIFO,
     OUTCOMES,
+    RANDOM,
     EngineError,
+    MessageOrder,
     Observation,
     Tracer,
     native_events,
-    run_batch,
     run_native,
     scheduler_for,
     simulate,
 )
+from tests.batches import run_batch
 from tests.examples import dear
 from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS
@@ -42,9 +44,10 @@ RECURSIVE_MODELS = {"sync_method.rebeca"}
 COMPILED_MODELS = 1
 PLAIN_MODELS = dear(200)
 KEY = (2**63 + 5, 17)
+ORDERS = (RANDOM, MessageOrder(last="go"), MessageOrder(first="go"), FIFO)
 
 
-def same_run(native, model, replication, *, law="fair", order="random", tick="", **limits):
+def same_run(native, model, replication, *, law="fair", order=RANDOM, **limits):
     """Compare one traced run of both engines; gives its outcome."""
     runs = run_native(
         native,
@@ -54,11 +57,10 @@ def same_run(native, model, replication, *, law="fair", order="random", tick="",
         max_steps=limits.get("max_steps"),
         choice_law=law,
         order=order,
-        tick=tick,
         trace=True,
     )
     tracer = Tracer()
-    scheduler = scheduler_for(order, tick, Streams(KEY, replication), law)
+    scheduler = scheduler_for(order, Streams(KEY, replication), law)
     expected = simulate(model, scheduler, tracer=tracer, **limits)
     outcome, steps, time = runs.ends[0].tolist()
     assert (OUTCOMES[outcome], steps, time) == (expected.outcome, expected.steps, expected.time)
@@ -80,7 +82,7 @@ def test_random_models_run_the_same(text, order, law):
     model = build_model(checked, "random.rebeca")
     native = native_model(model, checked)
     for replication in range(3):
-        same_run(native, model, replication, law=law, order=order, tick="go", max_steps=60)
+        same_run(native, model, replication, law=law, order=order, max_steps=60)
 
 
 TURNING = """
@@ -113,7 +115,7 @@ def test_global_priorities_of_messages_that_may_turn_run_the_same():
     model = build_model(checked, "a.rebeca")
     native = native_model(model, checked)
     for order in ORDERS:
-        assert same_run(native, model, 1, order=order, tick="go", max_steps=60) == "step limit"
+        assert same_run(native, model, 1, order=order, max_steps=60) == "step limit"
 
 
 ASSIGNS_INSIDE = """
@@ -267,7 +269,7 @@ def test_conformance_models_run_the_same(entry):
     for replication in range(3):
         for law in ("fair", "rmc"):
             same_run(native, model, replication, law=law, max_steps=150)
-    same_run(native, model, 3, order="fifo", max_steps=150)
+    same_run(native, model, 3, order=FIFO, max_steps=150)
 
 
 PATTERNS = [
@@ -474,7 +476,5 @@ def test_a_nan_that_stays_is_no_change():
     native = native_model(model, checked)
     same_run(native, model, 0, max_steps=4)
     tracer = Tracer()
-    simulate(
-        model, scheduler_for("random", "", Streams(KEY, 0), "fair"), tracer=tracer, max_steps=3
-    )
+    simulate(model, scheduler_for(RANDOM, Streams(KEY, 0), "fair"), tracer=tracer, max_steps=3)
     assert [sorted(event.changed) for event in tracer.events] == [["g"], [], []]

@@ -57,7 +57,7 @@ STILL = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 def render(report: ReportInput, *, drawn: bool = False) -> str:
-    charts = charts_along(report.by_axis, report.axis)
+    charts = charts_along(report)
     stills = [
         render_figure(partial(chart_figure, chart), (".svg",))[".svg"] if drawn else STILL
         for chart in charts

@@ -5,7 +5,8 @@ import pytest
 
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import OUTCOMES, Observation, run_batch
+from rebecsim.simulation import FIFO, OUTCOMES, RANDOM, MessageOrder, Observation
+from tests.batches import run_batch
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -83,14 +84,15 @@ main { Clock clock():(); }
 
 
 @pytest.mark.parametrize(
-    ("order", "expected"), [("updates-first", {3}), ("ticks-first", {2}), ("random", {2, 3})]
+    ("order", "expected"),
+    [(MessageOrder(last="tick"), {3}), (MessageOrder(first="tick"), {2}), (RANDOM, {2, 3})],
 )
 def test_orders_decide_races_with_the_tick(order, expected):
     """At 1 and 2 an update and a tick meet; the tick is lucky when it comes second."""
     model = build_model(check_source(RACE, "race.rebeca"))
     batch = run_batch(
         model,
-        Observation("clock", ("lucky",), tick="tick"),
+        Observation("clock", ("lucky",)),
         key=(1, 1),
         replications=range(60),
         until=2,
@@ -104,10 +106,10 @@ def test_the_fifo_order_is_that_of_sending():
     model = build_model(check_source(RACE, "race.rebeca"))
     seen = run_batch(
         model,
-        Observation("clock", ("lucky",), tick="tick"),
+        Observation("clock", ("lucky",)),
         key=(1, 1),
         replications=range(5),
         until=2,
-        order="fifo",
+        order=FIFO,
     ).columns["lucky"]
     assert seen.tolist() == [3] * 5  # the updates were sent by the constructor, before the ticks

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from rebecsim import cache
-from rebecsim.simulation import Observation, Runs, Task, montecarlo, run_task
+from rebecsim.simulation import (
+    FIFO,
+    RANDOM,
+    MessageOrder,
+    Observation,
+    Runs,
+    Task,
+    montecarlo,
+    run_task,
+)
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -14,10 +23,10 @@ reactiveclass Dice(4) {
 }
 main { Dice dice():(); }
 """
-SEEN = Observation("dice", ("sum",), "roll")
+SEEN = Observation("dice", ("sum",))
 
 
-def dice(replications, order="random", chosen="auto", cell="dice", until=9):
+def dice(replications, order=RANDOM, chosen="auto", cell="dice", until=9):
     runs = Runs(SEEN, (3, 4), range(replications), until, order=order)
     return Task(cell, TEXT, runs, chosen)
 
@@ -36,7 +45,7 @@ def compiled(monkeypatch, answer):
 
 def test_small_tasks_are_for_python_until_the_model_is_loaded(monkeypatch):
     compiled(monkeypatch, True)
-    before, large, after = map(run_task, [dice(5), dice(1_000), dice(5, "fifo")])
+    before, large, after = map(run_task, [dice(5), dice(1_000), dice(5, FIFO)])
     assert [montecarlo.engine for montecarlo in (before, large, after)] == [
         "python",
         "native",
@@ -57,13 +66,15 @@ def test_what_is_not_compiled_is_not_worth_it(monkeypatch, fresh):
 
 def test_python_when_asked_for_reads_the_model_once(monkeypatch, fresh):
     compiled(monkeypatch, True)
-    batches = [run_task(dice(1_000, order, "python")) for order in ("random", "fifo")]
+    batches = [run_task(dice(1_000, order, "python")) for order in (RANDOM, FIFO)]
     assert [montecarlo.engine for montecarlo in batches] == ["python", "python"]
     assert montecarlo._model.cache_info().misses == 1
     assert not (fresh / "models").exists()
 
 
-@pytest.mark.parametrize("order", ["random", "updates-first", "ticks-first", "fifo"])
+@pytest.mark.parametrize(
+    "order", [RANDOM, MessageOrder(last="roll"), MessageOrder(first="roll"), FIFO]
+)
 def test_both_engines_give_the_same(order):
     native = run_task(dice(50, order, "native"))
     python = run_task(dice(50, order, "python"))

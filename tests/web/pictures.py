@@ -45,8 +45,10 @@ def make_site(site: Path) -> None:
 
 def addresses(page: Any, address: str, site: Path) -> Iterator[tuple[str, str]]:
     """Give the name and the address of each page; some are found by the links that lead there."""
-    for name in ("", "lessons", "lessons/train_crossing", "lessons/teacher", "tour/4", "studies"):
+    for name in ("", "lessons", "studies", "tour/4"):
         yield name.replace("/", "-") or "models", f"{address}{name}"
+    for name in ("train_crossing", "teacher", "plan", "quiz"):
+        yield f"lessons-{name}", f"{address}lessons/{name}"
     page.goto(address)
     model = page.get_by_role("link", name="Explore office").get_attribute("href")
     run = f"{address.rstrip('/')}{model.removesuffix('-')}"

@@ -88,45 +88,29 @@ def test_a_form_folds_what_has_its_default_and_shows_keys(app: Any, tmp_path: Pa
 
 def test_a_page_of_a_run_shows_what_its_kind_has_added(app: Any, tmp_path: Path) -> None:
     make_run(tmp_path / "one")
-    (tmp_path / "one/queues.csv").write_text(
-        "policy,queue,wait_time\nEDF,root.<a>,1.23456789\nMDF,root.<a>,0.5\n"
-    )
-    (tmp_path / "one/charts").mkdir()
-    (tmp_path / "one/charts/queue_shares.svg").write_text("<svg/>")
+    make_run(tmp_path / "begun", cells=3)
     application = app(tmp_path)
-    (run,) = re.findall(r'<th scope="row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
-    page = ask(application, run).text
-    assert "<summary>Queues</summary>" in page
-    assert f'src="{run}/files/charts/queue_shares.svg"' in page
-    assert '<th scope="col" class="number">Wait time</th>' in page
-    name = '<td class="number">root.&lt;a&gt;</td>'
-    assert f'<td>EDF</td>{name}<td class="number">1.23</td>' in page
-    assert f'<td>MDF</td>{name}<td class="number">0.50</td>' in page  # as many decimals
+    begun, one = re.findall(r'row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
+    assert "Breakdown" not in ask(application, begun).text
+    page = ask(application, one).text
+    assert '<details class="fold" id="section-breakdown"><summary>Breakdown</summary>' in page
+    assert "<h2>What became of the jobs, jobs per run, with 95 % intervals</h2>" in page
 
 
-def test_a_page_of_a_run_begins_with_the_stored_answer_by_queue(app: Any, tmp_path: Path) -> None:
-    make_run(tmp_path / "one")
-    (tmp_path / "one/answer.csv").write_text(
-        "about,line\nMDF instead of EDF:,a waits 3 s less.\nMDF instead of EDF:,b: as <before>.\n"
-    )
-    (tmp_path / "one/queues.csv").write_text("policy,energy\nEDF,1.5\n")
-    (tmp_path / "one/by_group.csv").write_text("variant,queue,jobs,wait_mean\nEDF,a,2,1.5\n")
-    (tmp_path / "one/energy.csv").write_text("policy,energy\nEDF,1.5\n")
-    (tmp_path / "one/charts").mkdir()
-    (tmp_path / "one/charts/by_group.svg").write_text("<svg/>")
+@pytest.mark.parametrize("picture", ["", "by_group"])
+def test_a_page_of_a_run_answers_by_queue(app: Any, tmp_path: Path, run: Run, picture: str) -> None:
+    """The answer of its report leads, and its table says the unit; figures over all jobs fold."""
+    assert run("compare", "changed_queues", "--out", tmp_path / "one").returncode == 0
+    if not picture:
+        (tmp_path / "one/charts/by_group.svg").unlink()
     application = app(tmp_path)
-    (run,) = re.findall(r'<th scope="row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
-    page = ask(application, run).text
-    (first, *others) = re.findall(r'<p class="answer">(.*?)</p>', page)
-    assert first == "MDF instead of EDF:"
-    assert not others
-    assert "<li>a waits 3 s less.</li><li>b: as &lt;before&gt;.</li>" in page
-    assert len(re.findall(r'<img src="[^"]*by_group.svg', page)) == 1
-    assert page.index("by_group.svg") < page.index("Cells: ")
-    assert "<summary>Answer</summary>" not in page
-    assert '<th scope="col" class="number">Wait mean (s)</th>' in page
-    assert '<th scope="col" class="number">Energy (J per run)</th>' in page
-    assert '<th scope="col" class="number">Energy</th>' in page  # a file without units
+    (one,) = re.findall(r'row"><a href="(/runs/\w+)">', ask(application, "/runs").text)
+    page = ask(application, one).text
+    first = page.index('<p class="answer">With load factor 1.0: after instead of before')
+    assert first < page.index("<li>analysts waits ") < page.index("<h2>Seconds that jobs wait")
+    assert page.index("<h2>Seconds that jobs wait") < page.index("<summary>All figures</summary>")
+    assert '<td>before</td><td class="number">20</td>' in page
+    assert (f'src="{one}/files/charts/by_group.svg"' in page) is bool(picture)
 
 
 def test_a_page_of_a_run_asks_what_its_scenario_asks(app: Any, tmp_path: Path) -> None:
@@ -206,9 +190,10 @@ def test_the_keyboard_reaches_everything(browser: Any, site: Path) -> None:
             if name in ("editor", "explorer") or name.startswith("report-"):
                 continue
             page.goto(place)
+            # Tab leads to the first choice of a question; arrows lead to the others.
             wanted = page.evaluate(
-                "all => [...document.querySelectorAll(all)].filter("
-                "each => each.checkVisibility() && !each.disabled).length",
+                "all => [...document.querySelectorAll(all)].filter(each => each.checkVisibility() "
+                "&& !each.disabled && (each.type !== 'radio' || !each.matches('p ~ p *'))).length",
                 REACHED,
             )
             reached: set[int] = set()

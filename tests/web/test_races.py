@@ -159,3 +159,15 @@ def test_what_is_too_much_to_draw_is_named(
     page = page_of(app, file, searched(file)[1], monkeypatch)
     assert "<svg" not in page
     assert page.count("Not drawn") == 1
+
+
+def test_both_orders_have_the_same_lifelines_in_the_same_order(
+    tickets: tuple[str, dict[str, Any]],
+) -> None:
+    for group in tickets[1]["found"]["groups"]:
+        one, other = (
+            re.findall(r'<text class="name"[^>]*>(\w+)<', each["drawing"])
+            for each in group["orders"]
+        )
+        assert one == other
+        assert len(one) == 3

@@ -7,9 +7,8 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.workloads import (
     Workload,
     WorkloadError,
+    cut,
     first_jobs,
-    of_queues,
-    of_users,
     offered_load,
     read_swf,
     scale_load,
@@ -101,17 +100,17 @@ def test_the_hour_of_the_day_stays_where_it_is_known():
 
 
 def test_users_queues_and_first_jobs():
-    assert of_users(WORKLOAD, [1]).job.tolist() == [1, 3]
-    assert of_users(WORKLOAD, [3, 2]).job.tolist() == [2, 4]
-    assert of_queues(WORKLOAD, [1]).job.tolist() == [3, 4]
+    assert cut(WORKLOAD, users=[1]).job.tolist() == [1, 3]
+    assert cut(WORKLOAD, users=[3, 2]).job.tolist() == [2, 4]
+    assert cut(WORKLOAD, queues=[1]).job.tolist() == [3, 4]
     assert first_jobs(WORKLOAD, 2).job.tolist() == [1, 2]
     assert first_jobs(WORKLOAD, 20).job.tolist() == [1, 2, 3, 4]
 
 
 def test_someone_who_is_not_there():
     with pytest.raises(WorkloadError, match="no job of user 7, 9"):
-        of_users(WORKLOAD, [9, 1, 7])
+        cut(WORKLOAD, users=[9, 1, 7])
     with pytest.raises(WorkloadError, match="no job of queue 5"):
-        of_queues(WORKLOAD, [5])
+        cut(WORKLOAD, queues=[5])
     with pytest.raises(WorkloadError, match="no job is chosen"):
         first_jobs(WORKLOAD, 0)

@@ -5,7 +5,6 @@ The definitions are those of `rebecsim.metrics.batch` and `rebecsim.metrics.user
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -154,14 +153,6 @@ class JudgedSchedule:
 
 SCHEDULE_METRICS = measures_of(JudgedSchedule)
 """All figures, in the order of tables."""
-
-
-FILE_UNITS: Mapping[str, Mapping[str, str]] = {
-    "schedules": {each.metric.name: each.metric.unit for each in SCHEDULE_METRICS},
-    "users": {"veet": "%", "weighted_tardiness": "processor s"},
-    "changes": {"wait": "s", "weighted_tardiness": "processor h"},
-}
-"""Units of the columns of CSV files, by file."""
 
 
 def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
-from rebecsim.clusters.batch.measures import FILE_UNITS, SCHEDULE_METRICS, judge, schedule_figures
+from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, judge, schedule_figures
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
@@ -106,7 +106,6 @@ class BatchStudy(RecordedStudy):
     kind: ClassVar[str] = "batch"
     question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     counted: ClassVar[str] = "schedules"
     modules: ClassVar[tuple[str, ...]] = (__name__,)

@@ -29,9 +29,10 @@ from rebecsim.clusters.dispatch.source import (
     natjam_source,
     rebeca_source,
 )
+from rebecsim.clusters.kit.orders import ORDERS, Order, message_order
 from rebecsim.metrics import Metric
 from rebecsim.native import engines
-from rebecsim.simulation import ORDERS, Observation, Order
+from rebecsim.simulation import Observation
 from rebecsim.simulation.montecarlo import Runs, Task
 from rebecsim.studies.cells import Cell, Rows
 from rebecsim.studies.executors import Executor
@@ -109,7 +110,7 @@ class ClusterModel:
     @property
     def observation(self) -> Observation:
         """What to read from each run."""
-        return Observation(_MANAGER, tuple(self.counters.values()), _TICK)
+        return Observation(_MANAGER, tuple(self.counters.values()))
 
     @property
     def until(self) -> int:
@@ -162,7 +163,6 @@ class DispatchStudy(SimulatedStudy):
     kind: ClassVar[str] = "dispatch"
     question: ClassVar[str] = "Deadlines: which request goes first?"
     scenario: ClassVar[type[StudyScenario]] = Scenario
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = {"energy": {"energy": "J per run"}}
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
     options: ClassVar[frozenset[str]] = SimulatedStudy.options | {"exact"}
@@ -198,7 +198,7 @@ class DispatchStudy(SimulatedStudy):
             replications=replications,
             until=model.until,
             choice_law=model.choice_law,
-            order=model.order,
+            order=message_order(model.order, _TICK),
             trace=how.trace,
         )
         few = how.engine == "auto" and how.total * model.ticks < engines.STUDY_LOADS

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.report.csv import text_of
 from rebecsim.report.groups import GroupAnswer, group_section
 from rebecsim.studies.cells import REPLICATION, Condition
 from rebecsim.studies.plan import Plan
@@ -26,10 +25,6 @@ _MOST_ABOUT = 6
 """Answers, each of two variants under a condition, that lead a page; one condition at least."""
 
 
-ANSWER_FILE = "answer.csv"
-"""What a page of a stored run begins with: each line of an answer, and what it is about."""
-
-
 def by_group_section(
     answers: Mapping[Condition, GroupAnswer],
     *,
@@ -39,18 +34,9 @@ def by_group_section(
 ) -> Section:
     """Answer by queue or user under each condition, and draw the first one.
 
-    Where it `leads`, it is the answer of the page, and stored. The `terminal`, if it shows anything
-    of it, and the file have the first condition; it leads there where it is the only one.
+    Where it `leads`, it is the answer of the page. The `terminal`, if it shows anything of it, and
+    the file have the first condition; it leads there where it is the only one.
     """
-    section = _by_group_section(answers, leads, notes, terminal)
-    lines = [(each.about, line) for each in section.answer for line in each.lines]
-    stored = {ANSWER_FILE: text_of(("about", "line"), lines)} if lines else {}
-    return replace(section, files={**section.files, **stored})
-
-
-def _by_group_section(
-    answers: Mapping[Condition, GroupAnswer], leads: bool, notes: tuple[str, ...], terminal: bool
-) -> Section:
     parts = {condition: group_section(each, leads=leads) for condition, each in answers.items()}
     (condition, first), *others = parts.items()
     if not others:
@@ -69,7 +55,7 @@ def _by_group_section(
     ]
     most = max(_MOST_ABOUT // max(len(first.answer), 1), 1) * len(first.answer)
     more = ("The tables have the other conditions.",) if len(told) > most else ()
-    alone = _by_group_section({condition: answers[condition]}, leads, (), terminal)
+    alone = by_group_section({condition: answers[condition]}, leads=leads, terminal=terminal)
     return replace(
         alone,
         answer=tuple(told[:most]),

@@ -200,11 +200,6 @@ FAMILY_FIGURES: Mapping[str, tuple[str, str, int]] = {
 }
 """Figures of some jobs that tables by family and queue show: title, unit, decimals."""
 
-FILE_UNITS: Mapping[str, Mapping[str, str]] = {
-    "families": {"makespan": "s", **{name: unit for name, (_, unit, _) in FAMILY_FIGURES.items()}}
-}
-"""Units of the columns of CSV files, by file."""
-
 
 def family_figure(name: str, jobs: JobColumns) -> str:
     """Write a figure of some jobs; nothing where there are none."""

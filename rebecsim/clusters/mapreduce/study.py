@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
-from rebecsim.clusters.mapreduce.measures import FILE_UNITS, MAPREDUCE_MEASURES, run_figures
+from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
@@ -34,7 +34,6 @@ class MapReduceStudy(RecordedStudy):
     question: ClassVar[str] = "MapReduce on Hadoop 1: how do queues share slots?"
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 
     def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:

@@ -26,7 +26,7 @@ from rebecsim.lang.properties import check_condition
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
 from rebecsim.simulation.montecarlo import EngineError, native_for
-from rebecsim.simulation.simulator import scheduler_for
+from rebecsim.simulation.simulator import RANDOM, scheduler_for
 from rebecsim.studies.estimates import Looks, Proportion, looks_for
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _happens(
     try:
         result = simulate(
             opened.model,
-            scheduler_for("random", "", streams, question.law),
+            scheduler_for(RANDOM, streams, question.law),
             until=question.until,
             tracer=lookout,
             watchdog=watchdog,

@@ -175,7 +175,7 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
         streams = Streams(task.key, replication)
         return simulate(
             compiled.opened.model,
-            scheduler_for(scenario.order, scenario.tick or "", streams, scenario.choice_law),
+            scheduler_for(scenario.message_order, streams, scenario.choice_law),
             until=scenario.until,
             max_steps=max_steps,
             tracer=tracer,
@@ -288,8 +288,7 @@ def _native_rows(task: ModelTask, native: NativeModel) -> Rows:
         until=scenario.until,
         max_steps=scenario.steps,
         choice_law=scenario.choice_law,
-        order=scenario.order,
-        tick=scenario.tick or "",
+        order=scenario.message_order,
         observed=cells,
     )
     done = run(replications=task.replications)

@@ -27,7 +27,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.simulation import Order, Outcome
+from rebecsim.clusters.kit.orders import Order, message_order
+from rebecsim.simulation import MessageOrder, Outcome
 from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
 from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
 from rebecsim.studies.units import NO_UNIT, within
@@ -242,6 +243,11 @@ class ModelScenario(StudyScenario):
     def orders(self) -> tuple[Order, ...]:
         """The orders of messages that it can be run in."""
         return ("random", *(("updates-first", "ticks-first") if self.tick else ()), "fifo")
+
+    @property
+    def message_order(self) -> MessageOrder:
+        """The order of messages that it is run in."""
+        return message_order(self.order, self.tick)
 
 
 def _is_key(name: str) -> bool:

@@ -197,9 +197,7 @@ def _require_repeatable(setup: ModelSetup, key: tuple[int, ...]) -> None:
     model, scenario = open_text(setup.source).model, setup.scenario
     first, second = key
     streams = Streams((first, second), 0)
-    scheduler = Recorder(
-        scheduler_for(scenario.order, scenario.tick or "", streams, scenario.choice_law)
-    )
+    scheduler = Recorder(scheduler_for(scenario.message_order, streams, scenario.choice_law))
     tracer = Tracer()
     with Watchdog() as watchdog:
         result = simulate(

@@ -43,9 +43,6 @@ class StagesStudy(RecordedStudy):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "lateness": {"percent": "% of jobs", "lateness": "s"}
-    }
     apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -195,13 +194,6 @@ QUEUE_FIGURES: tuple[tuple[str, str, str, int], ...] = (
     ("wasted", "Wasted memory", "GB h", 2),
 )
 """Figures of each queue: name, title, unit, decimals."""
-
-FILE_UNITS: Mapping[str, Mapping[str, str]] = {
-    "queues": {name: unit for name, _, unit, _ in QUEUE_FIGURES},
-    "waits": {"waited": "s"},
-    "speedups": {"baseline_duration": "s", "duration": "s", "speedup": "times as fast"},
-}
-"""Units of the columns of CSV files, by file."""
 
 
 def run_figures(measured: MeasuredRun, *, queues: bool = False) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup, run_size
-from rebecsim.clusters.yarn.measures import FILE_UNITS, QUEUE_MEASURES, YARN_MEASURES, run_figures
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
@@ -37,7 +37,6 @@ class YarnStudy(RecordedStudy):
     question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
-    units: ClassVar[Mapping[str, Mapping[str, str]]] = FILE_UNITS
     apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
 

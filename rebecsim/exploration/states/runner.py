@@ -29,7 +29,7 @@ from rebecsim.actors import (
     Violation,
     serve,
 )
-from rebecsim.actors.rebec import NOBODY
+from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.system import refuse_attributes
 from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
 from rebecsim.exploration.states.rebec_states import (
@@ -412,7 +412,7 @@ class Runner:
 
     def name_of(self, position: int) -> str:
         """Name a rebec by its position, or the sender of initial messages."""
-        return NOBODY if position == NO_SENDER else str(self.rebecs[position])
+        return INITIAL_SENDER if position == NO_SENDER else str(self.rebecs[position])
 
     def decode(self, owner: int, message: Waiting, time: int) -> Message:
         """Give a message that is part of a state at that time."""

@@ -1,15 +1,24 @@
-"""Calls of methods, functions and timers, and sends: their receivers, arguments and times."""
+"""Check operands, calls of methods, functions and timers, and sends."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, Value, find_server
-from rebecsim.lang.checking.constants import FUNCTIONS, fold_function
-from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown, resolve_type, signature
+from rebecsim.lang.checking.constants import FUNCTIONS, NotConstantError, fold_function
+from rebecsim.lang.checking.scopes import (
+    Body,
+    Findings,
+    Scope,
+    Unknown,
+    assignment_problem,
+    mismatch_hint,
+    resolve_type,
+    signature,
+)
 from rebecsim.lang.errors import METHOD_HINTS
 from rebecsim.lang.types import (
     ANY_REBEC,
@@ -19,9 +28,11 @@ from rebecsim.lang.types import (
     REAL,
     TIMER,
     VOID,
+    ArrayType,
     NullType,
     RebecType,
     Type,
+    VoidType,
 )
 
 _TIMER_OPERATIONS: dict[str, Type] = {
@@ -31,14 +42,32 @@ _TIMER_OPERATIONS: dict[str, Type] = {
 }
 
 
-class Operands(Protocol):
-    """Checks the expressions in a call, see `ExpressionChecker`."""
+class CallChecker(ABC):
+    """Checks what a body calls and sends; a type of None means that a mistake was reported."""
 
+    def __init__(self, findings: Findings, body: Body) -> None:
+        self.findings = findings
+        self.body = body
+
+    # --- operands ------------------------------------------------------------------------------
+
+    @abstractmethod
     def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
-        """Give the type of any expression."""
+        """The type of an expression, which may be void or an array; None after a mistake."""
 
     def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
-        """Give the type of an expression that must have a single value."""
+        """The type of an expression that must have a single value."""
+        found = self.check(node, scope)
+        if isinstance(found, VoidType):
+            self.findings.report("no-value", node.span)
+            return None
+        if isinstance(found, ArrayType):
+            self.findings.report("array-whole", node.span)
+            return None
+        if found == TIMER:
+            self.findings.report("timer-value", node.span)
+            return None
+        return found
 
     def fits(
         self,
@@ -47,7 +76,21 @@ class Operands(Protocol):
         scope: Scope,
         hint: str | None = None,
     ) -> None:
-        """Check an expression whose value goes into a variable of that type."""
+        """Check an expression whose value goes into a variable of that type.
+
+        `hint` says more about a value of a type that does not fit at all.
+        """
+        found = self.value(node, scope)
+        if found is None or expected is None:
+            return
+        problem = assignment_problem(self.findings, found, expected)
+        if problem == "mismatch":
+            hint = hint or mismatch_hint(found, expected)
+        elif problem is None:
+            return
+        else:
+            hint = None
+        self.findings.report(problem, node.span, hint, expected=expected, found=found)
 
     def fold(
         self,
@@ -56,22 +99,21 @@ class Operands(Protocol):
         compute: Callable[..., Value],
     ) -> None:
         """Note the value of an expression whose operands are constant."""
+        constants = self.findings.constants
+        if all(id(operand) in constants for operand in operands):
+            try:
+                constants[id(node)] = compute(*(constants[id(operand)] for operand in operands))
+            except NotConstantError:
+                return
 
-
-class CallChecker:
-    """Checks what a body calls and sends; a type of None means that a mistake was reported."""
-
-    def __init__(self, findings: Findings, body: Body, operands: Operands) -> None:
-        self.findings = findings
-        self.body = body
-        self._operands = operands
+    # --- calls ---------------------------------------------------------------------------------
 
     def time(self, node: syntax.Expression, word: str, scope: Scope) -> None:
         """Check the amount of `delay`, `after` or `deadline`."""
         if self.findings.dialect == "core":
             self.findings.report("core-time", node.span, word=word)
             return
-        found = self._operands.value(node, scope)
+        found = self.value(node, scope)
         if found is None:
             return
         if found not in NUMERIC or found in REAL:
@@ -102,11 +144,11 @@ class CallChecker:
             return
         hint = f"it goes to `{signature(called.name, parameters)}`"
         for argument, parameter in zip(node.arguments, parameters, strict=True):
-            self._operands.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
+            self.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
 
     def _each(self, nodes: Sequence[syntax.Expression], scope: Scope) -> None:
         for node in nodes:
-            self._operands.value(node, scope)
+            self.value(node, scope)
 
     def call(self, node: syntax.Call, scope: Scope) -> Type | None:
         """The type of what a method, function or timer operation gives, which may be void."""
@@ -152,7 +194,7 @@ class CallChecker:
             self.findings.report("core-time", node.span, word=name)
             return None
         self.findings.functions.add(id(node))
-        found = [self._operands.check(each, scope) for each in node.arguments]
+        found = [self.check(each, scope) for each in node.arguments]
         if len(found) != 1:
             self.findings.report_count(node, name, 1, len(found), f"{name}(Timer t)")
         elif found[0] is not None and found[0] != TIMER:
@@ -165,18 +207,20 @@ class CallChecker:
         self.findings.functions.add(id(node))
         parameters = FUNCTIONS[node.method].parameters
         for argument in node.arguments:
-            self._operands.fits(argument, DOUBLE, scope)
+            self.fits(argument, DOUBLE, scope)
         if len(node.arguments) == len(parameters):
-            self._operands.fold(node, node.arguments, partial(fold_function, node.method))
+            self.fold(node, node.arguments, partial(fold_function, node.method))
         else:
             shown = f"{node.method}({', '.join(f'double {each}' for each in parameters)})"
             found = len(node.arguments)
             self.findings.report_count(node, node.method, len(parameters), found, shown)
         return DOUBLE
 
+    # --- sends ---------------------------------------------------------------------------------
+
     def send(self, node: syntax.Send, scope: Scope) -> Type | None:
         """Check a send, which has no value."""
-        receiver = self._operands.value(node.receiver, scope)
+        receiver = self.value(node.receiver, scope)
         self._receiver_allowed(node)
         self._send_arguments(node, receiver, scope)
         for word, amount in (("after", node.after), ("deadline", node.deadline)):

@@ -15,6 +15,7 @@ from typing import cast
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
+    BY_NODE,
     CheckedClass,
     CheckedInstance,
     CheckedModel,
@@ -398,7 +399,7 @@ def _initial_parameters(
     """The parameters of `initial`; none where the arguments do not fit, which is reported."""
     before = len(findings.diagnostics)
     checker = ExpressionChecker(findings, Body("constant", "main"))
-    checker.calls.arguments(node, server.tree, server.owner, scope)
+    checker.arguments(node, server.tree, server.owner, scope)
     return server.tree.parameters if len(findings.diagnostics) == before else ()
 
 
@@ -444,7 +445,7 @@ def check_model(
         check_bodies(findings, checked, env)
     instances = check_main(findings, tree, env)
     if findings.diagnostics:
-        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
+        raise RebecaCheckError(in_order(findings.diagnostics, source))
     number_choice_sites(findings)
     servers = [server for checked in findings.classes.values() for server in checked.servers]
     return CheckedModel(
@@ -456,15 +457,10 @@ def check_model(
         instances,
         any(server.global_priority is not None for server in servers),
         source,
-        findings.types,
-        findings.symbols,
-        findings.constants,
-        findings.choice_sites,
-        findings.declared_types,
-        findings.super_constructors,
-        frozenset(findings.open_ends),
-        frozenset(findings.functions),
-        tuple(in_order(findings.warnings, source)),
+        open_ends=frozenset(findings.open_ends),
+        functions=frozenset(findings.functions),
+        warnings=tuple(in_order(findings.warnings, source)),
+        **{name: getattr(findings, name) for name in BY_NODE},
     )
 
 

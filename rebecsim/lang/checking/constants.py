@@ -1,4 +1,4 @@
-"""Constant folding with the arithmetic of C++: wrapping integers, IEEE singles and doubles."""
+"""Fold constants with the arithmetic of C++: wrapping integers, IEEE singles and doubles."""
 
 from __future__ import annotations
 
@@ -63,6 +63,8 @@ def fold_binary(operator: BinaryOperator, left: Value, right: Value, kind: Type 
         return _logical(operator, left, right)
     assert isinstance(left, (int, float))
     assert isinstance(right, (int, float))
+    if operator in _COMPARISONS:
+        return _COMPARISONS[operator](left, right)
     if isinstance(left, float) or isinstance(right, float):
         return _floating(operator, float(left), float(right), kind)
     return _integral(operator, left, right)
@@ -85,15 +87,17 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 
 
 def _floating(operator: BinaryOperator, left: float, right: float, kind: Type) -> Value:
-    if operator in _COMPARISONS:
-        return _COMPARISONS[operator](left, right)
-    if operator == "/":
-        if right == 0:
-            raise NotConstantError
-        return convert(left / right, kind)
-    if operator == "*":
-        return convert(left * right, kind)
-    return convert(left + right if operator == "+" else left - right, kind)
+    if operator == "/" and right == 0:
+        raise NotConstantError
+    return convert(_FLOATING[operator](left, right), kind)
+
+
+_FLOATING: dict[str, Callable[[float, float], float]] = {
+    "+": operators.add,
+    "-": operators.sub,
+    "*": operators.mul,
+    "/": operators.truediv,
+}
 
 
 class Function(NamedTuple):
@@ -121,8 +125,6 @@ def _finite(value: float) -> float:
 
 
 def _integral(operator: BinaryOperator, left: int, right: int) -> Value:
-    if operator in _COMPARISONS:
-        return _COMPARISONS[operator](left, right)
     if operator in ("/", "%"):
         if right == 0:
             raise NotConstantError

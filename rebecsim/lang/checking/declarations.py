@@ -454,20 +454,23 @@ class _ClassReader:
         if any(server.name == "initial" for server in servers):
             self._no_constructors()
             return
-        base = self.base
-        while base is not None and not tree.constructors and not tree.abstract:
-            if base.constructors:
-                findings.report("constructor-inherited", tree.span, owner=tree.name, base=base.name)
-                return
-            base = None if base.base is None else findings.classes.get(base.base)
+        if tree.constructors or tree.abstract:
+            return
+        base = next((each for each in self._lineage() if each.constructors), None)
+        if base is not None:
+            findings.report("constructor-inherited", tree.span, owner=tree.name, base=base.name)
+
+    def _lineage(self) -> list[CheckedClass]:
+        """The classes that this one extends, the nearest one first."""
+        if self.base is None:
+            return []
+        return [self.base, *(self.findings.classes[each] for each in self.base.ancestors)]
 
     def _no_constructors(self) -> None:
         """Report the constructors of a class whose rebecs begin with a message."""
-        current: CheckedClass | None = self.base
         found = list(self.tree.constructors)
-        while current is not None:
-            found += current.constructors
-            current = None if current.base is None else self.findings.classes.get(current.base)
+        for each in self._lineage():
+            found += each.constructors
         if found:
             node = found[0] if self.tree.constructors else self.tree
             self.findings.report(

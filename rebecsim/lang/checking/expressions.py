@@ -1,4 +1,4 @@
-"""Types, names and constant values of expressions."""
+"""Check expressions: their types, names and constant values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from rebecsim.lang.checked import Elements, Symbol, Value
 from rebecsim.lang.checking.calls import CallChecker
 from rebecsim.lang.checking.constants import (
     FUNCTIONS,
-    NotConstantError,
     convert,
     fold_binary,
     fold_unary,
@@ -24,7 +23,6 @@ from rebecsim.lang.checking.scopes import (
     assignment_problem,
     common_type,
     member_hint,
-    mismatch_hint,
     related,
     resolve_type,
 )
@@ -37,12 +35,10 @@ from rebecsim.lang.types import (
     NULL,
     NUMERIC,
     REAL,
-    TIMER,
     ArrayType,
     NullType,
     RebecType,
     Type,
-    VoidType,
     arithmetic_type,
 )
 from rebecsim.wording import counted
@@ -60,7 +56,7 @@ _BITWISE = frozenset({"&", "|", "^"})
 _INTEGRAL = frozenset({"%", "<<", ">>"})
 
 
-class ExpressionChecker:
+class ExpressionChecker(CallChecker):
     """Checks the expressions of one body and fills the tables of the findings.
 
     A type of None means that a mistake has been reported below, so that one mistake does not
@@ -68,9 +64,7 @@ class ExpressionChecker:
     """
 
     def __init__(self, findings: Findings, body: Body) -> None:
-        self.findings = findings
-        self.body = body
-        self.calls = CallChecker(findings, body, self)
+        super().__init__(findings, body)
         self._rules: dict[type, Callable[[Any, Scope], Type | None]] = {
             syntax.IntLiteral: lambda node, _: self._literal(node, node.value, INT),
             syntax.FloatLiteral: self._float,
@@ -87,8 +81,8 @@ class ExpressionChecker:
             syntax.Increment: self._increment,
             syntax.Cast: self._cast,
             syntax.Choice: self._choice,
-            syntax.Call: self.calls.call,
-            syntax.Send: self.calls.send,
+            syntax.Call: self.call,
+            syntax.Send: self.send,
         }
 
     # --- what others ask -----------------------------------------------------------------------
@@ -104,43 +98,6 @@ class ExpressionChecker:
         if found is not None:
             self.findings.types[id(node)] = found
         return found
-
-    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
-        """The type of an expression that must have a single value."""
-        found = self.check(node, scope)
-        if isinstance(found, VoidType):
-            self.findings.report("no-value", node.span)
-            return None
-        if isinstance(found, ArrayType):
-            self.findings.report("array-whole", node.span)
-            return None
-        if found == TIMER:
-            self.findings.report("timer-value", node.span)
-            return None
-        return found
-
-    def fits(
-        self,
-        node: syntax.Expression,
-        expected: Type | None,
-        scope: Scope,
-        hint: str | None = None,
-    ) -> None:
-        """Check an expression whose value goes into a variable of that type.
-
-        `hint` says more about a value of a type that does not fit at all.
-        """
-        found = self.value(node, scope)
-        if found is None or expected is None:
-            return
-        problem = assignment_problem(self.findings, found, expected)
-        if problem == "mismatch":
-            hint = hint or mismatch_hint(found, expected)
-        elif problem is None:
-            return
-        else:
-            hint = None
-        self.findings.report(problem, node.span, hint, expected=expected, found=found)
 
     def initial(self, node: syntax.Initial, expected: Type | None, scope: Scope) -> None:
         """Check what a declaration gives to its variable: a value, or one for each element."""
@@ -380,20 +337,6 @@ class ExpressionChecker:
             return None
         self.fold(node, (node.operand,), lambda value: convert(value, expected))
         return expected
-
-    def fold(
-        self,
-        node: syntax.Expression,
-        operands: tuple[syntax.Expression, ...],
-        compute: Callable[..., Value],
-    ) -> None:
-        """Note the value of an expression whose operands are constant."""
-        constants = self.findings.constants
-        if all(id(operand) in constants for operand in operands):
-            try:
-                constants[id(node)] = compute(*(constants[id(operand)] for operand in operands))
-            except NotConstantError:
-                return
 
     # --- assignments ---------------------------------------------------------------------------
 

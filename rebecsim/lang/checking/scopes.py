@@ -1,8 +1,8 @@
-"""Shared parts of the checker: findings and hints, names in scope, classes, types, parameters."""
+"""Keep what all parts of the checker share: findings, names in scope, types, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -168,10 +168,17 @@ class Scope:
     lines: dict[str, int] = field(default_factory=dict)
     spoilt: set[str] = field(default_factory=set)
 
+    def outwards(self) -> Iterator[Scope]:
+        """Give this scope and those around it, the innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
     def find(self, name: str) -> Symbol | None:
         """What a name means here; None if nothing."""
         scope: Scope | None = self
-        while scope is not None:
+        while scope is not None:  # asked for at every name
             if name in scope.symbols:
                 return scope.symbols[name]
             scope = scope.outer
@@ -185,21 +192,14 @@ class Scope:
         """Whether what a name means here is not known after a mistake in its declaration."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.spoilt:
-                return True
-            if name in scope.symbols:
-                return False
+            if name in scope.spoilt or name in scope.symbols:
+                return name in scope.spoilt
             scope = scope.outer
         return False
 
     def names(self) -> list[str]:
         """All names that mean something here, the innermost first."""
-        found: dict[str, None] = {}
-        scope: Scope | None = self
-        while scope is not None:
-            found |= dict.fromkeys(scope.symbols)
-            scope = scope.outer
-        return list(found)
+        return list(dict.fromkeys(name for each in self.outwards() for name in each.symbols))
 
     def declare(self, symbol: Symbol, span: Span) -> None:
         """Give a name its meaning in this scope."""
@@ -208,13 +208,10 @@ class Scope:
 
     def line_of_local(self, name: str) -> int | None:
         """The line of the parameter or local variable of that name around here, if any."""
-        scope: Scope | None = self
-        while scope is not None:
-            symbol = scope.symbols.get(name)
-            if symbol is not None:
-                return scope.lines[name] if symbol.kind in ("local", "parameter") else None
-            scope = scope.outer
-        return None
+        scope = next((each for each in self.outwards() if name in each.symbols), None)
+        if scope is None or scope.symbols[name].kind not in ("local", "parameter"):
+            return None
+        return scope.lines[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ class StatementChecker:
         return False
 
     def _delay(self, node: syntax.Delay, scope: Scope) -> bool:
-        self.expressions.calls.time(node.duration, "delay", scope)
+        self.expressions.time(node.duration, "delay", scope)
         return True
 
     def _assertion(self, node: syntax.Assertion, scope: Scope) -> bool:

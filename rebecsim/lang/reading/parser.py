@@ -1,4 +1,4 @@
-"""Reading Timed Rebeca: from text to syntax tree.
+"""Read Timed Rebeca: from text to syntax tree.
 
 Everything behind the parser is recursive, and Python's compiler has limits of its own: 100 levels
 of indentation, 20 loops in each other, 200 open brackets. The limits of nesting here keep a model
@@ -104,11 +104,6 @@ def parse_model(text: str, file: str = "<string>") -> syntax.Model:
     return cast(syntax.Model, _parse(text, file, "model"))
 
 
-def parse_model_file(path: str | Path) -> syntax.Model:
-    """The syntax tree of a `.rebeca` file in UTF-8; OSError if it cannot be read."""
-    return parse_model(read_source(path), str(path))
-
-
 def parse_expression(text: str, file: str = "<string>") -> syntax.Expression:
     """The syntax tree of one expression, such as an invariant `lamp.level < 3`."""
     return cast(syntax.Expression, _parse(text, file, "expression_only"))
@@ -134,17 +129,17 @@ def read_source(path: str | Path) -> str:
         column = len(before) - (before.rfind("\n") + 1) + 1
         span = Span(str(path), line, column, line, column + 1)
         byte = f"0x{data[problem.start]:02x}"
-        raise RebecaSyntaxError.of([diagnose("not-utf-8", span, byte=byte)]) from None
+        raise RebecaSyntaxError([diagnose("not-utf-8", span, byte=byte)]) from None
 
 
 def _parse(text: str, file: str, start: str) -> Node:
     try:
         tree = _run(text, file, start)
     except RebecaSyntaxError as error:
-        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
+        raise RebecaSyntaxError(with_source(error.diagnostics, text)) from None
     mistake = _first_bad_node(tree)
     if mistake is not None:
-        raise RebecaSyntaxError.of(with_source([mistake], text))
+        raise RebecaSyntaxError(with_source([mistake], text))
     return tree
 
 
@@ -158,7 +153,7 @@ def _run(text: str, file: str, start: str) -> Node:
             diagnostic = explain_character(error, text, file)
         except UnexpectedToken as error:
             diagnostic = explain_token(error, text, file, machine.lark)
-    raise RebecaSyntaxError.of([diagnostic])
+    raise RebecaSyntaxError([diagnostic])
 
 
 def _grammar() -> str:

@@ -1,4 +1,4 @@
-"""Contextual keywords, and explanations why a text could not be read.
+"""Explain why a text cannot be read, and tell keywords that depend on their place from names.
 
 Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
 what stands beside one: only in these places can it be the keyword, and there it can be nothing
@@ -119,6 +119,14 @@ class _Mistake:
     accepted: frozenset[str]
     stack: tuple[object, ...]
     terminal_texts: dict[str, str]
+
+    @property
+    def kind(self) -> str:
+        return self.token.type
+
+    @property
+    def kind_before(self) -> str:
+        return "" if self.previous is None else self.previous.type
 
     @property
     def found(self) -> str:
@@ -248,33 +256,6 @@ def _variable(mistake: _Mistake) -> Diagnostic | None:
     return None
 
 
-def _result_of_server(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.previous == "msgsrv" and mistake.token.type in ("VOID", "PRIMITIVE"):
-        return diagnose("server-result", mistake.span)
-    return None
-
-
-def _extends(mistake: _Mistake) -> Diagnostic | None:
-    """`extends` without a class, or behind the length of the queue."""
-    if mistake.previous == "extends":
-        return diagnose("base-missing", mistake.span)
-    if mistake.token == "extends" and mistake.previous == ")":
-        return diagnose("base-late", mistake.span)
-    return None
-
-
-def _for_each(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.token == ":" and mistake.sentence[0] == "for":
-        return diagnose("for-each", mistake.span)
-    return None
-
-
-def _text(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.token.type == "STRING":
-        return diagnose("text-misplaced", mistake.span)
-    return None
-
-
 def _end(mistake: _Mistake) -> Diagnostic | None:
     if mistake.token.type != "$END":
         return None
@@ -306,19 +287,6 @@ def _queue_size(mistake: _Mistake) -> Diagnostic | None:
     return diagnose("queue-size-missing", mistake.span, name=name)
 
 
-def _constructor_arguments(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.inside("main") and "COLON" in mistake.accepted and mistake.previous == ")":
-        return diagnose("arguments-missing", mistake.after_previous)
-    return None
-
-
-def _array(mistake: _Mistake) -> Diagnostic | None:
-    previous = mistake.previous
-    if mistake.token.type == "LSQB" and previous is not None and previous.type == "NAME":
-        return diagnose("array-after-name", mistake.span)
-    return None
-
-
 def _reserved(mistake: _Mistake) -> Diagnostic | None:
     word = str(mistake.token)
     if "NAME" not in mistake.accepted or "INTEGER" in mistake.accepted:
@@ -326,31 +294,6 @@ def _reserved(mistake: _Mistake) -> Diagnostic | None:
     if "RBRACE" in mistake.accepted or not word.isalpha() or mistake.token.type == "NAME":
         return None
     return diagnose("reserved-word", mistake.span, word=word)
-
-
-def _class_tested(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.previous is not None and mistake.previous.type == "INSTANCEOF":
-        return diagnose("instanceof-type", mistake.span, found=mistake.found)
-    return None
-
-
-def _assignment(mistake: _Mistake) -> Diagnostic | None:
-    token = mistake.token
-    if token.type in _ASSIGNMENTS and "BINARY_OPERATOR" in mistake.accepted:
-        return diagnose("assignment-left", mistake.span, operator=token)
-    return None
-
-
-def _timing(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.token.type in ("AFTER", "DEADLINE"):
-        return diagnose("timing-misplaced", mistake.span, word=mistake.token)
-    return None
-
-
-def _parenthesis(mistake: _Mistake) -> Diagnostic | None:
-    if "RPAR" in mistake.accepted and mistake.token.type in ("LBRACE", "RBRACE", "SEMICOLON"):
-        return diagnose("parenthesis-missing", mistake.span, found=mistake.found)
-    return None
 
 
 def _semicolon(mistake: _Mistake) -> Diagnostic | None:
@@ -363,25 +306,57 @@ def _semicolon(mistake: _Mistake) -> Diagnostic | None:
     return None
 
 
+def _if(
+    holds: Callable[[_Mistake], bool], code: str, *, behind: bool = False, **values: str
+) -> Callable[[_Mistake], Diagnostic | None]:
+    """Make the rule that explains a mistake of which something holds.
+
+    The place is that of the token, or `behind` the one before; `values` are attributes.
+    """
+
+    def rule(mistake: _Mistake) -> Diagnostic | None:
+        if not holds(mistake):
+            return None
+        span = mistake.after_previous if behind else mistake.span
+        return diagnose(
+            code, span, **{name: getattr(mistake, value) for name, value in values.items()}
+        )
+
+    return rule
+
+
 _RULES: tuple[Callable[[_Mistake], Diagnostic | None], ...] = (
     _comment,
     _foreign_word,
     _main,
-    _result_of_server,
-    _extends,
+    _if(lambda it: it.previous == "msgsrv" and it.kind in ("VOID", "PRIMITIVE"), "server-result"),
+    _if(lambda it: it.previous == "extends", "base-missing"),
+    _if(lambda it: it.token == "extends" and it.previous == ")", "base-late"),
     _variable,
-    _for_each,
-    _text,
+    _if(lambda it: it.token == ":" and it.sentence[0] == "for", "for-each"),
+    _if(lambda it: it.kind == "STRING", "text-misplaced"),
     _end,
     _block,
     _queue_size,
-    _constructor_arguments,
-    _array,
-    _class_tested,
+    _if(
+        lambda it: it.inside("main") and "COLON" in it.accepted and it.previous == ")",
+        "arguments-missing",
+        behind=True,
+    ),
+    _if(lambda it: it.kind == "LSQB" and it.kind_before == "NAME", "array-after-name"),
+    _if(lambda it: it.kind_before == "INSTANCEOF", "instanceof-type", found="found"),
     _reserved,
-    _assignment,
-    _timing,
-    _parenthesis,
+    _if(
+        lambda it: it.kind in _ASSIGNMENTS and "BINARY_OPERATOR" in it.accepted,
+        "assignment-left",
+        operator="token",
+    ),
+    _if(lambda it: it.kind in ("AFTER", "DEADLINE"), "timing-misplaced", word="token"),
+    _if(
+        lambda it: "RPAR" in it.accepted and it.kind in ("LBRACE", "RBRACE", "SEMICOLON"),
+        "parenthesis-missing",
+        found="found",
+    ),
     _semicolon,
 )
 

@@ -291,7 +291,7 @@ run, its arguments, and then the variables of the rebec when it was served."""
 class SimulatedModel(NamedTuple):
     """The model as its constructors have left it, see `rebecsim.native.layout.NativeModel`.
 
-    `ranks` are 1 for the message servers that pass time, by class and number.
+    `ranks` are 0 or 1 for each message server, by class and number.
     """
 
     servers: Cube

@@ -16,7 +16,10 @@ from typing import Any
 
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.plugins import UnknownNameError
+from rebecsim.clusters.scenarios import plan_of_run
+from rebecsim.errors import UserError
 from rebecsim.report.answer import answer_text
+from rebecsim.report.comparison import sections_of
 from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
@@ -28,11 +31,15 @@ from rebecsim.studies.plan import SweptStudy
 from rebecsim.studies.record import ResultsError, recorded_scenario
 from rebecsim.studies.results import paired_moments
 from rebecsim.studies.run_directory import RECORD
+from rebecsim.studies.sections import Section, leading_section
 from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import Axis, PlannedCell, Study
 
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100
+_MOST_ANSWERS = 20
+_LARGEST_RUN = 512 * 1024 * 1024
+"""Bytes of a run whose tables of jobs and tasks are read for its page."""
 _MOST_LISTED = 200
 
 
@@ -48,20 +55,12 @@ class ListedCell:
 
 
 @dataclass(frozen=True)
-class ShownChart:
-    """A chart: its name in addresses, its title, and what it shows in words."""
-
-    name: str
-    title: str
-    words: str
-
-
-@dataclass(frozen=True)
 class Figures:
     """What a page shows of a run.
 
     Attributes:
         sentence: who leads; nothing as long as cells are missing.
+        sections: what the kind adds to the report of a complete run.
         scope: which cells the tables and charts are about, where those are not all.
         tables: of policies, for each condition that is compared apart, which is named before it.
         charts: along the axis.
@@ -71,12 +70,26 @@ class Figures:
     """
 
     sentence: str
+    sections: tuple[Section, ...]
     scope: str
     tables: tuple[tuple[str, FigureTable], ...]
-    charts: tuple[ShownChart, ...]
+    charts: tuple[ChartData, ...]
     measure: str
     cells: tuple[ListedCell, ...]
     compared: Compared
+
+    @property
+    def leading(self) -> Section | None:
+        """The section that answers what the user asks, if there is one."""
+        return leading_section(self.sections)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What takes long to find of a complete run."""
+
+    sentence: str
+    sections: tuple[Section, ...]
 
 
 class FigureCache:
@@ -87,21 +100,20 @@ class FigureCache:
         self._drawing = threading.Lock()
         self._sums: OrderedDict[tuple[Path, int, int], CellMoments] = OrderedDict()
         self._pictures: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
-        self._sentences: OrderedDict[tuple[object, ...], str] = OrderedDict()
+        self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
 
     def figures(self, run: StoredRun) -> Figures:
         """Give what is known of a run. Raises ResultsError for a finished one that is damaged."""
         sums = self._sums_of(run)
         report, scope = _report(run, sums)
-        charts = [] if report is None else _charts(report)
+        is_whole = report is not None and not scope
+        answer = self._answer(run, report, sums) if report and is_whole else _Answer("", ())
         return Figures(
-            sentence=self._sentence(run, report) if report and not scope else "",
+            sentence=answer.sentence,
+            sections=answer.sections,
             scope=scope,
             tables=() if report is None else tuple(_tables(report)),
-            charts=tuple(
-                ShownChart(each.name, each.title, f"{each.title} by {each.axis.by}: {each.ends}")
-                for each in charts
-            ),
+            charts=() if report is None else tuple(charts_along(report)),
             measure=column_heading(run.contents.measures[0]) if run.contents.measures else "",
             cells=tuple(_listed(run, sums)),
             compared=_compared(run),
@@ -111,10 +123,9 @@ class FigureCache:
         """Draw a chart as SVG; None where there is no chart of this name."""
         sums = self._sums_of(run)
         report, _ = _report(run, sums)
-        chart = (
-            next((each for each in _charts(report) if each.name == name), None) if report else None
-        )
-        if report is None or chart is None:
+        charts = charts_along(report) if report else []
+        chart = next((each for each in charts if each.name == name), None)
+        if chart is None:
             return None
         key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
         with self._drawing:  # the settings of matplotlib are the same for all threads
@@ -146,20 +157,25 @@ class FigureCache:
                     self._sums.popitem(last=False)
         return found
 
-    def _sentence(self, run: StoredRun, report: ReportInput) -> str:
+    def _answer(
+        self, run: StoredRun, report: ReportInput, sums: dict[PlannedCell, CellMoments]
+    ) -> _Answer:
         key = tuple(self._key(run, cell) for cell in run.cells)
         with self._lock:
-            known = self._sentences.get(key)
+            known = self._answers.get(key)
         if known is not None:
             return known
         counters = sorted({name for each in report.metrics for name in each.counters})
         paired = paired_moments(run.results, run.cells, counters)
-        sentence = answer_text(replace(report, pairs=paired))
+        found = _Answer(
+            answer_text(replace(report, pairs=paired)),
+            _sections(run, [sums[cell] for cell in run.cells]),
+        )
         with self._lock:
-            self._sentences[key] = sentence
-            while len(self._sentences) > _MOST_PICTURES:
-                self._sentences.popitem(last=False)
-        return sentence
+            self._answers[key] = found
+            while len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
+        return found
 
     @staticmethod
     def _key(run: StoredRun, cell: PlannedCell) -> tuple[Path, int, int]:
@@ -221,6 +237,16 @@ def _kind_of(run: StoredRun) -> tuple[Study, Any] | None:
         return None
 
 
+def _sections(run: StoredRun, moments: Sequence[CellMoments]) -> tuple[Section, ...]:
+    """Give what the kind of a run adds; nothing where that of a plug-in is not there."""
+    if run.size > _LARGEST_RUN:
+        return ()
+    try:
+        return tuple(sections_of(plan_of_run(run), run.results, moments))
+    except UserError:
+        return ()
+
+
 def _compared(run: StoredRun) -> Compared:
     try:
         return find_kind(run.kind).compared
@@ -234,10 +260,6 @@ def _plain_axis(run: StoredRun) -> Axis | None:
         return None
     words = name.replace("_", " ")
     return Axis(name, name, words, words)
-
-
-def _charts(report: ReportInput) -> list[ChartData]:
-    return charts_along(report.by_axis, report.axis)
 
 
 def _tables(report: ReportInput) -> Iterator[tuple[str, FigureTable]]:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlencode
 
 from rebecsim.clusters.kinds import find_kind
 from rebecsim.clusters.kit.plugins import UnknownNameError
-from rebecsim.clusters.kit.report import ANSWER_FILE
 from rebecsim.errors import UserError
-from rebecsim.files import open_plain, read_plain
-from rebecsim.report.groups import BY_GROUP, FILE_UNITS
+from rebecsim.files import open_plain
 from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.query import views
 from rebecsim.studies.stored_runs import RunDifference, compare_runs
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.studies.figures import FigureCache, Figures
+from rebecsim.web.studies.figures import FigureCache
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.study_process import FOLDER
@@ -36,9 +31,6 @@ _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
 _MOST_CHANGES = 20_000  # characters
 _WIDTH = 110
-_LARGEST_TABLE = 2 * 1024 * 1024
-_MOST_ROWS = 100
-_OF_ALL = re.compile(r"(answer|table|pairs|orders|by_(?!group\.)\w+)\.csv", re.ASCII)
 _KEPT = re.compile(r"(report\.html|[\w-]+\.csv|charts/[\w.-]+\.(svg|png))", re.ASCII)
 _ORDERS = {
     "name": lambda run: run.name,
@@ -80,12 +72,13 @@ class RunViews:
         with self.finder.naming():
             found = self.finder.find(run)
         is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
-        shown = {**_run_values(found), **self._figures(found)}
-        shown["answer"] = _answer(found.directory) if found.state == "complete" else []
-        leading = {BY_GROUP} if shown["answer"] else set()
-        shown |= _kept_report(found, shown["figures"], shown["files"], leading)
         return rendered(
-            "studies/run.html.j2", is_study=is_study, in_study=is_study, has_progress=False, **shown
+            "studies/run.html.j2",
+            is_study=is_study,
+            in_study=is_study,
+            has_progress=False,
+            **_run_values(found),
+            **self._figures(found),
         )
 
     def figures(self, run: str) -> str:
@@ -96,8 +89,7 @@ class RunViews:
             run=found,
             in_study=True,
             has_progress=True,
-            kept_pictures=[],
-            answer=[],
+            files=[],
             **self._figures(found),
         )
 
@@ -199,94 +191,6 @@ def _kept_files(directory: Path) -> Iterator[str]:
     names = (each.relative_to(directory).as_posix() for each in there if each.is_file())
     kept = sorted(name for name in names if _KEPT.fullmatch(name))
     yield from sorted(kept, key=lambda name: not name.endswith(".html"))
-
-
-@dataclass(frozen=True)
-class KeptTable:
-    """A table that the kind of a run has added to its report, and the picture beside it."""
-
-    name: str
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: bool
-    picture: str
-
-
-def _kept_report(
-    run: ListedRun, figures: Figures | None, files: Sequence[str], leading: Set[str]
-) -> dict[str, Any]:
-    """Give what the report on disk has beside the charts and tables of all reports.
-
-    Pictures that are `leading` stand with the answer.
-    """
-    drawn = leading | ({each.name for each in figures.charts} if figures else set())
-    pictures = [Path(each).stem for each in files if each.endswith(".svg")]
-    pictures = sorted((each for each in pictures if each not in drawn), key=_is_large)
-    tables = []
-    for name in files:
-        if name.endswith(".csv") and not _OF_ALL.fullmatch(name):
-            stem = name.removesuffix(".csv")
-            like = next((each for each in pictures if each.startswith(stem.removesuffix("s"))), "")
-            if (table := _kept_table(run.directory / name, like, _units(run, stem))) is not None:
-                tables.append(table)
-    taken = {Path(each.picture).stem for each in tables}
-    tables.sort(key=lambda each: each.name != BY_GROUP)
-    return {"kept_tables": tables, "kept_pictures": [p for p in pictures if p not in taken]}
-
-
-def _units(run: ListedRun, stem: str) -> Mapping[str, str]:
-    """Give the units of the columns of a CSV file of a run."""
-    try:
-        of_kind = find_kind(run.stored.kind).units
-    except UnknownNameError:
-        of_kind = {}
-    return {**FILE_UNITS, **of_kind}.get(stem, {})
-
-
-def _answer(directory: Path) -> list[tuple[str, list[str]]]:
-    """Give the answer by queue or user that a report has stored; nothing where it has none."""
-    try:
-        text = read_plain(directory / ANSWER_FILE, most=_LARGEST_TABLE).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return []
-    rows = [row for row in csv.reader(io.StringIO(text)) if len(row) == 2][1:]
-    return [(about, [line for _, line in same]) for about, same in groupby(rows, itemgetter(0))]
-
-
-def _is_large(picture: str) -> bool:
-    """Whether a picture is one of single tasks, which takes long to read."""
-    return picture == "gantt"
-
-
-def _kept_table(file: Path, picture: str, units: Mapping[str, str]) -> KeptTable | None:
-    try:
-        text = read_plain(file, most=_LARGEST_TABLE).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
-    headings, *rows = list(csv.reader(io.StringIO(text))) or [[]]
-    words = file.stem.replace("_", " ").capitalize()
-    columns = map(_short, zip(*rows[:_MOST_ROWS], strict=False))
-    shown = tuple(zip(*columns, strict=True))
-    titles = tuple(_heading_of(each, units.get(each, "")) for each in headings)
-    drawn = f"charts/{picture}.svg" if picture else ""
-    return KeptTable(file.stem, words, titles, shown, len(rows) > _MOST_ROWS, drawn)
-
-
-def _heading_of(column: str, unit: str) -> str:
-    words = column.replace("_", " ").capitalize()
-    return f"{words} ({unit})" if unit else words
-
-
-def _short(column: Sequence[str]) -> list[str]:
-    """Write the numbers of a column with the same few decimals; anything else as it is."""
-    numbers = [re.fullmatch(r"-?\d+\.\d+(e[-+]?\d+)?", text, re.ASCII) for text in column]
-    largest = max((abs(float(each[0])) for each in numbers if each), default=0.0)
-    decimals = sum(largest < limit for limit in (1000, 10, 1))
-    return [
-        f"{float(text):,.{decimals}f}" if number else text
-        for text, number in zip(column, numbers, strict=True)
-    ]
 
 
 def _is_found(run: ListedRun, find: str) -> bool:

@@ -150,7 +150,7 @@ def test_every_picture_is_written_in_both_forms(written) -> None:
 
 
 def test_the_csv_files_have_every_figure(written) -> None:
-    names = ["table.csv", "pairs.csv", "answer.csv", "schedules.csv", "users.csv", "changes.csv"]
+    names = ["table.csv", "pairs.csv", "schedules.csv", "users.csv", "changes.csv"]
     assert [path.name for path in written.data] == names
     schedules = rows(written.data[3])
     assert [row["policy"] for row in schedules] == ["FCFS", "EASY"]

@@ -56,7 +56,7 @@ def test_conditions_that_are_told_apart_have_charts_of_their_own(make_report) ->
         for size in (1, 2)
     ]
     report = make_report(cells, apart=("arrivals",))
-    charts = charts_along(report.by_axis, AXIS)
+    charts = charts_along(report)
     assert [chart.name for chart in charts[:1] + charts[3:4]] == [
         "deadline_misses",
         "deadline_misses_2",

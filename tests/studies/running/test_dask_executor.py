@@ -12,8 +12,8 @@ from rebecsim.errors import UserError
 from rebecsim.processes import carried
 from rebecsim.studies.dask_executor import (
     ClusterLostError,
-    Luggage,
     Packed,
+    TaskInputs,
     _started_cluster,
     dask_executor,
     require_dask,
@@ -45,18 +45,18 @@ def refuse():
 def test_a_task_reads_files_that_its_worker_does_not_have(cluster, tmp_path):
     log = tmp_path / "log.swf"
     log.write_bytes(b"jobs")
-    luggage = Luggage.with_files([log], None)
+    inputs = TaskInputs.with_files([log], None)
     log.unlink()
-    with dask_executor(cluster.address, 1, luggage, lambda told: None) as executor:
+    with dask_executor(cluster.address, 1, inputs, lambda told: None) as executor:
         assert executor.submit(read, log).result() == b"jobs"
         assert list(executor.map(abs, [-1, -2])) == [1, 2]
-    luggage = Luggage({str(log): b"other jobs"})
-    with dask_executor(cluster.address, 1, luggage, lambda told: None) as executor:
+    inputs = TaskInputs({str(log): b"other jobs"})
+    with dask_executor(cluster.address, 1, inputs, lambda told: None) as executor:
         assert executor.submit(read, log).result() == b"other jobs"
 
 
 def test_what_a_task_raises_is_raised(cluster):
-    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+    with dask_executor(cluster.address, 1, TaskInputs(), lambda told: None) as executor:
         with pytest.raises(ZeroDivisionError, match="of a task"):
             executor.submit(fail).result()
         assert executor.submit(abs, -1).result() == 1
@@ -64,7 +64,7 @@ def test_what_a_task_raises_is_raised(cluster):
 
 def test_results_that_are_lost_with_the_scheduler_are_not_waited_for(cluster, monkeypatch):
     """Those of tasks that are done, and not fetched yet."""
-    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+    with dask_executor(cluster.address, 1, TaskInputs(), lambda told: None) as executor:
         monkeypatch.setattr(executor._client, "_gather_remote", out_of_reach)
         with pytest.raises(ClusterLostError, match="no longer answers"):
             executor.submit(abs, -1).result(PATIENCE)
@@ -78,7 +78,7 @@ def test_what_is_told_first_is_done_first(cluster, tmp_path):
     """So that results are there when they are to be written."""
     file = tmp_path / "order"
     numbers = range(40)
-    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+    with dask_executor(cluster.address, 1, TaskInputs(), lambda told: None) as executor:
         told = [executor.submit(append, file, f"{number}\n") for number in numbers]
         for future in told:
             future.result(PATIENCE)
@@ -92,7 +92,7 @@ def append(file, text):
 
 def test_it_is_said_which_cluster_it_is(cluster):
     told = []
-    with dask_executor(cluster.address, 1, Luggage(), told.append) as executor:
+    with dask_executor(cluster.address, 1, TaskInputs(), told.append) as executor:
         assert executor.submit(abs, -1).result() == 1  # there is a worker by now
         assert executor.ahead >= 4
     (line,) = told
@@ -101,27 +101,27 @@ def test_it_is_said_which_cluster_it_is(cluster):
 
 
 def test_a_worker_that_cannot_be_prepared_is_no_riddle(cluster):
-    luggage = Luggage(prepare=refuse)
-    with dask_executor(cluster.address, 1, luggage, lambda told: None) as executor:
+    inputs = TaskInputs(prepare=refuse)
+    with dask_executor(cluster.address, 1, inputs, lambda told: None) as executor:
         for _ in range(2):
             with pytest.raises(UserError, match="this machine is not wanted"):
                 executor.submit(abs, -1).result()
 
 
 def test_other_versions_are_refused_before_anything_is_done(cluster):
-    luggage = Luggage(versions={**versions(), "numpy": "1.0.0"})
+    inputs = TaskInputs(versions={**versions(), "numpy": "1.0.0"})
     with (
         pytest.raises(UserError, match=r"scheduler .* has numpy .*, and this program 1\.0\.0"),
-        dask_executor(cluster.address, 1, luggage, lambda told: None),
+        dask_executor(cluster.address, 1, inputs, lambda told: None),
     ):
         pass
 
 
 def test_a_worker_looks_at_the_versions_itself(cluster, monkeypatch):
     monkeypatch.setattr("rebecsim.studies.dask_executor._require_same_as_here", lambda *_: None)
-    luggage = Luggage(versions={**versions(), "rebecsim": "0.0.1"})
+    inputs = TaskInputs(versions={**versions(), "rebecsim": "0.0.1"})
     with (
-        dask_executor(cluster.address, 1, luggage, lambda told: None) as executor,
+        dask_executor(cluster.address, 1, inputs, lambda told: None) as executor,
         pytest.raises(
             UserError, match=r"worker tcp://.* has rebecsim .*, and this program 0\.0\.1"
         ),
@@ -142,7 +142,7 @@ def test_what_is_not_installed_there_is_named():
 
 def test_luggage_of_the_same_content_has_the_same_name():
     one, same, other = (
-        Packed.of(Luggage({"log": content}, partial(abs, 1))) for content in (b"a", b"a", b"b")
+        Packed.of(TaskInputs({"log": content}, partial(abs, 1))) for content in (b"a", b"a", b"b")
     )
     assert one == same
     assert one.name != other.name
@@ -177,11 +177,11 @@ def test_an_address_without_a_scheduler_is_named(address, reason, run, tmp_path,
 
 
 def test_a_worker_is_no_scheduler(cluster, tmp_path):
-    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+    with dask_executor(cluster.address, 1, TaskInputs(), lambda told: None) as executor:
         worker = executor.submit(address_of_worker).result()
     with (
         pytest.raises(UserError, match="that is a worker"),
-        dask_executor(worker, 1, Luggage(), lambda told: None),
+        dask_executor(worker, 1, TaskInputs(), lambda told: None),
     ):
         pass
 
@@ -227,7 +227,7 @@ def test_the_workers_of_a_cluster_are_not_counted_here(run, tmp_path):
 def test_nothing_is_told_to_a_scheduler_that_has_gone(tmp_path):
     with (
         Cluster(tmp_path, workers=1) as own,
-        dask_executor(own.address, 1, Luggage(), lambda told: None) as executor,
+        dask_executor(own.address, 1, TaskInputs(), lambda told: None) as executor,
     ):
         assert executor.submit(abs, -1).result(PATIENCE) == 1
         waiting = executor.submit(time.sleep, 600)

@@ -20,7 +20,7 @@ import psutil
 import pytest
 from distributed.comm.core import connect, listen
 
-from rebecsim.studies.dask_executor import LOCAL, DaskExecutor, Luggage, dask_executor
+from rebecsim.studies.dask_executor import LOCAL, DaskExecutor, TaskInputs, dask_executor
 from rebecsim.studies.dask_protocol import PROTOCOL
 from tests.waiting import PATIENCE
 
@@ -41,7 +41,7 @@ Client(sys.argv[1], timeout=3).run_on_scheduler(take_part)
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[DaskExecutor]:
-    with dask_executor(LOCAL, 2, Luggage(), lambda told: None) as executor:
+    with dask_executor(LOCAL, 2, TaskInputs(), lambda told: None) as executor:
         yield executor
 
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.dispatch.study import DispatchStudy
+from rebecsim.clusters.kit.orders import ORDERS, message_order
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.native import engines
-from rebecsim.simulation import ORDERS
 from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans, running
 from rebecsim.studies.executors import executor_of
 from tests.plans import run_plan
@@ -84,7 +84,7 @@ def test_an_interrupt_that_python_drops_ends_the_run_too(plan, tmp_path, monkeyp
 
 
 def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkeypatch):
-    packs = []
+    packs, orders = [], [message_order(each, "checkQueue") for each in ORDERS]
 
     def done(pack):
         packs.append([(do.args[0].cell, do.args[0].runs.order) for do in pack])
@@ -97,7 +97,7 @@ def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkey
     ]
     run_plans(runs)
     assert [{cell for cell, _ in pack} for pack in packs] == [{cell.name} for cell in plan.cells]
-    assert all([order for _, order in pack] == list(ORDERS) for pack in packs)
+    assert all([order for _, order in pack] == orders for pack in packs)
 
     packs.clear()
     monkeypatch.setattr(DispatchStudy, "replications_per_task", 10)
@@ -105,7 +105,7 @@ def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkey
         each.results.part(plan.cells[1]).unlink()
     run_plans(runs)
     name = plan.cells[1].name
-    assert packs == [[(name, order)] for order in ORDERS]  # 6 runs each, 12 are too many for one
+    assert packs == [[(name, order)] for order in orders]  # 6 runs each, 12 are too many for one
 
 
 def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
