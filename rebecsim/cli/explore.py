@@ -29,7 +29,7 @@ from rebecsim.cli.app import (
     say,
     say_parts,
 )
-from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, show_clusters
+from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, is_scenario, show_clusters
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
@@ -341,14 +341,18 @@ class ExploreOutputOptions(WrittenTests):
 
             check_ending(self.export)
 
-    def check_clusters(self, clusters: Mapping[str, LoadedCluster]) -> None:
-        """Raise UserError for what is not written of clusters, or of one only."""
-        if self.web or self.asked or self.export is not None:
+    def check_scenario(self) -> None:
+        """Raise BadParameter for what is made of the files of models only."""
+        if self.web or self.asked:
             raise typer.BadParameter(
                 "is for models; of a scenario, `--save` and `--svg` write the counterexample",
-                param_hint="--web, --export, --as-test, --as-regression",
+                param_hint="--web, --as-test, --as-regression",
             )
-        if len(clusters) > 1 and (self.save, self.svg) != (None, None):
+
+    def check_several(self, clusters: Mapping[str, LoadedCluster]) -> None:
+        """Raise BadParameter for what is written of one cluster."""
+        files = (self.save, self.svg, self.export)
+        if len(clusters) > 1 and files != (None, None, None):
             raise typer.BadParameter(
                 f"is written of one cluster; choose one of {', '.join(clusters)}",
                 param_hint="--policy",
@@ -410,6 +414,8 @@ def explore(
     from rebecsim.interface import explore as explore_model
 
     written.check(asked)
+    if is_scenario(model):
+        written.check_scenario()
     limits = replace(bounds.limits(asked.horizon), patience=patience)
     look = partial(
         explore_model,
@@ -422,14 +428,16 @@ def explore(
         engine=engine,
     )
     if clusters := cut.clusters(model):
-        written.check_clusters(clusters)
+        written.check_several(clusters)
         with watching(limits) as watched:
             searches = {name: look(each, **watched) for name, each in clusters.items()}
         code = show_clusters(model, clusters, searches, json)
         for each in searches.values():
             written.write_counterexample(each, model)
+            if written.export is not None:
+                _export(each, written.export, limits)
         raise typer.Exit(code)
-    loaded = asked.open(model)
+    loaded = cut.model(model) or asked.open(model)
     if time_advances and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     with watching(limits) as watched:

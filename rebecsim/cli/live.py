@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,24 +23,31 @@ if TYPE_CHECKING:
 _SHOWN_LATE = 3  # messages that were late, named in the report
 
 
-@app.command()
-@grouped
-def live(
-    model: ModelOrScenario,
-    cut: CutOptions,
-    until: PerhapsUntil = None,
+@dataclass(frozen=True, kw_only=True)
+class PaceOptions:
+    """How long a run is, and how fast."""
+
+    until: PerhapsUntil = None
     steps: Annotated[
         int | None,
         typer.Option(
             min=1, show_default="100, or no limit", help="Serve at most so many messages."
         ),
-    ] = None,
+    ] = None
     speed: Annotated[
         float | None,
         typer.Option(
             min=0, show_default="10", help="Model time units per second; 0: as fast as possible."
         ),
-    ] = None,
+    ] = None
+
+
+@app.command()
+@grouped
+def live(
+    model: ModelOrScenario,
+    cut: CutOptions,
+    bounds: PaceOptions,
     seed: Annotated[
         int | None, typer.Option(min=0, show_default="drawn", help="Seed of the random choices.")
     ] = None,
@@ -70,7 +77,7 @@ def live(
     loaded = cut.open(model, core)
     built = loaded.model
     if replay is not None:
-        given = (until, steps, speed, seed, log)
+        given = (bounds.until, bounds.steps, bounds.speed, seed, log)
         if any(each is not None for each in given) or check:
             raise typer.BadParameter(
                 "works only with `--tolerance` and `--quiet`", param_hint="--replay"
@@ -88,9 +95,9 @@ def live(
     try:
         run = run_live(
             loaded,
-            until=until,
-            steps=steps,
-            speed=speed,
+            until=bounds.until,
+            steps=bounds.steps,
+            speed=bounds.speed,
             seed=seed,
             patience=patience,
             watch=printer.take,

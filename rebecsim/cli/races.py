@@ -105,7 +105,7 @@ def races(
     """
     from rebecsim.interface import races as look
 
-    loaded = cut.only_cluster(model) or asked.open(model)
+    loaded = cut.only_cluster(model) or cut.model(model) or asked.open(model)
     directory, only = written.save_cures, looked_at.only
     tries = looked_at.try_ or directory is not None
     if tries and loaded.checked is None:

@@ -6,7 +6,7 @@ import json as json_format
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,27 +55,41 @@ class CutOptions:
         list[str] | None,
         typer.Option(help="Of a scenario: only this policy; repeatable."),
     ] = None
+    cell: Annotated[
+        str | None,
+        typer.Option(
+            show_default="the first one",
+            help="Of a scenario whose cells are models: this one, by its name.",
+        ),
+    ] = None
     plugin: Plugins = None
 
     def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
         """Give the clusters of a scenario by what they are called; none for a model.
 
-        A scenario whose kind is written as one system of rebecs is a model, too. Raises what
+        A scenario whose cells are models as they stand has none, too. Raises what
         `rs.small_clusters` raises.
         """
-        wanted = {"jobs": self.jobs, "nodes": self.nodes, "policies": self.policy}
+        sizes = {"jobs": self.jobs, "nodes": self.nodes}
+        wanted: dict[str, Any] = {**sizes, "policies": self.policy}
         wanted = {name: each for name, each in wanted.items() if each is not None}
         if is_scenario(file):
             from rebecsim.interface.small import is_whole, small_clusters
 
             use_plugins(self.plugin)
-            if not wanted and is_whole(file):
-                return {}
             source = file if file.suffix else str(file)
-            return small_clusters(source, **wanted)  # type: ignore[arg-type]
+            if is_whole(source) and set(sizes.values()) == {None}:
+                return {}
+            if self.cell is not None:
+                raise typer.BadParameter(
+                    f"{file} is cut by `--jobs`, `--nodes` and `--policy`", param_hint="--cell"
+                )
+            return small_clusters(source, **wanted)
+        if self.cell is not None:
+            wanted["cell"] = self.cell
         if wanted:
             raise typer.BadParameter(
-                f"{file} is a model; only the cluster of a scenario can be cut",
+                f"{file} is a model; these are for scenarios",
                 param_hint=f"--{next(iter(wanted)).replace('policies', 'policy')}",
             )
         return {}
@@ -98,7 +112,21 @@ class CutOptions:
 
         Raises what `only_cluster` and `open_model` raise.
         """
-        return self.only_cluster(file) or open_model(file, core)
+        return self.only_cluster(file) or self.model(file) or open_model(file, core)
+
+    def model(self, file: Path) -> LoadedModel | None:
+        """Give the chosen cell of a scenario whose cells are models; None for a model.
+
+        Raises what `load_cell` raises.
+        """
+        if not is_scenario(file):
+            return None
+        from rebecsim.interface.loading import load_cell
+
+        if len(self.policy or ()) > 1:
+            raise typer.BadParameter("choose one", param_hint="--policy")
+        policy = self.policy[0] if self.policy else ""
+        return load_cell(file if file.suffix else str(file), self.cell or "", policy)
 
 
 def show_clusters(

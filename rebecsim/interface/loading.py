@@ -135,7 +135,7 @@ AnyModel = LoadedModel | Model | str | Path
 def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     """Read a model from a `.rebeca` file, or from a `.py` file, which is imported.
 
-    Of a scenario, a `.toml` file, it is the cluster of the first cell, if its kind runs rebecs.
+    Of a scenario, a `.toml` file, it is the first cell, if its kind runs rebecs.
     With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
     `.rebeca` file, UserError for a file that holds no model.
 
@@ -144,24 +144,37 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     """
     file = Path(path)
     if file.suffix == ".toml":
-        return LoadedModel(_cluster_of(file), file=str(file))
+        return load_cell(file)
     model, checked = load_checked(file, "core" if core else "timed")
     return LoadedModel(model, checked, str(file), read_source(file))
 
 
-def _cluster_of(file: Path) -> Model:
-    """Give the model of the first cell of a scenario. Raises UserError."""
+def load_cell(scenario: str | Path, cell: str = "", policy: str = "") -> LoadedModel:
+    """Read a cell of a scenario as a model: the first one, or the first of a policy, or by name.
+
+    So it is in kinds whose cells are models as they stand, written in Rebeca or made of rebecs.
+    Raises ScenarioError for what is wrong with the file, UserError for an unknown cell, or a kind
+    whose cells are no models.
+    """
     from rebecsim.clusters.kit.rebec_study import RebecSetup
     from rebecsim.clusters.scenarios import load as load_scenario
 
-    plan = load_scenario(file).plan()
-    setup = plan.cells[0].setup
+    plan = load_scenario(scenario).plan()
+    known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
+    if policy and policy not in known:
+        raise UserError(f"{scenario}: no policy {policy}; it has {', '.join(known)}")
+    cells = [each for each in plan.cells if policy in ("", each.cell.policy)]
+    chosen = [each for each in cells if cell in ("", each.name)]
+    if not chosen:
+        names = ", ".join(each.name for each in cells)
+        raise UserError(f"{scenario}: no cell {cell}; it has {names}")
+    setup = chosen[0].setup
     if isinstance(setup, RebecSetup):
-        return setup.model()
-    raise UserError(
-        f"{file}: a scenario of the kind {plan.study.kind} has no cluster to step through; "
-        "`rebecsim generate` may write its models"
-    )
+        return LoadedModel(setup.model(), file=str(scenario))
+    text = getattr(setup, "model_text", None)
+    if text is None:
+        raise UserError(f"{scenario}: cells of the kind `{plan.study.kind}` are no Rebeca models")
+    return loads(text, chosen[0].name)
 
 
 def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:

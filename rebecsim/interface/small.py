@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
-from rebecsim.clusters.kit.rebec_study import RebecStudy
+from rebecsim.clusters.kit.rebec_study import RebecSetup
 from rebecsim.clusters.scenarios import load, plan_scenario
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
@@ -48,11 +48,12 @@ def _can_be_cut(kind: str) -> bool:
 
 
 def is_whole(scenario: str | Path) -> bool:
-    """Whether a scenario's kind is written as one system of rebecs, a model as it stands.
+    """Whether cells of a scenario are models as they stand: see `load_cell`.
 
     Raises ScenarioError for what is wrong with the file.
     """
-    return isinstance(find_kind(load(scenario).scenario.kind), RebecStudy)
+    setup = load(scenario).plan().cells[0].setup
+    return isinstance(setup, RebecSetup) or getattr(setup, "model_text", None) is not None
 
 
 def small_clusters(
@@ -84,8 +85,8 @@ def small_clusters(
     study = find_kind(loaded.scenario.kind)
     if study.small is None:
         raise UserError(
-            f"{scenario}: clusters of kind `{study.kind}` cannot be explored, as their rebecs "
-            f"share state; known are {', '.join(filter(_can_be_cut, kind_names()))}"
+            f"{scenario}: a cluster of kind `{study.kind}` cannot be cut small; kinds whose "
+            f"clusters can are {', '.join(filter(_can_be_cut, kind_names()))}"
         )
     plan = plan_scenario(loaded.scenario, loaded.folder)
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))

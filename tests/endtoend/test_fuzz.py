@@ -95,7 +95,7 @@ SCRIPT = """
 import os, sys, time
 from pathlib import Path
 from benchmarks import fuzz
-from rebecsim.cli import commands
+from rebecsim.cli import app
 from rebecsim.errors import UserError
 
 def program():
@@ -106,7 +106,7 @@ def run(words, prog_name):
     if b"runtime" in text:
         MISTAKE
 
-commands.program = program
+app.program = program
 fuzz._undamaged = lambda *_: None
 fuzz.SECONDS = 0.5
 if __name__ == "__main__":
