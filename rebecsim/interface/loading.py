@@ -132,10 +132,11 @@ AnyModel = LoadedModel | Model | str | Path
 """A model that was loaded or written in Python, or the path of one."""
 
 
-def load(path: str | Path, *, core: bool = False) -> LoadedModel:
+def load(path: str | Path, *, core: bool = False, cell: str = "", policy: str = "") -> LoadedModel:
     """Read a model from a `.rebeca` file, or from a `.py` file, which is imported.
 
-    Of a scenario, a `.toml` file, it is the first cell, if its kind runs rebecs.
+    Of a scenario, a `.toml` file, it is the first cell, or the first of a `policy`, or the one of
+    this name, if cells of its kind are models.
     With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
     `.rebeca` file, UserError for a file that holds no model.
 
@@ -144,7 +145,7 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     """
     file = Path(path)
     if file.suffix == ".toml":
-        return load_cell(file)
+        return load_cell(file, cell, policy)
     model, checked = load_checked(file, "core" if core else "timed")
     return LoadedModel(model, checked, str(file), read_source(file))
 

@@ -107,9 +107,6 @@ def test_a_cluster_is_stepped_through(run: Run, place: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "scheduler: create(number=0)" in done.stdout
     assert "kubernetes, time 3605" in done.stdout
-    refused = run("step", ROOT / "models/scenarios/for_edf.toml")
-    assert refused.returncode == 2
-    assert "of the kind dispatch has no cluster to step through" in refused.stderr
 
 
 @pytest.fixture

@@ -152,15 +152,15 @@ def test_every_picture_is_written_in_both_forms(written) -> None:
 def test_the_csv_files_have_every_figure(written) -> None:
     names = ["table.csv", "pairs.csv", "schedules.csv", "users.csv", "changes.csv"]
     assert [path.name for path in written.data] == names
-    schedules = rows(written.data[3])
+    schedules = rows(written.data[2])
     assert [row["policy"] for row in schedules] == ["FCFS", "EASY"]
     assert [float(row["mean_wait"]) for row in schedules] == [9.0, 6.4]
-    users = rows(written.data[4])
+    users = rows(written.data[3])
     assert [(row["policy"], row["user"]) for row in users][:4] == [
         *(("FCFS", str(user)) for user in (1, 2, 3)),
         ("EASY", "1"),
     ]
-    changes = rows(written.data[5])
+    changes = rows(written.data[4])
     first = changes[0]
     assert (first["baseline"], first["policy"], first["user"]) == ("FCFS", "EASY", "1")
     assert (first["earlier"], first["later"], float(first["wait"])) == ("1", "0", -6.5)

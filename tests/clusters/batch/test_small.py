@@ -1,11 +1,8 @@
 """Batch clusters cut small: explored, they keep their promises; a scheduler at fault does not."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.actors import Model, enabled, execute
 from rebecsim.clusters.batch import (
     BATCH_POLICIES,
     Backfilling,
@@ -21,6 +18,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore, pose, state_space
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.workloads import Workload
+from tests.every_order import ends_of_every_order
 from tests.examples import dear
 
 PROCESSORS = 4
@@ -53,23 +51,6 @@ def starts_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
     space = state_space(pose(cluster.model))
     assert space.complete
     return set(map(tuple, space.final_values(cluster.starts)))
-
-
-def every_order(model: Model) -> Iterator[tuple[int, ...]]:
-    """Run a model once for each order of its messages, from its start; give when jobs start."""
-    pending: list[tuple[int, ...]] = [()]
-    while pending:
-        chosen = pending.pop()
-        system = model.start()
-        for place in range(10_000):
-            steps = enabled(system)
-            if not steps:
-                yield tuple(system.rebec("manager").starts)
-                break
-            if place == len(chosen):
-                pending += [(*chosen, other) for other in range(1, len(steps))]
-                chosen = (*chosen, 0)
-            execute(system, steps[chosen[place]])
 
 
 class Greedy(EasyBackfilling):
@@ -144,7 +125,7 @@ def test_brute_force_finds_the_same_starts(given_jobs, name, on_nodes) -> None:
     cluster = small_cluster(workload, machine, name, cut=Cut(len(workload), nodes))
     assert explored(cluster).verdict == "satisfied"
     found = starts_of(cluster)
-    assert found == set(every_order(cluster.model))
+    assert found == set(ends_of_every_order(cluster.model, "manager", "starts"))
     # A simulation has one of these orders.
     first = int(workload.submit[0])
     assert tuple((run_schedule(workload, machine, name).start - first).tolist()) in found
