@@ -32,10 +32,10 @@ count = 1
 {lengths}
 """
 EVICTION = "\n[eviction]\ncheckpoint_overhead = 1\n"
-CONSTANT = 'pattern = "uniform"\ncount = 2'
+CONSTANT = 'pattern = "uniform"\nlength = 2'
 DRAWN = 'pattern = "nondet"\nminimum = 2\nmaximum = 3'
 TICK = "    self.checkQueue() after(1);"
-LAST_TICK = "    if (m_arrived_jobs < 3) { self.checkQueue() after(1); }"
+LAST_TICK = "    if (m_arrived_jobs < 5) { self.checkQueue() after(1); }"
 DONE = "      m_jobs_complete++;"
 
 
