@@ -92,7 +92,7 @@ def test_a_fault_in_the_manager_is_found(folder: Path) -> None:
     assert text.count(DONE) == 1
     found = rs.explore(rs.loads(text.replace(DONE, ""), "forgetful"))
     assert found.verdict == "assertion failed"
-    assert found.result.breach.text == "every job that arrived is accounted for"
+    assert found.path.breach.text == "every job that arrived is accounted for"
 
 
 def test_a_cell_is_chosen_by_name_and_drawn(run: Run, folder: Path) -> None:
