@@ -102,6 +102,9 @@ class Plan(StatePart):
         if deviating is not None:
             self.keeper = PlanKeeper(self.jobs, self.schedule, deviating)
 
+    def __str__(self) -> str:
+        return str(self.schedule)
+
 
 ManagerMaker = Callable[[Sequence[StageResource]], StageManager]
 """Makes a resource manager for some resources."""

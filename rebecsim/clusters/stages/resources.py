@@ -125,6 +125,10 @@ class Schedule(StatePart):
         self.running: Mapping[TaskKey, Assignment] = self._running
         self.done: Mapping[TaskKey, Assignment] = self._done
 
+    def __str__(self) -> str:
+        running, planned = (", ".join(map(str, each)) for each in (self._running, self._scheduled))
+        return f"running: {running or 'none'}; planned: {planned or 'none'}"
+
     def plan(self, assignment: Assignment) -> int:
         """Schedule a task, anew if it was scheduled before; give how often it has been moved."""
         key, moves = assignment.key, 0

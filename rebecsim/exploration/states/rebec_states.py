@@ -14,14 +14,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Constant, Rebec, Since
-from rebecsim.exploration.states.structures import Structure, encode_structure, is_structure
+from rebecsim.exploration.states.structures import (
+    PLAIN as PLAIN,
+    Structure,
+    encode_structure,
+    is_structure,
+)
 
 if TYPE_CHECKING:
     from rebecsim.exploration.states.effects import Outcome, Sending
     from rebecsim.exploration.states.suspension import Suspension
-
-PLAIN = frozenset({int, bool, str, type(None)})
-"""Types of values that are the same inside and outside of a state."""
 
 
 class UnsuitableValueError(TypeError):

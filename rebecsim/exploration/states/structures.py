@@ -17,6 +17,9 @@ from rebecsim.actors import StatePart, Unordered
 Code = Callable[[Any], Any]
 """Encodes or decodes what is no part, list, dict, deque or tuple."""
 
+PLAIN = frozenset({int, bool, str, type(None)})
+"""Types of values that are the same inside and outside of a state."""
+
 CHANGING = frozenset({list, dict, deque, Unordered})
 """What holds others and can change, beside parts."""
 
@@ -115,6 +118,8 @@ class _Encoder:
 
     def encode(self, value: Any) -> Any:
         kind = type(value)
+        if kind in PLAIN:  # most are
+            return value
         if kind is tuple:
             return _Pair(map(self.encode, value))
         if _is_named(value, kind):
@@ -155,6 +160,8 @@ class _Decoder:
         self._made: list[Any] = []
 
     def decode(self, value: Any) -> Any:
+        if type(value) in PLAIN:
+            return value
         if isinstance(value, _Again):
             return self._made[value.number]
         if isinstance(value, _Pair):
