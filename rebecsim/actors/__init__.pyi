@@ -74,6 +74,7 @@ from .values import (
     Since as Since,
     StatePart as StatePart,
     Timer as Timer,
+    Unordered as Unordered,
     call_text as call_text,
     changes_text as changes_text,
     double_quotient as double_quotient,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from rebecsim.arithmetic import (
     double_quotient as double_quotient,
@@ -122,6 +122,16 @@ class StatePart:
 
     def __str__(self) -> str:
         return type(self).__name__
+
+
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
+
+
+class Unordered(dict[_Key, _Item]):
+    """A dict whose order means nothing: two with the same items are the same state."""
+
+    __slots__ = ()
 
 
 def plain(value: Any) -> Any:

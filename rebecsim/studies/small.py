@@ -7,7 +7,7 @@ stepped, drawn and run live.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -71,25 +71,26 @@ class KeepsPromises(Protocol):
         """Raise AssertionFailedError if a promise is broken; called after each message."""
 
 
-def in_any_order(model: Model) -> Model:
+def in_any_order(model: Model, ordered: Collection[str] = ()) -> Model:
     """Give the model without priorities: messages of one time are served in any order.
 
-    A simulation needs an order of what happens at one time; a cluster does not keep to it. What
-    rebecs promise is checked after each of their messages.
+    A simulation needs an order of what happens at one time; a cluster does not keep to it. Only
+    `ordered` message servers keep their priorities, and so come before all others. What rebecs
+    promise is checked after each of their messages.
     """
     classes: dict[type[Rebec], type[Rebec]] = {}
     instances: list[Instance] = []
     for each in model.instances:
         reactive_class = each.reactive_class
         if reactive_class not in classes:
-            classes[reactive_class] = _without_priorities(reactive_class)
+            classes[reactive_class] = _without_priorities(reactive_class, ordered)
         instances.append(
             replace(each, reactive_class=classes[reactive_class], priority=LOWEST_PRIORITY)
         )
     return replace(model, instances=tuple(instances), globally_ordered=False)
 
 
-def _without_priorities(reactive_class: type[Rebec]) -> type[Rebec]:
+def _without_priorities(reactive_class: type[Rebec], ordered: Collection[str]) -> type[Rebec]:
     own = {"__module__": reactive_class.__module__, "__qualname__": reactive_class.__qualname__}
     derived: Any = type(reactive_class.__name__, (reactive_class,), own)
     checks = issubclass(reactive_class, KeepsPromises)
@@ -97,8 +98,8 @@ def _without_priorities(reactive_class: type[Rebec]) -> type[Rebec]:
         name: replace(
             server,
             handler=_checked(server.handler) if checks else server.handler,
-            priority=LOWEST_PRIORITY,
-            global_priority=LOWEST_PRIORITY,
+            priority=server.priority if name in ordered else LOWEST_PRIORITY,
+            global_priority=server.global_priority if name in ordered else LOWEST_PRIORITY,
         )
         for name, server in reactive_class.__servers__.items()
     }

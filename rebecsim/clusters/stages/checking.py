@@ -9,25 +9,29 @@ parents have ended and a slot is free, and runs as long as it does.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from rebecsim.actors import AssertionFailedError, StatePart, Unordered
 from rebecsim.clusters.kit.timeline import overfull
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, StageResource, pool_of
 from rebecsim.errors import UserError
 
 
-class BrokenScheduleError(UserError):
-    """A schedule that breaks a rule; the text names the task and the rule."""
+class BrokenScheduleError(UserError, AssertionFailedError):
+    """A schedule that breaks a rule; the text names the task and the rule.
+
+    It is also an assertion of the resource manager that fails, for whoever explores one.
+    """
 
 
 Expectation = Callable[[StageJob, int], int]
 """Says how long a task of a job is expected to run (ms)."""
 
 
-class _Pool:
+class _Pool(StatePart):
     """The slots of one sort of one resource: when tasks take them, and when they give them back."""
 
     def __init__(self, slots: int) -> None:
@@ -54,18 +58,14 @@ class _Pool:
         return most
 
 
-class ScheduleChecker:
+class ScheduleChecker(StatePart):
     """Follows the schedule of a run, and looks at everything that a decision changes.
 
-    Times are ms. All methods raise BrokenScheduleError. How long tasks are expected to run is
-    what users say, unless there is somebody else to ask.
+    Times are ms. All methods raise BrokenScheduleError.
     """
 
-    def __init__(
-        self, resources: Sequence[StageResource], expected: Expectation | None = None
-    ) -> None:
+    def __init__(self, resources: Sequence[StageResource]) -> None:
         self._resources = resources
-        self._expected = expected or _said
         self._pools = {
             (each.number, pool_of(each, kind)): _Pool(each.slots_for(kind))
             for each in resources
@@ -75,21 +75,26 @@ class ScheduleChecker:
             kind: [self._pools[each.number, pool_of(each, kind)] for each in resources]
             for kind in TaskKind
         }
-        self._jobs: dict[int, StageJob] = {}
-        self._placed: dict[int, dict[int, Assignment]] = {}
-        self._fixed: set[TaskKey] = set()
-        self._ended: dict[int, set[int]] = {}
+        self._jobs: Unordered[int, StageJob] = Unordered()
+        self._placed: Unordered[int, Unordered[int, Assignment]] = Unordered()
+        self._fixed: Unordered[TaskKey, bool] = Unordered()  # tasks that have started
+        self._ended: Unordered[int, Unordered[int, bool]] = Unordered()  # of each job
 
     def arrived(self, job: StageJob) -> None:
         """Take note of a job of which tasks may be placed from now on."""
         self._jobs[job.number] = job
-        self._placed[job.number] = {}
-        self._ended[job.number] = set()
+        self._placed[job.number] = Unordered()
+        self._ended[job.number] = Unordered()
 
-    def decided(self, now: int, assignments: Sequence[Assignment]) -> None:
-        """Look at the changes of a decision: all of them are made before any is looked at."""
+    def decided(
+        self, now: int, assignments: Sequence[Assignment], expected: Expectation | None = None
+    ) -> None:
+        """Look at the changes of a decision: all of them are made before any is looked at.
+
+        How long tasks are expected to run is what users say, unless there is somebody to ask.
+        """
         for each in assignments:
-            self._require_possible(each, now)
+            self._require_possible(each, now, expected or _said)
         changed: dict[int, list[Assignment]] = {}
         for each in assignments:
             before = self._placed[each.key.job].get(each.key.task)
@@ -123,7 +128,7 @@ class ScheduleChecker:
         pool.busy += 1
         if pool.busy > pool.slots:
             raise _broken(self._task(assignment), assignment, "no slot is free where it starts")
-        self._fixed.add(assignment.key)
+        self._fixed[assignment.key] = True
 
     def extended(self, assignment: Assignment, now: int) -> None:
         """Take note that a task that has started is expected to end later than before."""
@@ -141,7 +146,7 @@ class ScheduleChecker:
         if now != before.end:
             self._replace(before, before._replace(end=now))
         self._pool(before).busy -= 1
-        self._ended[number].add(task)
+        self._ended[number][task] = True
 
     def _replace(self, before: Assignment, after: Assignment) -> None:
         pool = self._pool(before)
@@ -153,10 +158,10 @@ class ScheduleChecker:
         """Forget a job whose tasks have all ended: nothing can be placed before now."""
         for each in self._placed.pop(job).values():
             self._pool(each).remove(each.start, each.end)
-            self._fixed.discard(each.key)
+            self._fixed.pop(each.key, None)
         del self._jobs[job], self._ended[job]
 
-    def _require_possible(self, each: Assignment, now: int) -> None:
+    def _require_possible(self, each: Assignment, now: int, expected: Expectation) -> None:
         if each.key.job not in self._jobs:
             raise BrokenScheduleError(f"job_{each.key.job}: is placed and has not arrived")
         job = self._jobs[each.key.job]
@@ -167,7 +172,7 @@ class ScheduleChecker:
             raise _broken(task, each, "it has started already")
         if each.start < now:
             raise _broken(task, each, f"that is before now, {now} ms")
-        _require_alone(job, task, each, self._resources, self._expected(job, task.number))
+        _require_alone(job, task, each, self._resources, expected(job, task.number))
 
     def _pool(self, each: Assignment) -> _Pool:
         return self._pools_for[self._task(each).kind][each.resource]
@@ -335,7 +340,7 @@ def _said(job: StageJob, task: int) -> int:
     return job.expected[task]
 
 
-def _have_ended(job: StageJob, task: int, ended: Set[int]) -> bool:
+def _have_ended(job: StageJob, task: int, ended: Container[int]) -> bool:
     """Say whether all that a task waits for has ended; a dummy has with what it waits for."""
     return all(
         _have_ended(job, parent, ended) if job.tasks[parent].is_dummy else parent in ended

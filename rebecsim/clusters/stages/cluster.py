@@ -18,18 +18,35 @@ from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebecsim.actors import Instance, Model, Rebec, known_rebec, message_server
+from rebecsim.actors import (
+    Constant,
+    Instance,
+    Model,
+    Rebec,
+    RebecNamed,
+    StatePart,
+    Unordered,
+    known_rebec,
+    message_server,
+)
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.stages.checking import ScheduleChecker, require_sound_schedule
 from rebecsim.clusters.stages.estimates import PlanKeeper, more_time
 from rebecsim.clusters.stages.job import StageJob, TaskKey
-from rebecsim.clusters.stages.managers.decisions import DecisionClock, DecisionCost, MadeDecision
+from rebecsim.clusters.stages.managers.decisions import (
+    DecisionClock,
+    DecisionCost,
+    MadeDecision,
+    Stopwatch,
+)
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.resources import Assignment, Schedule, StageResource, require_runnable
 from rebecsim.errors import UserError
 
 _UNBOUNDED = 2**31 - 1
 _ENDS, _KEEPS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4, 5
+
+MANAGER = "manager"
 
 
 class ArrivalSource(Rebec, queue_size=_UNBOUNDED):
@@ -56,10 +73,6 @@ class TaskExecutor(Rebec, queue_size=_UNBOUNDED):
 
     manager: ResourceManager = known_rebec()
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.manager.executors[number] = self
-
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
     def run(self, assignment: Assignment, duration: int) -> None:
         """Begin a task."""
@@ -71,49 +84,95 @@ class TaskExecutor(Rebec, queue_size=_UNBOUNDED):
         self.manager.ended(assignment)
 
 
+class Plan(StatePart):
+    """What a resource manager knows of jobs and of their tasks.
+
+    Attributes:
+        jobs: that have arrived and not ended, by number.
+        schedule: where and when their tasks run.
+        keeper: keeps the schedule possible; None where tasks run as long as expected.
+    """
+
+    __slots__ = ("jobs", "keeper", "schedule")
+
+    def __init__(self, deviating: Sequence[StageResource] | None) -> None:
+        self.jobs: Unordered[int, StageJob] = Unordered()
+        self.schedule = Schedule()
+        self.keeper: PlanKeeper | None = None
+        if deviating is not None:
+            self.keeper = PlanKeeper(self.jobs, self.schedule, deviating)
+
+    def __str__(self) -> str:
+        return str(self.schedule)
+
+
+ManagerMaker = Callable[[Sequence[StageResource]], StageManager]
+"""Makes a resource manager for some resources."""
+
+
+@dataclass(frozen=True)
+class Setting(Constant):
+    """Under what a resource manager works.
+
+    Attributes:
+        maker: makes what decides.
+        resources: that tasks run on.
+        cost: of decisions.
+        jobs: how many will arrive.
+        deviates: whether tasks may run longer or shorter than expected.
+        watch: takes the time of decisions; None: nobody asks for it.
+    """
+
+    maker: ManagerMaker
+    resources: Sequence[StageResource]
+    cost: DecisionCost
+    jobs: int
+    deviates: bool
+    watch: Stopwatch | None = None
+
+
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     """Decides about jobs that arrive, one decision after the other, and is busy with each.
 
     Attributes:
-        jobs: that have arrived and not ended, by number.
         completed: when each job that has ended did so (ms), by number.
         decisions: that have been made.
         closed: whether all jobs have ended.
     """
 
-    def __init__(
-        self,
-        manager: StageManager,
-        checker: ScheduleChecker,
-        cost: DecisionCost,
-        to_come: int,
-        deviating: Sequence[StageResource] | None = None,
-    ) -> None:
-        self._manager = manager
-        self._checker = checker
-        self._deciding = DecisionClock(cost)
-        self._to_come = to_come  # jobs that have not ended, those included that have not arrived
-        self.executors: dict[int, TaskExecutor] = {}
-        self.schedule = Schedule()
-        self.jobs: dict[int, StageJob] = {}
+    def __init__(self, setting: Setting, *executors: TaskExecutor) -> None:
+        self._manager = setting.maker(setting.resources)
+        self._checker = ScheduleChecker(setting.resources)
+        self._deciding = DecisionClock(setting.cost, setting.watch)
+        # jobs that have not ended, those included that have not arrived
+        self._to_come = setting.jobs
+        self._executors = executors
+        self._plan = Plan(setting.resources if setting.deviates else None)
         self.completed: dict[int, int] = {}
         self.decisions: list[MadeDecision] = []
-        self._left: dict[int, int] = {}  # of each job, how many tasks have not ended
+        self._left: Unordered[int, int] = Unordered()  # of each job, how many tasks have not ended
         self._queue: list[tuple[int, int]] = []  # deadline and number
         self._busy = False
         self._asked = False
         self._wakes_at: int | None = None
-        self.closed = to_come == 0
-        self._keeper: PlanKeeper | None = None
-        if deviating is not None:
-            self._keeper = PlanKeeper(self.jobs, self.schedule, deviating)
+        self.closed = self._to_come == 0
         self._is_stale = False  # whether the manager does not know where all tasks are
         self._pulls = False  # whether it is to be seen which tasks can begin earlier
+
+    @property
+    def jobs(self) -> Mapping[int, StageJob]:
+        """Those that have arrived and not ended, by number."""
+        return self._plan.jobs
+
+    @property
+    def schedule(self) -> Schedule:
+        """Where and when tasks run."""
+        return self._plan.schedule
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def submit(self, job: StageJob) -> None:
         """Take a job into the queue."""
-        self.jobs[job.number] = job
+        self._plan.jobs[job.number] = job
         self._left[job.number] = len(job.real_tasks)
         self._checker.arrived(job)
         insort(self._queue, (job.deadline, job.number))
@@ -132,18 +191,18 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, numbers: tuple[int, ...], began: int) -> None:
         """Decide about jobs, and about all tasks that have not started."""
-        now, manager = self._now, self._manager
-        jobs = [self.jobs[number] for number in numbers]
+        now, manager, schedule = self._now, self._manager, self._plan.schedule
+        jobs = [self._plan.jobs[number] for number in numbers]
         if self._is_stale:
-            manager.corrected(now, self.schedule.running, self.schedule.scheduled)
+            manager.corrected(now, schedule.running, schedule.scheduled)
             self._is_stale = False
-        changes, made = self._deciding.decided(manager, jobs, self.schedule, (began, now))
-        self._checker.decided(now, changes)
+        changes, made = self._deciding.decided(manager, jobs, schedule, (began, now))
+        self._checker.decided(now, changes, manager.expected)
         self._install(changes)
         if not manager.decides_at_ends and manager.wakes_at(now) is None:
             for job in jobs:
                 self._checker.require_complete(job)
-        self.decisions.append(made)
+        self._keep(made)
         self.free(after=made.busy)
         self._set_alarm(manager.wakes_at(now))
 
@@ -162,57 +221,60 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._turn()
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
-    def begin(self, assignment: Assignment) -> None:
+    def begin(self, assignment: Assignment, moves: int) -> None:
         """Let a task begin, unless it has been moved since this was planned."""
-        if self.schedule.scheduled.get(assignment.key) is assignment:
+        plan = self._plan
+        if plan.schedule.is_planned(assignment, moves):
             self._checker.began(assignment)
-            self.schedule.begin(assignment)
+            plan.schedule.begin(assignment)
             job, task = assignment.key
-            duration = self.jobs[job].tasks[task].duration
-            self.executors[assignment.resource].run(assignment, duration)
-            if self._keeper is not None:
-                self._keeper.runs(assignment)
+            duration = plan.jobs[job].tasks[task].duration
+            self._executors[assignment.resource].run(assignment, duration)
+            if plan.keeper is not None:
+                plan.keeper.runs(assignment)
                 if self._now + duration > assignment.end:  # otherwise it is never late
                     self.overran(assignment.key, after=assignment.end - self._now)
 
     @message_server(priority=_KEEPS, global_priority=_KEEPS)
     def overran(self, key: TaskKey) -> None:
         """Give a task time that has not ended, and let those wait that cannot start for it."""
-        assert self._keeper is not None
-        each = self.schedule.running.get(key)
+        keeper, schedule = self._plan.keeper, self._plan.schedule
+        assert keeper is not None
+        each = schedule.running.get(key)
         if each is None:
             return
         longer = each._replace(end=self._now + more_time(each))
-        self.schedule.extend(longer)
+        schedule.extend(longer)
         self._checker.extended(longer, self._now)
-        self._keeper.runs(longer)
+        keeper.runs(longer)
         self._is_stale = True
-        self._deviated(self._keeper.pushed(longer, self._now))
+        self._deviated(keeper.pushed(longer, self._now))
         self.overran(key, after=longer.end - self._now)
 
     @message_server(priority=_KEEPS, global_priority=_KEEPS)
     def pull(self) -> None:
         """Let tasks begin now that can, as others have ended."""
-        assert self._keeper is not None
+        keeper = self._plan.keeper
+        assert keeper is not None
         self._pulls = False
-        self._deviated(self._keeper.pulled(self._now))
+        self._deviated(keeper.pulled(self._now))
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def ended(self, assignment: Assignment) -> None:
         """Take note that a task has ended, and with the last one its job."""
-        now, number = self._now, assignment.key.job
-        job = self.jobs[number]
-        expected = self.schedule.running[assignment.key]
+        now, number, plan = self._now, assignment.key.job, self._plan
+        job = plan.jobs[number]
+        expected = plan.schedule.running[assignment.key]
         self._checker.ended(assignment, now)
-        self._manager.ended(job, self.schedule.end(assignment, now))
-        if self._keeper is not None:
-            self._keeper.ended(expected)
+        self._manager.ended(job, plan.schedule.end(assignment, now))
+        if plan.keeper is not None:
+            plan.keeper.ended(expected)
             self._see_end(deviates=now < expected.end or expected.end > assignment.end)
         self._left[number] -= 1
         if self._left[number] == 0:
             self.completed[number] = now
             self._checker.forget(number)
-            del self._left[number], self.jobs[number]
+            del self._left[number], plan.jobs[number]
             self._to_come -= 1
             self.closed = self._to_come == 0
         if self._manager.decides_at_ends:
@@ -237,8 +299,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Change the plan because tasks have run longer or shorter than expected."""
         if changes:
             self._is_stale = True
-            self._checker.decided(self._now, changes)
+            self._checker.decided(self._now, changes, self._manager.expected)
             self._install(changes)
+
+    def _keep(self, made: MadeDecision) -> None:
+        """Keep a decision, for who looks at the run."""
+        self.decisions.append(made)
 
     def _turn(self) -> None:
         """Begin a decision if nothing is being decided, when all that happens now has happened."""
@@ -248,20 +314,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def _install(self, changes: Sequence[Assignment]) -> None:
         """Put changes into the schedule."""
+        keeper, schedule = self._plan.keeper, self._plan.schedule
         for each in changes:
-            if self._keeper is not None:
-                self._keeper.planned(each, self.schedule.scheduled.get(each.key))
-            self.schedule.plan(each)
-            self.begin(each, after=each.start - self._now)
+            if keeper is not None:
+                keeper.planned(each, schedule.scheduled.get(each.key))
+            self.begin(each, schedule.plan(each), after=each.start - self._now)
 
     def _set_alarm(self, time: int | None) -> None:
         if time is not None and time != self._wakes_at:
             self._wakes_at = time
             self.wake(time, after=time - self._now)
-
-
-ManagerMaker = Callable[[Sequence[StageResource]], StageManager]
-"""Makes a resource manager for some resources."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +361,8 @@ def run_stages(
     BrokenScheduleError for one that breaks the rules.
     """
     require_runnable(jobs, resources)
-    system = QueuedSystem(stages_model(jobs, resources, maker(resources), cost or DecisionCost()))
+    watch = Stopwatch()
+    system = QueuedSystem(stages_model(jobs, resources, maker, cost or DecisionCost(), watch))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
     served = serve(system, manager)
@@ -312,22 +375,26 @@ def run_stages(
     require_sound_schedule(
         jobs, resources, ran.values(), needed=lambda each: durations[each.key.job][each.key.task]
     )
-    return FinishedStages(ordered, resources, manager.completed, ran, manager.decisions, served)
+    decisions = watch.timed(manager.decisions)
+    return FinishedStages(ordered, resources, manager.completed, ran, decisions, served)
 
 
 def stages_model(
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
-    manager: StageManager,
+    maker: ManagerMaker,
     cost: DecisionCost,
+    watch: Stopwatch | None = None,
 ) -> Model:
-    """Make the model of a cluster."""
+    """Make the model of a cluster; a stopwatch, if there is one, takes the time of decisions."""
     deviates = any(task.expected != task.duration for job in jobs for task in job.tasks)
-    checker = ScheduleChecker(resources, manager.expected)
-    arguments = (manager, checker, cost, len(jobs), resources if deviates else None)
-    instances = [Instance("manager", ResourceManager, (), arguments)]
-    instances.extend(
-        Instance(each.name, TaskExecutor, ("manager",), (each.number,)) for each in resources
+    setting = Setting(maker, resources, cost, len(jobs), deviates, watch)
+    names = [each.name for each in resources]
+    return Model(
+        "stages",
+        (
+            Instance(MANAGER, ResourceManager, (), (setting, *map(RebecNamed, names))),
+            *(Instance(name, TaskExecutor, (MANAGER,)) for name in names),
+            Instance("arrivals", ArrivalSource, (MANAGER,), (tuple(jobs),)),
+        ),
     )
-    instances.append(Instance("arrivals", ArrivalSource, ("manager",), (tuple(jobs),)))
-    return Model("stages", tuple(instances))

@@ -21,6 +21,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, Schedule, StageResource, pool_of
 
@@ -141,7 +142,7 @@ def more_time(assignment: Assignment) -> int:
     return max((assignment.end - assignment.start) // _GRANTED, SECOND)
 
 
-class PlanKeeper:
+class PlanKeeper(StatePart):
     """Keeps a plan possible while tasks end earlier or later than expected.
 
     It reads the jobs and the schedule of a resource manager, and changes neither.

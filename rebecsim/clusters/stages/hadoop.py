@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from rebecsim.actors import Instance, Model, Rebec, known_rebec, message_server
+from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.stages.checking import (
     BrokenScheduleError,
@@ -28,6 +28,7 @@ from rebecsim.clusters.stages.hadoop_tasks import (
     HadoopSettings,
     HeldSlot,
     JobInProgress,
+    JobOrder,
     JobQueue,
     JobTask,
     JobTaskQueue,
@@ -35,7 +36,12 @@ from rebecsim.clusters.stages.hadoop_tasks import (
     TaskChoice,
 )
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
-from rebecsim.clusters.stages.managers.decisions import DecisionClock, DecisionCost, MadeDecision
+from rebecsim.clusters.stages.managers.decisions import (
+    DecisionClock,
+    DecisionCost,
+    MadeDecision,
+    Stopwatch,
+)
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.managers.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.manager import StageManager
@@ -65,7 +71,6 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
         self._ended: list[tuple[Assignment, int]] = []
         self._job_tasks: list[HeldSlot] = []
         self._waiting: dict[int, list[tuple[Assignment, int]]] = {}
-        self.tracker.trackers[number] = self
         self.beat(after=first)
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
@@ -119,17 +124,19 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
 
     def __init__(
         self,
-        choice: TaskChoice,
-        schedule: Schedule,
-        manager: StageManager | None,
+        makers: tuple[Callable[[], TaskChoice], Callable[[], StageManager] | None],
         costs: tuple[DecisionCost, HadoopSettings, Locality],
         work: tuple[tuple[StageResource, ...], int],
+        watch: Stopwatch,
+        *trackers: HadoopTaskTracker,
     ) -> None:
-        self._choice, self.schedule, self._manager = choice, schedule, manager
+        make_choice, make_manager = makers
+        self._choice, self.schedule = make_choice(), Schedule()
+        self._manager = None if make_manager is None else make_manager()
         cost, self._settings, self._locality = costs
-        self._deciding = DecisionClock(cost)
+        self._deciding = DecisionClock(cost, watch)
         resources, self._to_come = work
-        self.trackers: dict[int, HadoopTaskTracker] = {}
+        self._trackers = trackers
         self.completed: dict[int, int] = {}
         self.decisions: list[MadeDecision] = []
         self.held: list[HeldSlot] = []
@@ -220,7 +227,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self._free[number, kind] -= 1
         now = self._now
         held = HeldSlot(task, number, kind, now, now + self._settings.job_task)
-        self.trackers[number].run_job_task(held)
+        self._trackers[number].run_job_task(held)
         return True
 
     def _take_note_of_job(self, held: HeldSlot) -> None:
@@ -235,7 +242,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
     def _give(self, kind: TaskKind, number: int) -> None:
         """Give a TaskTracker the next task, if there is one."""
         now = self._now
-        key = self._choice.next(kind, number, now)
+        key = self._choice.next(kind, number, now, self.schedule.scheduled)
         if key is None:
             return
         progress = self.jobs[key.job]
@@ -251,7 +258,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self._free[number, kind] -= 1
         duration = task.duration + longer + self._settings.overhead
         waits = kind is TaskKind.REDUCE and progress.maps_left > 0
-        self.trackers[number].run(assignment, duration, waits)
+        self._trackers[number].run(assignment, duration, waits)
 
     def _take_note(self, assignment: Assignment, time: int) -> None:
         """Take note that a task has ended, and with the last one its job."""
@@ -266,7 +273,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         if kind is TaskKind.MAP:
             progress.maps_left -= 1
             if progress.maps_left == 0:
-                for tracker in self.trackers.values():
+                for tracker in self._trackers:
                     tracker.maps_ended(number)
         if progress.left == 0:
             del self.jobs[number]
@@ -281,9 +288,9 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self.closed = self._to_come == 0
 
 
-_ORDERS: Mapping[type[StageManager], Callable[[StageJob], int]] = {
-    EarliestDeadlineFirst: lambda job: job.deadline,
-    FirstInFirstOut: lambda job: job.arrival,
+_ORDERS: Mapping[type[StageManager], JobOrder] = {
+    EarliestDeadlineFirst: "deadline",
+    FirstInFirstOut: "arrival",
 }
 
 
@@ -310,29 +317,25 @@ def run_on_hadoop(
     """
     _require_map_reduce(jobs, resources)
     locality = Locality(len(resources), settings.replicas, settings.transfer, seed)
-    schedule = Schedule()
-    choice: TaskChoice
-    planner: StageManager | None = None
+    choice: Callable[[], TaskChoice] = PlannedOrder
+    planner: Callable[[], StageManager] | None = None
     if issubclass(manager, SearchingManager):
-        maker: Callable[..., SearchingManager] = manager
+        planner = partial(manager, resources, settings=solver)
         if issubclass(manager, TurnaroundManager):
-            maker = partial(manager, locality=locality)
-        planner = maker(resources, settings=solver)
-        choice = PlannedOrder(schedule.scheduled)
+            planner = partial(planner, locality=locality)
     else:
-        choice = JobQueue(_ORDERS[manager], settings, locality)
-    costs = cost or DecisionCost(), settings, locality
-    arguments = choice, schedule, planner, costs, (tuple(resources), len(jobs))
+        choice = partial(JobQueue, _ORDERS[manager], settings, locality)
+    costs, watch = (cost or DecisionCost(), settings, locality), Stopwatch()
+    arguments = (choice, planner), costs, (tuple(resources), len(jobs)), watch
     system = QueuedSystem(_model(jobs, resources, arguments, settings))
     tracker = system.rebecs[0]
     assert isinstance(tracker, HadoopJobTracker)
     with rarely_collecting():
         served = serve(system, tracker)
-    _require_sound(jobs, resources, schedule.done, tracker.held, (settings, locality))
+    done, decisions = tracker.schedule.done, watch.timed(tracker.decisions)
+    _require_sound(jobs, resources, done, tracker.held, (settings, locality))
     ordered = sorted(jobs, key=lambda job: job.number)
-    return FinishedStages(
-        ordered, resources, tracker.completed, schedule.done, tracker.decisions, served
-    )
+    return FinishedStages(ordered, resources, tracker.completed, done, decisions, served)
 
 
 def _model(
@@ -342,7 +345,8 @@ def _model(
     settings: HadoopSettings,
 ) -> Model:
     """Make the model of a cluster: TaskTrackers ask one after the other."""
-    instances = [Instance("job_tracker", HadoopJobTracker, (), arguments)]
+    trackers = [RebecNamed(each.name) for each in resources]
+    instances = [Instance("job_tracker", HadoopJobTracker, (), (*arguments, *trackers))]
     instances.extend(
         Instance(
             each.name,

@@ -7,14 +7,15 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, Locality
 
 
 @dataclass(frozen=True, slots=True)
-class HadoopSettings:
+class HadoopSettings(Constant):
     """What a cluster takes its time for. All times are ms.
 
     Attributes:
@@ -38,7 +39,7 @@ class HadoopSettings:
     slow_start: float = 0.05
 
 
-class JobInProgress:
+class JobInProgress(StatePart):
     """A job of which tasks are to be given away.
 
     Attributes:
@@ -60,7 +61,10 @@ class JobInProgress:
         self.left = len(job.real_tasks)
 
 
-class TaskChoice(ABC):
+JobOrder = Literal["arrival", "deadline"]
+
+
+class TaskChoice(StatePart, ABC):
     """Says which tasks run next.
 
     Attributes:
@@ -71,8 +75,13 @@ class TaskChoice(ABC):
         self.jobs: dict[int, JobInProgress] = {}
 
     @abstractmethod
-    def next(self, kind: TaskKind, resource: int, now: int) -> TaskKey | None:
-        """Give the next task of a kind for a resource; None: there is none now."""
+    def next(
+        self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
+    ) -> TaskKey | None:
+        """Give the next task of a kind for a resource; None: there is none now.
+
+        `scheduled` is where and when tasks are planned to run that have not started.
+        """
 
     @abstractmethod
     def most(self, kind: TaskKind, free: int) -> int:
@@ -82,15 +91,17 @@ class TaskChoice(ABC):
 class JobQueue(TaskChoice):
     """As Hadoop does: the first job in some order that has a task, maps where their data are
     first. Its reduces take slots when some maps have ended, one at a heartbeat.
+
+    The order is that of an attribute of jobs.
     """
 
-    def __init__(
-        self, place: Callable[[StageJob], int], settings: HadoopSettings, locality: Locality
-    ) -> None:
+    def __init__(self, order: JobOrder, settings: HadoopSettings, locality: Locality) -> None:
         super().__init__()
-        self._place, self._settings, self._locality = place, settings, locality
+        self._order, self._settings, self._locality = order, settings, locality
 
-    def next(self, kind: TaskKind, resource: int, now: int) -> TaskKey | None:
+    def next(
+        self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
+    ) -> TaskKey | None:
         """Take the first job in the order."""
         for each in sorted(self.jobs.values(), key=self._key):
             pending = each.pending[kind]
@@ -111,7 +122,7 @@ class JobQueue(TaskChoice):
         return min(free, 1) if kind is TaskKind.REDUCE else free
 
     def _key(self, each: JobInProgress) -> tuple[int, int]:
-        return self._place(each.job), each.job.number
+        return getattr(each.job, self._order), each.job.number
 
 
 class PlannedOrder(TaskChoice):
@@ -120,21 +131,21 @@ class PlannedOrder(TaskChoice):
     A reduce is given away when all maps of its job have ended.
     """
 
-    def __init__(self, scheduled: Mapping[TaskKey, Assignment]) -> None:
-        super().__init__()
-        self._scheduled = scheduled
-
-    def next(self, kind: TaskKind, resource: int, now: int) -> TaskKey | None:
+    def next(
+        self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
+    ) -> TaskKey | None:
         """Take the task that was to start first."""
-        planned = min(self._ready(kind, resource, now), default=None)
+        planned = min(self._ready(kind, resource, now, scheduled), default=None)
         return None if planned is None else planned[1]
 
     def most(self, kind: TaskKind, free: int) -> int:
         """A task for each slot."""
         return free
 
-    def _ready(self, kind: TaskKind, resource: int, now: int) -> Iterator[tuple[int, TaskKey]]:
-        for key, each in self._scheduled.items():
+    def _ready(
+        self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
+    ) -> Iterator[tuple[int, TaskKey]]:
+        for key, each in scheduled.items():
             progress = self.jobs[key.job]
             if (
                 each.resource == resource
@@ -175,7 +186,7 @@ class HeldSlot(NamedTuple):
     end: int
 
 
-class JobTaskQueue:
+class JobTaskQueue(StatePart):
     """Those that nobody has, in the order in which they came; those that clean up are first."""
 
     def __init__(self) -> None:

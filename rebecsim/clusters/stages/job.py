@@ -12,6 +12,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
+from rebecsim.actors import Constant
 from rebecsim.errors import UserError
 
 SECOND = 1000
@@ -31,6 +32,9 @@ class TaskKey(NamedTuple):
 
     job: int
     task: int
+
+    def __str__(self) -> str:
+        return f"task {self.task} of job {self.job}"
 
 
 class BrokenJobError(UserError):
@@ -71,7 +75,7 @@ class StageTask:
 
 
 @dataclass(frozen=True)
-class StageJob:
+class StageJob(Constant):
     """A job: a directed acyclic graph of tasks.
 
     A late job runs to its end like any other. A barrier between many tasks and many others is a
@@ -111,6 +115,12 @@ class StageJob:
             waiting = sorted(set(range(len(self.tasks))) - set(self.order))
             names = ", ".join(self.tasks[each].name or f"task {each}" for each in waiting[:5])
             raise BrokenJobError(f"{self.name}: tasks wait for each other: {names}")
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.arrival, self.start, self.deadline))
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def name(self) -> str:

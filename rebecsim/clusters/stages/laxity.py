@@ -18,10 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from heapq import heapify, heappop, heappush, heapreplace
+from types import ModuleType
 
 import numpy as np
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKind
 from rebecsim.clusters.stages.resources import StageResource, pool_of, slot_count
 
@@ -32,20 +35,25 @@ _TIMES = 64
 """Of changes, that there is room for at first."""
 
 
-class Timelines:
+@cache
+def compiled_loops() -> ModuleType:
+    """Give the loops that work on lines; the first time takes a while."""
+    from rebecsim.clusters.stages import loops
+
+    return loops
+
+
+class Timelines(StatePart):
     """When the slots of all resources are taken. Times are ms.
 
     Attributes:
-        loops: what works on lines, compiled.
         lines: the slots of each sort of each resource.
         resources: of which resource each line is.
         pools: for each kind of task the first of its lines, and that after the last one.
     """
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
-        from rebecsim.clusters.stages import loops
-
-        self.loops = loops
+        loops = compiled_loops()
         self.pools: dict[TaskKind, tuple[int, int]] = {}
         self.resources: list[int] = []
         slots: list[int] = []
@@ -65,7 +73,6 @@ class Timelines:
             np.ones(count, np.int64),
             np.array(slots, np.int64),
         )
-        self._found = np.zeros(1, np.int64)
         self._room = _TIMES - 1
         self._line = {
             (kind, self.resources[line]): line
@@ -80,16 +87,16 @@ class Timelines:
     def add(self, kind: TaskKind, resource: int, start: int, end: int) -> None:
         """Take a slot for a task of a kind."""
         self.require_room(1)
-        self.loops.change(self.lines, self._line[kind, resource], start, end, 1)
+        compiled_loops().change(self.lines, self._line[kind, resource], start, end, 1)
 
     def remove(self, kind: TaskKind, resource: int, start: int, end: int) -> None:
         """Give back a slot that was taken so."""
         self.require_room(1)
-        self.loops.change(self.lines, self._line[kind, resource], start, end, -1)
+        compiled_loops().change(self.lines, self._line[kind, resource], start, end, -1)
 
     def forget(self, now: int) -> None:
         """Forget what was before a time, to be fast: nothing is looked for there any more."""
-        self.loops.forget(self.lines, now)
+        compiled_loops().forget(self.lines, now)
 
     def earliest(self, kind: TaskKind, start: int, duration: int) -> tuple[int, int]:
         """Give the resource and the time, from `start` on, where a task can begin first.
@@ -98,8 +105,9 @@ class Timelines:
         before, and among such the one with the least number.
         """
         pool = self.pools[kind]
-        time = self.loops.earliest(self.lines, *pool, start, duration, self._found)
-        return self.resources[self._found[0]], time
+        found = np.zeros(1, np.int64)
+        time = compiled_loops().earliest(self.lines, *pool, start, duration, found)
+        return self.resources[found[0]], time
 
     def latest(
         self, kind: TaskKind, first: int, last: int, duration: int
@@ -109,8 +117,9 @@ class Timelines:
         None: it can nowhere. Among resources that are as good it is the one with the least number.
         """
         pool = self.pools[kind]
-        time = self.loops.latest(self.lines, *pool, first, last, duration, self._found)
-        line = self._found[0]
+        found = np.zeros(1, np.int64)
+        time = compiled_loops().latest(self.lines, *pool, first, last, duration, found)
+        line = found[0]
         return None if line == NOWHERE else (self.resources[line], time)
 
     def require_room(self, tasks: int) -> None:
@@ -273,7 +282,7 @@ class BudgetRule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Constant):
     """What the deadline leaves a job, and its tasks.
 
     Attributes:

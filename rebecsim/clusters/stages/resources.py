@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from rebecsim.actors import Constant, StatePart, Unordered
 from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
-class StageResource:
+class StageResource(Constant):
     """A machine that runs as many tasks at a time as it has slots.
 
     Attributes:
@@ -103,31 +103,49 @@ class Assignment(NamedTuple):
     start: int
     end: int
 
+    def __str__(self) -> str:
+        return f"{self.key} on resource {self.resource} from {self.start} to {self.end}"
 
-class Schedule:
+
+class Schedule(StatePart):
     """What runs and what is to run.
 
     Attributes:
-        scheduled: the tasks that have not started, read-only; later changes appear in it.
-        running: those that have started and not ended, read-only. Their end is the expected one.
-        done: those that have ended, as they ran, read-only.
+        scheduled: the tasks that have not started; later changes appear in it.
+        running: those that have started and not ended. Their end is the expected one.
+        done: those that have ended, as they ran.
     """
 
     def __init__(self) -> None:
-        self._scheduled: dict[TaskKey, Assignment] = {}
-        self._running: dict[TaskKey, Assignment] = {}
-        self._done: dict[TaskKey, Assignment] = {}
-        self.scheduled: Mapping[TaskKey, Assignment] = MappingProxyType(self._scheduled)
-        self.running: Mapping[TaskKey, Assignment] = MappingProxyType(self._running)
-        self.done: Mapping[TaskKey, Assignment] = MappingProxyType(self._done)
+        self._scheduled: Unordered[TaskKey, Assignment] = Unordered()
+        self._running: Unordered[TaskKey, Assignment] = Unordered()
+        self._done: Unordered[TaskKey, Assignment] = Unordered()
+        self._moves: Unordered[TaskKey, int] = Unordered()  # how often a scheduled task was moved
+        self.scheduled: Mapping[TaskKey, Assignment] = self._scheduled
+        self.running: Mapping[TaskKey, Assignment] = self._running
+        self.done: Mapping[TaskKey, Assignment] = self._done
 
-    def plan(self, assignment: Assignment) -> None:
-        """Schedule a task, anew if it was scheduled before."""
-        self._scheduled[assignment.key] = assignment
+    def __str__(self) -> str:
+        running, planned = (", ".join(map(str, each)) for each in (self._running, self._scheduled))
+        return f"running: {running or 'none'}; planned: {planned or 'none'}"
+
+    def plan(self, assignment: Assignment) -> int:
+        """Schedule a task, anew if it was scheduled before; give how often it has been moved."""
+        key, moves = assignment.key, 0
+        if key in self._scheduled:
+            moves = self._moves[key] = self._moves.get(key, 0) + 1
+        self._scheduled[key] = assignment
+        return moves
+
+    def is_planned(self, assignment: Assignment, moves: int) -> bool:
+        """Whether a task has not started, and has not been moved since it was planned so."""
+        key = assignment.key
+        return key in self._scheduled and self._moves.get(key, 0) == moves
 
     def begin(self, assignment: Assignment) -> None:
         """Let a scheduled task start."""
         del self._scheduled[assignment.key]
+        self._moves.pop(assignment.key, None)
         self._running[assignment.key] = assignment
 
     def extend(self, assignment: Assignment) -> None:
@@ -143,7 +161,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Locality:
+class Locality(Constant):
     """Every map reads a block of data that some resources have; others get it from there first.
 
     Attributes:

@@ -11,7 +11,8 @@ from rebecsim.clusters.kit.measures import given
 from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
-from rebecsim.clusters.stages.managers.registry import can_search
+from rebecsim.clusters.stages.managers.milp import IntegerProgramme
+from rebecsim.clusters.stages.managers.registry import can_search, stages_policy
 from rebecsim.clusters.stages.measures import (
     SEARCHED,
     STAGES_MEASURES,
@@ -21,6 +22,8 @@ from rebecsim.clusters.stages.measures import (
 )
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.small import small_cluster
+from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
@@ -28,11 +31,30 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
+from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
+
+
+def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
+    """Cut the resources and the jobs of a cell."""
+    setup: StagesSetup = cell.setup
+    if setup.scenario.hadoop is not None:
+        raise UserError(
+            f"{setup.scenario.name}: a cluster of Hadoop cannot be cut yet, as its heartbeats "
+            "never end; remove [hadoop] to explore the resource managers"
+        )
+    if issubclass(stages_policy(setup.policy).manager, IntegerProgramme):
+        raise UserError(
+            f"{setup.scenario.name}: {setup.policy} cannot be cut, as its solver stops by the wall "
+            "clock, so that no run repeats; choose others by --policy"
+        )
+    return small_cluster(
+        setup.policy, setup.maker(), setup.jobs(0), setup.resources(), setup.cost, cut
+    )
 
 
 class StagesStudy(RecordedStudy):
@@ -45,6 +67,7 @@ class StagesStudy(RecordedStudy):
     earned_by: ClassVar[Metric | None] = SEARCHED
     apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     modules: ClassVar[tuple[str, ...]] = (__name__,)
+    small = staticmethod(_small)
 
     def cells(self, scenario: StagesScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: load factor x manager, since managers of a load share their jobs."""

@@ -13,15 +13,17 @@ from collections.abc import Iterator, Sequence, Sized
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rebecsim.actors import Constant, Rebec, Since, StatePart
-from rebecsim.exploration.states.structures import Structure, encode_part
+from rebecsim.actors import Constant, Rebec, Since
+from rebecsim.exploration.states.structures import (
+    PLAIN as PLAIN,
+    Structure,
+    encode_structure,
+    is_structure,
+)
 
 if TYPE_CHECKING:
     from rebecsim.exploration.states.effects import Outcome, Sending
     from rebecsim.exploration.states.suspension import Suspension
-
-PLAIN = frozenset({int, bool, str, type(None)})
-"""Types of values that are the same inside and outside of a state."""
 
 
 class UnsuitableValueError(TypeError):
@@ -96,11 +98,11 @@ class Values:
             return self.references[value._index]
         if isinstance(value, Enum | Constant):
             return value
-        if isinstance(value, StatePart):
-            return encode_part(value, self.encode)
+        if is_structure(value):
+            return encode_structure(value, self.encode, rank)
         raise UnsuitableValueError(
             f"a {kind.__name__} cannot be part of a state; use numbers, booleans, strings, "
-            "members of an Enum, rebecs, lists or tuples of these, or a StatePart"
+            "members of an Enum, rebecs, lists, dicts, deques or tuples of these, or a StatePart"
         )
 
     def decode(self, value: Any) -> Any:

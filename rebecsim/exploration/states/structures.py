@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
-from rebecsim.actors import StatePart
+from rebecsim.actors import StatePart, Unordered
 
 Code = Callable[[Any], Any]
 """Encodes or decodes what is no part, list, dict, deque or tuple."""
+
+PLAIN = frozenset({int, bool, str, type(None)})
+"""Types of values that are the same inside and outside of a state."""
+
+CHANGING = frozenset({list, dict, deque, Unordered})
+"""What holds others and can change, beside parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +33,7 @@ class _Again:  # no tuple: it would be equal to one that holds the number
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Something that can change: its class, and what it holds.
+    """Something that can change, or a tuple with names: its class, and what it holds.
 
     Of a part these are the values of its attributes, of a dict its keys and values in turn.
     """
@@ -38,7 +45,7 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """An array of numpy; the one that is made of it again cannot be changed in place."""
+    """An array of numpy."""
 
     kind: str
     shape: tuple[int, ...]
@@ -47,7 +54,7 @@ class _Numbers:
     def decoded(self) -> Any:
         import numpy as np
 
-        return np.frombuffer(self.contents, self.kind).reshape(self.shape)
+        return np.frombuffer(self.contents, self.kind).reshape(self.shape).copy()
 
 
 class _Pair(tuple[Any, ...]):
@@ -58,27 +65,41 @@ class _Pair(tuple[Any, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """An encoded part."""
+    """An encoded part, or something else that is written by itself: a dict, a tuple with names."""
 
     held: _Held
 
-    def decoded(self, decode: Code) -> StatePart:
-        """Make the part anew."""
-        part: StatePart = _Decoder(decode).decode(self.held)
-        return part
+    def decoded(self, decode: Code) -> Any:
+        """Make it anew."""
+        return _Decoder(decode).decode(self.held)
 
     def mapped(self, change: Code) -> Structure:
-        """Give the part with everything in it changed that is encoded by itself."""
+        """Give it with everything in it changed that is encoded by itself."""
         return Structure(_mapped(self.held, change))
 
     def key(self, rank: Code) -> Any:
-        """Give a key by which encoded parts are ordered, the same in every process."""
+        """Give a key by which structures are ordered, the same in every process."""
         return _key(self.held, rank)
 
 
-def encode_part(part: StatePart, encode: Code) -> Structure:
-    """Encode a part. Raises what `encode` raises for a value that cannot be part of a state."""
-    return Structure(_Encoder(encode).encode(part))
+def is_structure(value: Any) -> bool:
+    """Whether something is encoded as a structure; lists and plain tuples are no structures."""
+    kind = type(value)
+    return kind is not list and (
+        kind in CHANGING or isinstance(value, StatePart) or _is_named(value, kind)
+    )
+
+
+def _is_named(value: Any, kind: type) -> bool:
+    return isinstance(value, tuple) and hasattr(kind, "_fields")
+
+
+def encode_structure(value: Any, encode: Code, rank: Code) -> Structure:
+    """Encode a structure; `rank` orders what `encode` gives, for dicts without an order.
+
+    Raises what `encode` raises for a value that cannot be part of a state.
+    """
+    return Structure(_Encoder(encode, rank).encode(value))
 
 
 def _attributes(part: StatePart) -> Iterator[tuple[str, Any]]:
@@ -90,24 +111,29 @@ def _attributes(part: StatePart) -> Iterator[tuple[str, Any]]:
 
 
 class _Encoder:
-    def __init__(self, encode: Code) -> None:
-        self._encode = encode
+    def __init__(self, encode: Code, rank: Code) -> None:
+        self._encode, self._rank = encode, rank
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []  # so that no number of an object is given again
 
     def encode(self, value: Any) -> Any:
         kind = type(value)
+        if kind in PLAIN:  # most are
+            return value
         if kind is tuple:
             return _Pair(map(self.encode, value))
-        if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
-            return _Numbers(value.dtype.str, value.shape, value.tobytes())
-        if not (kind in (list, dict, deque) or isinstance(value, StatePart)):
+        if _is_named(value, kind):
+            return _Held(kind, (), tuple(map(self.encode, value)))
+        is_array = kind.__name__ == "ndarray" and kind.__module__ == "numpy"
+        if not (is_array or kind in CHANGING or isinstance(value, StatePart)):
             return self._encode(value)
         number = self._numbers.get(id(value))
         if number is not None:
             return _Again(number)
         self._numbers[id(value)] = len(self._numbers)
         self._kept.append(value)
+        if is_array:
+            return _Numbers(value.dtype.str, value.shape, value.tobytes())
         names: tuple[str, ...] = ()
         values: Iterable[Any] = value
         if isinstance(value, StatePart):
@@ -115,7 +141,17 @@ class _Encoder:
             names, values = tuple(pairs), pairs.values()
         elif kind is dict:
             values = (each for pair in value.items() for each in pair)
+        elif kind is Unordered:
+            return _Held(kind, (), self._in_order(value))
         return _Held(kind, names, tuple(map(self.encode, values)))
+
+    def _in_order(self, value: Unordered[Any, Any]) -> tuple[Any, ...]:
+        """Give the keys in their order, each with its value."""
+        keys = sorted(
+            ((_key(self.encode(key), self._rank), key) for key in value),
+            key=itemgetter(0),
+        )
+        return tuple(self.encode(each) for _, key in keys for each in (key, value[key]))
 
 
 class _Decoder:
@@ -124,19 +160,25 @@ class _Decoder:
         self._made: list[Any] = []
 
     def decode(self, value: Any) -> Any:
+        if type(value) in PLAIN:
+            return value
         if isinstance(value, _Again):
             return self._made[value.number]
         if isinstance(value, _Pair):
             return tuple(map(self.decode, value))
         if isinstance(value, _Numbers):
-            return value.decoded()
+            array = value.decoded()
+            self._made.append(array)
+            return array
         if not isinstance(value, _Held):
             return self._decode(value)
         kind: Any = value.kind
+        if issubclass(kind, tuple):
+            return kind._make(map(self.decode, value.values))
         made = kind.__new__(kind)
         self._made.append(made)
         values = map(self.decode, value.values)
-        if kind is dict:
+        if isinstance(made, dict):
             made.update(zip(values, values, strict=True))
         elif isinstance(made, StatePart):
             for name, each in zip(value.names, values, strict=True):

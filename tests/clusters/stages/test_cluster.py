@@ -87,7 +87,7 @@ def test_what_was_recorded_is_charged_to_the_last_part_of_a_millisecond() -> Non
 @given(job_lists(), generic_resources, st.sampled_from([FREE, DecisionCost()]))
 def test_the_general_engine_gives_the_same(jobs, resources, cost) -> None:  # type: ignore[no-untyped-def]
     fast = run_stages(jobs, resources, EarliestDeadlineFirst, cost)
-    model = stages_model(jobs, resources, EarliestDeadlineFirst(resources), cost)
+    model = stages_model(jobs, resources, EarliestDeadlineFirst, cost)
     ended = simulate(model, FifoScheduler())
     assert ended.system.rebecs[0].completed == fast.completed
 

@@ -1,13 +1,13 @@
 """Parts of a state: what is encoded comes back, and equal parts are equal states."""
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.actors import Constant, StatePart
+from rebecsim.actors import Constant, StatePart, Unordered
 from rebecsim.exploration.states.rebec_states import UnsuitableValueError, Values, rank
 
 
@@ -107,11 +107,37 @@ def test_a_part_may_hold_itself() -> None:
     assert again.next is again
 
 
-def test_an_array_comes_back_and_cannot_be_changed_in_place() -> None:
-    again = VALUES.decode(VALUES.encode(Box(level=np.arange(6).reshape(2, 3))))
-    assert again.level.tolist() == [[0, 1, 2], [3, 4, 5]]
-    with pytest.raises(ValueError, match="read-only"):
-        again.level += 1
+class Pair(NamedTuple):
+    level: Any
+    name: str
+
+
+def test_an_array_comes_back_and_can_be_changed_without_the_state() -> None:
+    level = np.arange(6).reshape(2, 3)
+    code = VALUES.encode(Box(level=level, pair=Pair(level, "a")))
+    again = VALUES.decode(code)
+    assert again.level is again.pair.level
+    again.level += 1
+    assert again.pair.level.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert VALUES.decode(code).level.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_a_tuple_with_names_is_one_again() -> None:
+    pair = Pair([1], "a")
+    again = VALUES.decode(VALUES.encode(pair))
+    assert type(again) is Pair
+    assert again == pair
+    assert VALUES.encode(Pair(1, "a")) != VALUES.encode((1, "a"))
+
+
+def test_the_order_of_a_dict_matters_unless_it_means_nothing() -> None:
+    one, other = {1: [2], 3: [4]}, {3: [4], 1: [2]}
+    assert VALUES.encode(one) != VALUES.encode(other)
+    code = VALUES.encode(Unordered(other))
+    assert code == VALUES.encode(Unordered(one))
+    again = VALUES.decode(code)
+    assert type(again) is Unordered
+    assert list(again.items()) == list(one.items())
 
 
 def test_what_is_no_state_is_refused() -> None:

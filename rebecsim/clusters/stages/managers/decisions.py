@@ -8,13 +8,15 @@ factors of hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 from time import perf_counter
+from types import MappingProxyType
 from typing import NamedTuple
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.stages.job import StageJob
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.resources import Assignment, Schedule
@@ -30,7 +32,7 @@ class ChargedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionWork:
+class DecisionWork(Constant):
     """What a decision was about, and how much was searched for it; both are repeatable.
 
     Attributes:
@@ -79,7 +81,7 @@ class DecisionTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionCost:
+class DecisionCost(Constant):
     """How long a resource manager is busy with a decision, on the clock of the cluster.
 
     By rate it decides at the end of that time, about the tasks that have not started then.
@@ -125,7 +127,8 @@ class MadeDecision(NamedTuple):
         placed: tasks that had no place before.
         moved: tasks that had one, and have another now.
         charged: for how long the manager was busy (ms).
-        clock: how long it took by the wall clock (s); not repeatable.
+        clock: how long it took by the wall clock (s); not repeatable, so that it is 0 until a run
+            is over, and then comes from a stopwatch.
         limited: whether it ran into a limit of time, and used the best that was found.
         work: what it was about, and how much was searched.
     """
@@ -141,17 +144,36 @@ class MadeDecision(NamedTuple):
     limited: bool
     work: DecisionWork
 
+    def __str__(self) -> str:
+        return f"decision at {self.made}"
+
     @property
     def busy(self) -> int:
         """How long the manager is busy after it has decided (ms)."""
         return self.charged - (self.made - self.began)
 
 
-class DecisionClock:
+class Stopwatch(Constant):
+    """Takes the time of decisions by the wall clock; stands beside the cluster, and is no state.
+
+    Attributes:
+        readings: how long each decision took (s).
+    """
+
+    def __init__(self) -> None:
+        self.readings: list[float] = []
+
+    def timed(self, decisions: Iterable[MadeDecision]) -> list[MadeDecision]:
+        """Give all decisions of a run with how long they took."""
+        pairs = zip(decisions, self.readings, strict=True)
+        return [made._replace(clock=clock) for made, clock in pairs]
+
+
+class DecisionClock(StatePart):
     """Asks a manager what to do, and says for how long it is busy with that."""
 
-    def __init__(self, cost: DecisionCost) -> None:
-        self._cost = cost
+    def __init__(self, cost: DecisionCost, watch: Stopwatch | None) -> None:
+        self._cost, self._watch = cost, watch
         self._owed = 0.0  # less than a whole ms, which is charged with later decisions
 
     def before(self, tasks: int) -> int:
@@ -173,8 +195,14 @@ class DecisionClock:
         limits, searched = manager.limits_reached, manager.searched
         waiting, clock = len(schedule.scheduled), perf_counter()
         arrived = [manager.adjusted(job) for job in jobs]
-        changes = manager.plan(now, arrived, schedule.running, schedule.scheduled)
+        running, scheduled = (
+            MappingProxyType(schedule.running),
+            MappingProxyType(schedule.scheduled),
+        )
+        changes = manager.plan(now, arrived, running, scheduled)
         clock = perf_counter() - clock
+        if self._watch is not None:
+            self._watch.readings.append(clock)
         moved = sum(each.key in schedule.scheduled for each in changes)
         work = DecisionWork(
             sum(len(job.real_tasks) for job in jobs), waiting, manager.searched - searched
@@ -183,7 +211,7 @@ class DecisionClock:
             *(began, now, len(jobs), work.tasks),
             *(len(changes) - moved, moved),
             charged=now - began + self._whole(self._cost.after(work, clock)),
-            clock=clock,
+            clock=0.0,
             limited=manager.limits_reached > limits,
             work=work,
         )

@@ -16,23 +16,24 @@ back as their tasks end.
 from __future__ import annotations
 
 from abc import abstractmethod
+from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 from math import ceil, inf, sqrt
 from typing import ClassVar
 
+from rebecsim.actors import StatePart, Unordered
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.resources import Assignment, StageResource, pool_of, slot_count
 
 
-class ActiveJob:
+class ActiveJob(StatePart):
     """A job of which tasks are to start.
 
     Attributes:
         job: what it is.
-        ready: for each sort of slots the tasks that could start: the longest first (a heap).
+        ready: for each sort of slots the tasks that could start: the longest first.
         running: for each sort of slots how many tasks run.
         unended: for each sort of slots how many tasks have not ended.
         left: how many tasks have not been started.
@@ -54,7 +55,7 @@ class ActiveJob:
 
     def start(self, kind: TaskKind) -> int:
         """Take the longest task that could start on a sort of slots; give its number."""
-        _, number = heappop(self.ready[kind])
+        _, number = self.ready[kind].pop(0)
         self.running[kind] += 1
         self.left -= 1
         return number
@@ -71,7 +72,7 @@ class ActiveJob:
         if task.is_dummy:
             self._free_children(number)
         else:
-            heappush(self.ready[self._pools[task.kind]], (-task.expected, number))
+            insort(self.ready[self._pools[task.kind]], (-task.expected, number))
 
     def _free_children(self, number: int) -> None:
         for child in self.job.children[number]:
@@ -93,12 +94,10 @@ class DispatchingManager(StageManager):
         super().__init__(resources)
         self._pools = {kind: pool_of(resources[0], kind) for kind in TaskKind}
         self._free = {
-            kind: [each.number for each in resources for _ in range(each.slots_for(kind))]
+            kind: sorted(each.number for each in resources for _ in range(each.slots_for(kind)))
             for kind in dict.fromkeys(self._pools.values())
         }
-        for slots in self._free.values():
-            heapify(slots)
-        self._active: dict[int, ActiveJob] = {}
+        self._active: Unordered[int, ActiveJob] = Unordered()
         self._waiting: list[tuple[int, int, StageJob]] = []  # jobs whose time has not come
 
     def plan(
@@ -110,9 +109,9 @@ class DispatchingManager(StageManager):
     ) -> Sequence[Assignment]:
         """Give what is free to the jobs in their order."""
         for job in arrived:
-            heappush(self._waiting, (job.start, job.number, job))
+            insort(self._waiting, (job.start, job.number, job))
         while self._waiting and self._waiting[0][0] <= now:
-            job = heappop(self._waiting)[2]
+            job = self._waiting.pop(0)[2]
             self._active[job.number] = ActiveJob(job, self._pools)
         if not any(self._free.values()):
             return []
@@ -126,7 +125,7 @@ class DispatchingManager(StageManager):
         """Take back the slot."""
         active, task = self._active[job.number], assignment.key.task
         active.ended(task)
-        heappush(self._free[self._pools[job.tasks[task].kind]], assignment.resource)
+        insort(self._free[self._pools[job.tasks[task].kind]], assignment.resource)
         if not any(active.unended.values()):
             del self._active[job.number]
 
@@ -143,7 +142,7 @@ class DispatchingManager(StageManager):
 
     def start(self, now: int, active: ActiveJob, kind: TaskKind) -> Assignment:
         """Start the next task of a job on a sort of slots, one of which is free."""
-        resource = heappop(self._free[kind])
+        resource = self._free[kind].pop(0)
         number = active.start(kind)
         duration = active.job.expected[number]
         return Assignment(TaskKey(active.job.number, number), resource, now, now + duration)
@@ -177,7 +176,7 @@ class MinimumLaxityFirst(DispatchingManager):
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
         super().__init__(resources)
-        self._tails: dict[int, tuple[int, ...]] = {}
+        self._tails: Unordered[int, tuple[int, ...]] = Unordered()
 
     def plan(
         self,
@@ -254,7 +253,7 @@ class MinimumSlots(DispatchingManager):
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
         super().__init__(resources)
-        self._least: dict[int, dict[TaskKind, float]] = {}
+        self._least: Unordered[int, dict[TaskKind, float]] = Unordered()
         self._slots = {kind: slot_count(resources, kind) for kind in self._free}
 
     def plan(

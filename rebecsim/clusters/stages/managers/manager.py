@@ -15,15 +15,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, StageResource
 
 
-class StageManager(ABC):
+class StageManager(StatePart, ABC):
     """Gives tasks a resource and a time.
 
     It is asked when jobs have arrived, one decision after the other. It may move every task that
     has not started, and none that has. A task may start at the time of the decision, not earlier.
+    It is part of the state of the rebec that asks it: what it keeps is plain data or `StatePart`s.
 
     Attributes:
         one_job_at_a_time: each decision is about one job, the one with the earliest deadline of
@@ -77,7 +79,7 @@ class StageManager(ABC):
         """Give how long a task is expected to run that was placed last (ms)."""
         return job.expected[task]
 
-    def corrected(  # noqa: B027
+    def corrected(
         self,
         now: int,
         running: Mapping[TaskKey, Assignment],
@@ -89,11 +91,11 @@ class StageManager(ABC):
         """Give when it wants to be asked next even if nothing happens, later than now (ms)."""
         return None
 
-    def ended(self, job: StageJob, assignment: Assignment) -> None:  # noqa: B027
+    def ended(self, job: StageJob, assignment: Assignment) -> None:
         """Take note that a task has ended, as it ran."""
 
 
-class MeanErrors:
+class MeanErrors(StatePart):
     """How wrong users were on average, for each kind of tasks."""
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.planning import (
@@ -40,7 +41,7 @@ class SearchEnd(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class SolverSettings:
+class SolverSettings(Constant):
     """How solvers search.
 
     Attributes:

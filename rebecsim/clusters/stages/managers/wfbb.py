@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.laxity import (
     NOWHERE,
@@ -37,6 +38,7 @@ from rebecsim.clusters.stages.laxity import (
     BudgetRule,
     Timelines,
     budget_of,
+    compiled_loops,
     planned_run,
     sample_run,
 )
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.stages.loops import Places, Tasks
 
 
-class MappedJob:
+class MappedJob(StatePart):
     """A job and where its tasks are.
 
     Attributes:
@@ -122,7 +124,7 @@ class MappedJob:
         return zip(*(each.tolist() for each in columns), strict=True)
 
     def _lay_out(self, timelines: Timelines) -> None:
-        from rebecsim.clusters.stages.loops import Tasks
+        from rebecsim.clusters.stages.loops import Places, Tasks
 
         job = self.job
         pools = [timelines.pools[task.kind] for task in job.tasks]
@@ -136,9 +138,7 @@ class MappedJob:
             list(accumulate(map(len, parents), initial=0)),
         )
         self.tasks = Tasks(*(np.array(each, np.int64) for each in columns))
-        self.places = timelines.loops.Places(
-            *(np.full(len(pools), NOWHERE, np.int64) for _ in range(3))
-        )
+        self.places = Places(*(np.full(len(pools), NOWHERE, np.int64) for _ in range(3)))
         self.saved = self.places._replace(
             starts=self.places.starts.copy(),
             ends=self.places.ends.copy(),
@@ -172,7 +172,7 @@ class _Remapping:
     late: list[MappedJob]
 
 
-class JobMapper:
+class JobMapper(StatePart):
     """Knows where tasks are to run, and finds places for those of a job.
 
     Attributes:
@@ -181,18 +181,14 @@ class JobMapper:
     """
 
     def __init__(self, resources: Iterable[StageResource]) -> None:
-        from rebecsim.clusters.stages import loops
-
-        self._loops = loops
         self._all = tuple(resources)
         self.timelines = Timelines(self._all)
         self.touched: dict[int, MappedJob] = {}
         self._now = 0
         self._decision = 0
         self._mapped: dict[int, MappedJob] = {}
-        self._attempts: set[tuple[int, ...]] = set()
+        self._attempts: dict[tuple[int, ...], bool] = {}  # of a decision
         self._late_as_possible = False
-        self._found = np.zeros(1, np.int64)
 
     def map_job(self, job: MappedJob, now: int, *, late_as_possible: bool) -> bool:
         """Place a job, and others anew if it would be late; give whether it will be in time.
@@ -206,7 +202,7 @@ class JobMapper:
         if self._decision % 16 == 0:
             self._forget_past()
         self.touched = {}
-        self._attempts = set()
+        self._attempts = {}
         self._late_as_possible = late_as_possible
         if self._place(job, job.deadline):
             return True
@@ -269,7 +265,7 @@ class JobMapper:
         attempt = tuple(each.number for each in jobs)
         if attempt in self._attempts or len(self._attempts) == MOST_ATTEMPTS:
             return None
-        self._attempts.add(attempt)
+        self._attempts[attempt] = True
         late = [each for each in jobs if each.last > each.deadline and each is not job]
         for each in jobs:
             self._take_out(each)
@@ -281,9 +277,9 @@ class JobMapper:
         assert job.tasks is not None
         self.timelines.require_room(len(job.movable))
         base = max(self._now, job.job.start)
-        in_time = self._loops.place(
+        in_time = compiled_loops().place(
             *(self.timelines.lines, job.tasks, job.places, job.movable.copy()),
-            *(base, deadline, self._late_as_possible, self._found),
+            *(base, deadline, self._late_as_possible, np.zeros(1, np.int64)),
         )
         if in_time:
             job.settle()
@@ -312,7 +308,7 @@ class JobMapper:
         self._touch(job)
         self._mapped.pop(job.number, None)
         self.timelines.require_room(len(job.movable))
-        self._loops.take_out(self.timelines.lines, job.places, job.movable)
+        compiled_loops().take_out(self.timelines.lines, job.places, job.movable)
 
     def _put_back(self, mapped: dict[int, MappedJob]) -> None:
         """Undo all changes of this decision, and settle the jobs that were mapped before."""
@@ -320,7 +316,7 @@ class JobMapper:
             self._take_out(each)
         for each in self.touched.values():
             self.timelines.require_room(len(each.movable))
-            self._loops.put_back(self.timelines.lines, each.places, each.saved, each.movable)
+            compiled_loops().put_back(self.timelines.lines, each.places, each.saved, each.movable)
         self._mapped = dict(mapped)
         for number in self.touched.keys() & mapped.keys():
             mapped[number].settle()
