@@ -6,7 +6,7 @@ name, is written once and referred to by its number, so that decoding shares it 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from rebecsim.actors import StatePart
 
 Code = Callable[[Any], Any]
-"""Encodes or decodes what is no part, list, dict, deque or tuple."""
+"""Encodes or decodes what is no part, list, dict, counter, deque or tuple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,14 @@ class _Pair(tuple[Any, ...]):
     """A tuple, which never changes; what it holds may."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A named tuple: its class, and what it holds."""
+
+    kind: type
+    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +107,11 @@ class _Encoder:
         kind = type(value)
         if kind is tuple:
             return _Pair(map(self.encode, value))
+        if isinstance(value, tuple):
+            return _Named(kind, tuple(map(self.encode, value)))
         if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
             return _Numbers(value.dtype.str, value.shape, value.tobytes())
-        if not (kind in (list, dict, deque) or isinstance(value, StatePart)):
+        if not (kind in (list, dict, Counter, deque) or isinstance(value, StatePart)):
             return self._encode(value)
         number = self._numbers.get(id(value))
         if number is not None:
@@ -113,7 +123,7 @@ class _Encoder:
         if isinstance(value, StatePart):
             pairs = dict(_attributes(value))
             names, values = tuple(pairs), pairs.values()
-        elif kind is dict:
+        elif isinstance(value, dict):
             values = (each for pair in value.items() for each in pair)
         return _Held(kind, names, tuple(map(self.encode, values)))
 
@@ -128,6 +138,8 @@ class _Decoder:
             return self._made[value.number]
         if isinstance(value, _Pair):
             return tuple(map(self.decode, value))
+        if isinstance(value, _Named):
+            return value.kind(*map(self.decode, value.values))
         if isinstance(value, _Numbers):
             return value.decoded()
         if not isinstance(value, _Held):
@@ -136,8 +148,8 @@ class _Decoder:
         made = kind.__new__(kind)
         self._made.append(made)
         values = map(self.decode, value.values)
-        if kind is dict:
-            made.update(zip(values, values, strict=True))
+        if isinstance(made, dict):
+            dict.update(made, zip(values, values, strict=True))
         elif isinstance(made, StatePart):
             for name, each in zip(value.names, values, strict=True):
                 setattr(made, name, each)
@@ -152,7 +164,7 @@ def _mapped(value: Any, change: Code) -> Any:
             return value
         case _Pair():
             return _Pair([_mapped(each, change) for each in value])
-        case _Held():
+        case _Held() | _Named():
             return replace(value, values=tuple([_mapped(each, change) for each in value.values]))
     return change(value)
 
@@ -166,6 +178,9 @@ def _key(value: Any, rank: Code) -> Any:
         case _Held():
             values = tuple(_key(each, rank) for each in value.values)
             return 2, value.kind.__qualname__, value.names, values
+        case _Named():
+            values = tuple(_key(each, rank) for each in value.values)
+            return 5, value.kind.__qualname__, values
         case _Numbers():
             return 3, value.kind, value.shape, value.contents
     return 4, rank(value)
