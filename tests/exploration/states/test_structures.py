@@ -1,6 +1,6 @@
 """Parts of a state: what is encoded comes back, and equal parts are equal states."""
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,13 @@ class Slots(StatePart):
         self.left = left
 
 
+class Pair(NamedTuple):
+    """A tuple with names."""
+
+    first: Any
+    second: Any
+
+
 TOKEN = Token("a token")
 VALUES = Values(())
 
@@ -46,6 +53,8 @@ held = st.recursive(
         st.lists(inner, max_size=3).map(tuple),
         st.lists(inner, max_size=3).map(deque),
         st.dictionaries(st.integers(0, 9), inner, max_size=3),
+        st.dictionaries(st.sampled_from("abc"), st.integers(), max_size=3).map(Counter),
+        st.builds(Pair, inner, st.integers()),
         st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(lambda each: Box(**each)),
         inner.map(Slots),
     ),
@@ -61,7 +70,7 @@ def contents(value: Any) -> Any:
         case Slots():
             return Slots, contents(value.left), hasattr(value, "right")
         case dict():
-            return dict, [(key, contents(each)) for key, each in value.items()]
+            return type(value), [(key, contents(each)) for key, each in value.items()]
         case list() | tuple() | deque():
             return type(value), [contents(each) for each in value]
     return type(value), value
@@ -105,11 +114,6 @@ def test_a_part_may_hold_itself() -> None:
     part.next = part
     again = VALUES.decode(VALUES.encode(part))
     assert again.next is again
-
-
-class Pair(NamedTuple):
-    level: Any
-    name: str
 
 
 def test_an_array_comes_back_and_can_be_changed_without_the_state() -> None:
