@@ -408,6 +408,10 @@ class NodeSize(Constant):
     cores: int
     rack: str = "default-rack"
     labels: tuple[NodeLabel, ...] = ()
+    total: Resources = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", Resources(self.memory, self.cores))
 
 
 class Reservation(StatePart):
@@ -426,7 +430,6 @@ class ClusterNode(StatePart):
     """What is known of a node: its resources, its containers, and when its heartbeats are.
 
     Attributes:
-        total: what it has.
         memory: MB that are free.
         cores: that are free.
         booked: containers that are allocated and not launched, in the order of allocation.
@@ -452,12 +455,10 @@ class ClusterNode(StatePart):
         "reservations",
         "running",
         "size",
-        "total",
     )
 
     def __init__(self, size: NodeSize) -> None:
         self.size = size
-        self.total = Resources(size.memory, size.cores)
         self.memory = size.memory
         self.cores = size.cores
         self.booked: dict[Container, None] = {}
@@ -469,6 +470,11 @@ class ClusterNode(StatePart):
         self.reservation: Reservation | None = None
         self.reservations: list[Reservation] = []
         self.rebec: NodeManager
+
+    @property
+    def total(self) -> Resources:
+        """What it has."""
+        return self.size.total
 
     @property
     def free(self) -> Resources:

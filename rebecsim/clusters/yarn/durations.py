@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rebecsim.actors import Constant
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     LEAST_MEMORY,
@@ -154,8 +154,11 @@ def master_size(job: ContainerJob, configuration: YarnConfiguration) -> tuple[in
     )
 
 
-DurationDraws = dict[bool, Random]
-"""Random numbers for the durations of an application: of elastic containers, and of others."""
+class DurationDraws(StatePart):
+    """Random numbers for the durations of an application: of elastic containers, and of others."""
+
+    def __init__(self) -> None:
+        self.of: dict[bool, Random] = {}
 
 
 class Errors(Constant):
@@ -212,9 +215,9 @@ class Errors(Constant):
         _, _, duration, lengthened, elastic = launch
         if not self._erring or (self._elasticity.only_elastic and not elastic):
             return max(duration + lengthened, 0)
-        known = draws.get(elastic)
+        known = draws.of.get(elastic)
         if known is None:
-            known = draws[elastic] = self._draws.durations(application, elastic)
+            known = draws.of[elastic] = self._draws.durations(application, elastic)
         error = self._whole(self._elasticity.duration_error, duration, known)
         return max(duration + error, 0)
 

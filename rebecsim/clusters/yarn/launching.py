@@ -58,7 +58,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
     def __init__(self, number: int, errors: Errors) -> None:
         self.number = number
         self.errors = errors
-        self.draws: DurationDraws = {}
+        self.draws = DurationDraws()
         self.node: NodeManager | None = None
         self.acquired: list[Launch] = []
         self.finished = 0
