@@ -58,7 +58,7 @@ def cluster_parts(
     yield from (f"- {each}" for each in first.cluster.promises)
     shown = next((name for name, each in found.items() if each.differing), None)
     if shown is not None:
-        policy = shown.partition(" (")[0]
+        policy = f"'{shown}'" if " " in shown else shown
         yield f"Both orders as diagrams: `rebecsim races` with `--policy {policy}`."
 
 

@@ -38,9 +38,9 @@ from rebecsim.workloads.container_jobs import ContainerJob
 
 PROMISES = (
     "no more runs on a node than it has, in memory or cores",
-    "a container goes to a job that runs and still asks for it",
+    "no job has more containers than it asks for, or any when it is over",
     "what is launched ends once, and when it should",
-    "a reservation is for one who waits, and on one node at most for each task",
+    "no node is reserved for a job that has ended",
     "every job ends",
 )
 
