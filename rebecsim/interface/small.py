@@ -71,7 +71,8 @@ def small_clusters(
         scenario: the name of a built-in scenario, or the path of a file.
         jobs: how many jobs are left, the first ones submitted.
         nodes: how many nodes are left, or processors where they are pooled.
-        policies: only these; all of the scenario unless given.
+        policies: only these, or a policy under one condition, as "FIFO (load factor 1.0)"; all of
+            the scenario unless given.
 
     Raises UserError for a kind of cluster that cannot be cut, an unknown policy, or jobs that do
     not fit; ScenarioError for what is wrong with the file.
@@ -91,9 +92,13 @@ def small_clusters(
     plan = plan_scenario(loaded.scenario, loaded.folder)
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
     for policy in policies:
-        if policy not in known:
+        if policy not in known and all(policy != str(each.cell) for each in plan.cells):
             raise UserError(f"{scenario}: no policy {policy}; it has {', '.join(known)}")
-    cells = [each for each in plan.cells if not policies or each.cell.policy in policies]
+    cells = [
+        each
+        for each in plan.cells
+        if not policies or each.cell.policy in policies or str(each.cell) in policies
+    ]
     are_policies = len({each.cell.condition for each in cells}) == 1
     found: dict[str, LoadedCluster] = {}
     for each in cells:

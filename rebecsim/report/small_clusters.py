@@ -59,12 +59,13 @@ def cluster_parts(
     yield from (f"- {each}" for each in promises)
     shown = next((name for name, each in found.items() if each.differing), None)
     if shown is not None:
-        policy = shown.partition(" (")[0]
+        policy = f"'{shown}'" if " " in shown else shown
         yield f"Both orders as diagrams: `rebecsim races` with `--policy {policy}`."
 
 
 def _answer(found: Mapping[str, ExploredCluster]) -> str:
     broken = [name for name, each in found.items() if each.result.is_violation]
+    (event, *_) = [each.cluster.event for each in found.values()]
     if broken:
         return f"{' and '.join(broken)} {'breaks' if len(broken) == 1 else 'break'} a promise"
     if any(each.starts is None for each in found.values()):
@@ -72,8 +73,8 @@ def _answer(found: Mapping[str, ExploredCluster]) -> str:
     differing = [name for name, each in found.items() if each.differing]
     text = "no promise is broken in any order of messages"
     if not differing:
-        return f"{text}, and none changes when a job starts"
-    return f"{text}; when jobs start depends on it under {', '.join(differing)}"
+        return f"{text}, and none changes when a job {event}s"
+    return f"{text}; when jobs {event} depends on it under {', '.join(differing)}"
 
 
 def _table(cluster: SmallCluster, found: Mapping[str, ExploredCluster]) -> Table:
@@ -81,7 +82,7 @@ def _table(cluster: SmallCluster, found: Mapping[str, ExploredCluster]) -> Table
     from rich.table import Table
     from rich.text import Text
 
-    title = f"When jobs start ({cluster.unit}), over all orders"
+    title = f"When jobs {cluster.event} ({cluster.unit}), over all orders"
     table = Table(title=Text(title, style="table.title"), title_justify="left", min_width=40)
     table.add_column("Job")
     for name in found:

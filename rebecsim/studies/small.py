@@ -38,13 +38,14 @@ class SmallCluster:
 
     Attributes:
         model: its rebecs; messages of one time come in any order.
-        starts: the variable that holds when each job started, as in `manager.starts`; -1: it has
-            not.
-        done: a condition that holds where every job has started.
+        starts: the variable that holds when each job started, or has ended, as in
+            `manager.starts`; -1: it has not.
+        done: a condition that holds where every job has.
         jobs: what the jobs are called, in the order of `starts`.
         unit: of its time.
         promises: what a message server asserts, a sentence each.
         what: what was cut, as in "3 jobs on 2 processors".
+        event: what happens to jobs at those times: they "start", or "end".
     """
 
     model: Model
@@ -54,6 +55,7 @@ class SmallCluster:
     unit: str
     promises: tuple[str, ...]
     what: str
+    event: str = "start"
 
 
 class Cutter(Protocol):

@@ -4,6 +4,7 @@ from .cluster import (
     cluster_model as cluster_model,
     run_cluster as run_cluster,
 )
+from .cluster_state import StuckError as StuckError
 from .configuration import (
     QUIRKS_OF_DSS as QUIRKS_OF_DSS,
     Elasticity as Elasticity,
@@ -21,13 +22,9 @@ from .containers import (
     NodeSize as NodeSize,
     Reservation as Reservation,
 )
+from .launching import AppMaster as AppMaster, NodeManager as NodeManager
 from .penalties import PENALTIES as PENALTIES, Penalty as Penalty, penalty_named as penalty_named
-from .rebecs import (
-    AppMaster as AppMaster,
-    NodeManager as NodeManager,
-    ResourceManager as ResourceManager,
-    StuckError as StuckError,
-)
+from .rebecs import ResourceManager as ResourceManager
 from .schedulers.elastic import (
     Greedy as Greedy,
     Peek as Peek,

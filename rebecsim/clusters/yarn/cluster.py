@@ -9,9 +9,11 @@ from typing import NamedTuple
 from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Killed, NodeSize
-from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.durations import Errors, applications_of
+from rebecsim.clusters.yarn.launching import instances_of
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, Racer
 from rebecsim.clusters.yarn.queues.choice import (
     counted_sizes,
@@ -20,13 +22,7 @@ from rebecsim.clusters.yarn.queues.choice import (
     scheduler_of,
 )
 from rebecsim.clusters.yarn.queues.requirements import require_queues
-from rebecsim.clusters.yarn.rebecs import (
-    SECOND,
-    AppMaster,
-    NodeManager,
-    ResourceManager,
-    StuckError,
-)
+from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
 from rebecsim.clusters.yarn.records import Accounts, WaitLog
 from rebecsim.clusters.yarn.requirements import require_allowed, require_placeable, require_sense
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
@@ -241,19 +237,16 @@ def cluster_model(
     scheduler = scheduler_of(configuration)
     looks = issubclass(scheduler, Peek | RaceInLockstep)
     seer = RebecNamed("seer") if looks else None
-    arguments = (configuration, nodes, scheduler, accounts, applications, seer)
-    instances = [Instance("manager", ResourceManager, (), arguments)]
+    largest = max(node.size.memory for node in nodes)
+    errors = Errors(configuration, scheduler.elastic, largest)
+    arguments = (configuration, nodes, scheduler, accounts, errors, applications, True, seer)
     spread = SECOND if configuration.quirks.one_second else configuration.node_heartbeat
     gap, beat = spread / len(nodes), 0.0
-    for node in nodes:
-        first = int(beat + 0.5)
-        name = f"node_{node.size.number}"
-        instances.append(Instance(name, NodeManager, ("manager",), (node, first)))
+    beats: list[int | None] = []
+    for _ in nodes:
+        beats.append(int(beat + 0.5))
         beat += gap
-    period = configuration.master_heartbeat
-    for application in applications:
-        name = f"master_{application.number}"
-        instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
+    instances = instances_of(ResourceManager, arguments, nodes, beats, applications, errors)
     if (interval := configuration.occupancy_interval) is not None:
         instances.append(Instance("sampler", Sampler, ("manager",), (interval, samples)))
     if period := killing_period(configuration):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.studies.scenario import Table
@@ -160,8 +161,8 @@ class PlacementRules:
     most_per_node: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class YarnConfiguration:
+@dataclass(frozen=True, slots=True, eq=False)
+class YarnConfiguration(Constant):
     """How a cluster works. Times are milliseconds, memories MB.
 
     Other fields are keys of `[cluster]`.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 from rebecsim.workloads.topology import NodeLabel
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager
+    from rebecsim.clusters.yarn.launching import AppMaster, NodeManager
 
 Kind = Literal["master"] | TaskKind
 
@@ -27,7 +27,7 @@ def hundreds(memory: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class Task(Constant):
     """What all tasks of a class of a job have in common. Memories are MB, durations milliseconds.
 
     Attributes:
@@ -61,7 +61,7 @@ class Task:
         return hundreds(self.memory * 10 // 100)
 
 
-class Decisions:
+class Decisions(StatePart):
     """How often a scheduler looked at the tasks of an application, and what came of it."""
 
     __slots__ = ("accepted", "elastic", "rejected", "reserved", "total")
@@ -75,7 +75,7 @@ class Decisions:
         self.rejected += times
 
 
-class Application:
+class Application(StatePart):
     """A job at work.
 
     Attributes:
@@ -85,11 +85,9 @@ class Application:
         consumption: MB of the containers that the resource manager knows it to have.
         consumed_cores: cores of these containers.
         containers: all that were allocated, the AppMaster's first.
-        alive: how many of them the AppMaster does not know to be finished.
         allocated: containers that the AppMaster has not heard of.
-        acquired: those that it will launch at its next heartbeat.
-        released: finished ones, of which it will hear at its next heartbeat.
-        finished: those that it will count at its next heartbeat.
+        acquired: those that it launches at its next heartbeat.
+        released: finished ones, of which it hears at its next heartbeat.
         launched: whether its AppMaster is.
         leaving: whether its AppMaster is done at its next heartbeat.
         awake: whether a heartbeat of its AppMaster is under way.
@@ -100,6 +98,7 @@ class Application:
         before: how many of the containers are those of AppMasters that were killed.
         losses: containers that were killed, whose tasks are not asked for again yet.
         requests: how often what it asks for has changed.
+        rebec: its AppMaster.
         refused: why it was not let in when it was submitted, or never ends; empty: it ends.
     """
 
@@ -109,7 +108,6 @@ class Application:
         "_left",
         "_served",
         "acquired",
-        "alive",
         "allocated",
         "awake",
         "beat",
@@ -119,21 +117,18 @@ class Application:
         "consumption",
         "containers",
         "decisions",
-        "elastic_draws",
         "end",
-        "finished",
         "head",
         "job",
         "launched",
         "leaving",
         "losses",
-        "master",
         "memory_error",
         "missed",
         "missed_at",
         "rank",
+        "rebec",
         "refused",
-        "regular_draws",
         "released",
         "requests",
         "start",
@@ -155,17 +150,13 @@ class Application:
         self.end: int | None = None
         self.consumption = self.consumed_cores = 0
         self.containers: list[Container] = []
-        self.alive = 0
         self.allocated: list[Container] = []
         self.acquired: list[Container] = []
         self.released: list[Container] = []
-        self.finished: list[Container] = []
         self.launched = self.leaving = self.awake = False
         self.beat = 0
         self.memory_error = 0
         self.bump_error = 0.0
-        self.regular_draws: Random | None = None
-        self.elastic_draws: Random | None = None
         self.rank: tuple[Any, int, int, Application] | None = None
         self.missed = 0
         self.missed_at: tuple[int, int] | None = None
@@ -174,7 +165,7 @@ class Application:
         self.requests = 0
         self.refused = ""
         self.decisions = Decisions()
-        self.master: AppMaster
+        self.rebec: AppMaster
         self._begin()
 
     @property
@@ -212,7 +203,6 @@ class Application:
         """Take note of a container that a task of the first class gets."""
         self.containers.append(container)
         self.allocated.append(container)
-        self.alive += 1
         self.consumption += container.memory
         self.consumed_cores += container.task.cores
         self._served += 1
@@ -251,9 +241,8 @@ class Application:
         mine = [each for each in self.containers[self.before :] if each.finished is None]
         self.before = len(self.containers)
         self._begin()
-        for each in (self.allocated, self.acquired, self.released, self.finished, self.losses):
+        for each in (self.allocated, self.acquired, self.released, self.losses):
             each.clear()
-        self.alive = 0
         self.launched = False
         return mine
 
@@ -279,13 +268,28 @@ class Application:
         copy.start = self.start
         copy.consumption = self.consumption
         copy.consumed_cores = self.consumed_cores
-        copy.alive = self.alive
         copy.launched = self.launched
         copy.leaving = self.leaving
         copy.awake = self.awake
         copy.beat = self.beat
         copy.missed = self.missed
         return copy
+
+
+Launch = tuple[int, "NodeManager", int, int, bool]
+"""What an AppMaster knows of a container: its number, its node, how long its task should take
+(ms), how much of that is `lengthened`, and whether it is elastic."""
+
+
+def launch_of(container: Container) -> Launch:
+    """Give what an AppMaster hears of a container that it is given."""
+    return (
+        container.number,
+        container.node.rebec,
+        container.duration,
+        container.lengthened,
+        container.is_elastic,
+    )
 
 
 Locality = Literal["node", "rack", "any"]
@@ -307,7 +311,7 @@ class Killed(NamedTuple):
     reason: str
 
 
-class Container:
+class Container(StatePart):
     """Memory and cores of a node, for one task.
 
     Attributes:
@@ -395,7 +399,7 @@ ANY_CORES = 2**40
 
 
 @dataclass(frozen=True, slots=True)
-class NodeSize:
+class NodeSize(Constant):
     """A node: its name, its place among all from 1 on, MB and cores, its rack and labels."""
 
     name: str
@@ -404,9 +408,13 @@ class NodeSize:
     cores: int
     rack: str = "default-rack"
     labels: tuple[NodeLabel, ...] = ()
+    total: Resources = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", Resources(self.memory, self.cores))
 
 
-class Reservation:
+class Reservation(StatePart):
     """A node is kept for the next task of an application. Times are milliseconds."""
 
     __slots__ = ("application", "end", "start", "task")
@@ -418,11 +426,10 @@ class Reservation:
         self.end: int | None = None
 
 
-class ClusterNode:
+class ClusterNode(StatePart):
     """What is known of a node: its resources, its containers, and when its heartbeats are.
 
     Attributes:
-        total: what it has.
         memory: MB that are free.
         cores: that are free.
         booked: containers that are allocated and not launched, in the order of allocation.
@@ -432,6 +439,7 @@ class ClusterNode:
         beat: when the last one was, which fixes when others may be.
         last_head: the number of the job that was first in the queue at the last heartbeat that was
             only followed by another to look at the queue again.
+        rebec: its node manager.
     """
 
     __slots__ = (
@@ -441,18 +449,16 @@ class ClusterNode:
         "cores",
         "done",
         "last_head",
-        "manager",
         "memory",
+        "rebec",
         "reservation",
         "reservations",
         "running",
         "size",
-        "total",
     )
 
     def __init__(self, size: NodeSize) -> None:
         self.size = size
-        self.total = Resources(size.memory, size.cores)
         self.memory = size.memory
         self.cores = size.cores
         self.booked: dict[Container, None] = {}
@@ -463,7 +469,12 @@ class ClusterNode:
         self.last_head: int | None = None
         self.reservation: Reservation | None = None
         self.reservations: list[Reservation] = []
-        self.manager: NodeManager
+        self.rebec: NodeManager
+
+    @property
+    def total(self) -> Resources:
+        """What it has."""
+        return self.size.total
 
     @property
     def free(self) -> Resources:

@@ -12,8 +12,16 @@ from typing import Protocol
 
 import numpy as np
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
-from rebecsim.clusters.yarn.containers import LEAST_MEMORY, Application, Container, Task, hundreds
+from rebecsim.clusters.yarn.containers import (
+    LEAST_MEMORY,
+    Application,
+    Container,
+    Launch,
+    Task,
+    hundreds,
+)
 from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
@@ -146,7 +154,14 @@ def master_size(job: ContainerJob, configuration: YarnConfiguration) -> tuple[in
     )
 
 
-class Errors:
+class DurationDraws(StatePart):
+    """Random numbers for the durations of an application: of elastic containers, and of others."""
+
+    def __init__(self) -> None:
+        self.of: dict[bool, Random] = {}
+
+
+class Errors(Constant):
     """Draws the errors of applications and of containers.
 
     `elastic` says whether the scheduler may give less memory, `largest` is the memory of a node.
@@ -192,32 +207,25 @@ class Errors:
             believed = task.penalty.duration(task.ideal, given, task.duration)
             container.lengthened = container.duration - believed
 
-    def launched(self, container: Container) -> int:
-        """Give how much longer the task takes than its duration says (ms)."""
-        if not self._erring:
-            return container.lengthened
-        elastic = container.is_elastic
-        if self._elasticity.only_elastic and not elastic:
-            return container.lengthened
-        draws = self._durations_of(container.application, elastic)
-        return self._whole(self._elasticity.duration_error, container.duration, draws)
+    def time(self, application: int, launch: Launch, draws: DurationDraws) -> int:
+        """Give how long a task takes in the end, which is not what anyone else knows (ms).
+
+        `draws` are those of the application, which go on.
+        """
+        _, _, duration, lengthened, elastic = launch
+        if not self._erring or (self._elasticity.only_elastic and not elastic):
+            return max(duration + lengthened, 0)
+        known = draws.of.get(elastic)
+        if known is None:
+            known = draws.of[elastic] = self._draws.durations(application, elastic)
+        error = self._whole(self._elasticity.duration_error, duration, known)
+        return max(duration + error, 0)
 
     def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
         most = value * (error.percent or 0) // 100
         if error.mode == "CONSTANT":
             return most if error.sign == "POSITIVE" else -most
         return whole_between(draws, error.lowest * most, error.highest * most)
-
-    def _durations_of(self, application: Application, elastic: bool) -> Random:
-        """Give the random numbers of an application's elastic, or its other containers."""
-        known = application.elastic_draws if elastic else application.regular_draws
-        if known is None:
-            known = self._draws.durations(application.number, elastic)
-            if elastic:
-                application.elastic_draws = known
-            else:
-                application.regular_draws = known
-        return known
 
     def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
         if penalty is None or not penalty.has_bump:

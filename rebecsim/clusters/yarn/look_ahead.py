@@ -6,15 +6,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rebecsim.actors import Instance, Model
-from rebecsim.actors.rebec import LOWEST_PRIORITY, Rebec
+from rebecsim.actors import Model
+from rebecsim.actors.rebec import LOWEST_PRIORITY
 from rebecsim.clusters.kit.queued import QueuedSystem, Waiting, serve
 from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Reservation,
+    launch_of,
+)
+from rebecsim.clusters.yarn.durations import Errors
 from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
-from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager
+from rebecsim.clusters.yarn.launching import instances_of
+from rebecsim.clusters.yarn.rebecs import ResourceManager
 from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.clusters.yarn.schedulers.regular import Regular
+
+_FINISHED = ResourceManager.finished.__name__
+"""The message server that hears of the end of a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,8 @@ class ApplicationThen:
         copy: without containers.
         containers: how many it had been given.
         master_runs: whether its AppMaster did.
+        counts: of containers that its AppMaster counts, and is about to count as finished, and
+            whether it holds tasks back.
     """
 
     copy: Application
@@ -50,7 +63,7 @@ class ApplicationThen:
     allocated: Sequence[Container]
     acquired: Sequence[Container]
     released: Sequence[Container]
-    finished: Sequence[Container]
+    counts: tuple[int, int, bool]
 
 
 class Snapshot:
@@ -66,7 +79,7 @@ class Snapshot:
 
 
 def _application_then(application: Application) -> ApplicationThen:
-    containers = application.containers
+    containers, master = application.containers, application.rebec
     return ApplicationThen(
         application.copied(),
         len(containers),
@@ -74,7 +87,7 @@ def _application_then(application: Application) -> ApplicationThen:
         tuple(application.allocated),
         tuple(application.acquired),
         tuple(application.released),
-        tuple(application.finished),
+        (master.alive, master.finished, master.holds_back),
     )
 
 
@@ -104,6 +117,7 @@ class CopiedCluster:
         self._now = now
         self._applications = {each: then.copy for each, then in original.applications.items()}
         self.applications = {copy.number: copy for copy in self._applications.values()}
+        self._running = {each.number: each for each in self._applications}
         self._nodes = {node: then.copy for node, then in original.nodes.items()}
         booked: dict[Container, Container] = {}
         for node in original.nodes.values():
@@ -117,6 +131,8 @@ class CopiedCluster:
         queue = [self._applications[each] for each in original.queue]
         running = self._applications.values()
         self.manager.resume(running, queue, original.tasks, closes=closes)
+        for application, then in original.applications.items():
+            _resume_master(self._applications[application], then)
         self._to_come = self._messages()
         self._taken = 0
         self.system.sequence = len(self._to_come)
@@ -146,7 +162,6 @@ class CopiedCluster:
         copy.allocated = [booked[each] for each in then.allocated]
         copy.acquired = [booked[each] for each in then.acquired]
         copy.released = list(then.released)
-        copy.finished = list(then.finished)
         for own in (*copy.allocated, *copy.acquired):
             copy.containers[own.number - 1] = own
 
@@ -163,15 +178,12 @@ class CopiedCluster:
 
     def _model(self, scheduler: type[Regular], gaps: bool) -> Model:
         configuration = _known_of(self._original.configuration, gaps)
-        arguments = (configuration, tuple(self._nodes.values()), scheduler, Accounts())
-        instances = [Instance("manager", ResourceManager, (), arguments)]
-        for node in self._nodes.values():
-            name = f"node_{node.size.number}"
-            instances.append(Instance(name, NodeManager, ("manager",), (node,)))
-        for application in self._applications.values():
-            name = f"master_{application.number}"
-            period = configuration.master_heartbeat
-            instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
+        nodes, applications = tuple(self._nodes.values()), tuple(self._applications.values())
+        largest = max(node.size.memory for node in nodes)
+        errors = Errors(configuration, scheduler.elastic, largest)
+        arguments = (configuration, nodes, scheduler, Accounts(), errors, applications, False, None)
+        beats = [None] * len(nodes)
+        instances = instances_of(ResourceManager, arguments, nodes, beats, applications, errors)
         return Model("foreseen", tuple(instances))
 
     def _messages(self) -> list[Waiting]:
@@ -180,12 +192,22 @@ class CopiedCluster:
         messages = self._original.messages
         if elasticity.memory_error or elasticity.bump_error or elasticity.duration_error:
             messages = [
-                (_believed_end(message), *message[1:])
-                if isinstance(message[3], NodeManager)
+                (self._believed_end(message[5]), *message[1:])
+                if message[4].name == _FINISHED
                 else message
                 for message in messages
             ]
         return sorted(messages, reverse=True)
+
+    def _believed_end(self, about: tuple[int, int]) -> int:
+        container = self._found(about)
+        assert container.launched is not None
+        return container.launched + container.duration
+
+    def _found(self, about: tuple[int, int]) -> Container:
+        """Find a container of the original by its application and its place in that."""
+        number, place = about
+        return self._running[number].containers[place - 1]
 
     def take_messages(self, before: float) -> None:
         """Take along the messages that arrive before a time, in their order."""
@@ -193,30 +215,21 @@ class CopiedCluster:
         while to_come and to_come[-1][0] < before:
             message = to_come.pop()
             self._taken += 1
-            received = self._received(message)
-            if received is not None:
-                receiver, arguments = received
-                arrival, priority, _, _, server, _ = message
+            if self._concerns(message):
+                arrival, priority, _, _, server, arguments = message
                 arrival = max(self._now, arrival)
-                taken = arrival, priority, self._taken, receiver, server, arguments
+                taken = arrival, priority, self._taken, self.manager, server, arguments
                 self.system.take_over(taken)
 
-    def _received(self, message: Waiting) -> tuple[Rebec, tuple[object, ...]] | None:
-        """Give who gets a message here, and what about; None: it is not taken along."""
-        _, _, _, receiver, server, arguments = message
-        if isinstance(receiver, NodeManager):
-            (container,) = arguments
-            copy = self._run(container)
-            return copy.node.manager, (copy,)
-        if isinstance(receiver, AppMaster):
-            application = self._applications.get(receiver.application)
-            return None if application is None else (application.master, ())
-        if isinstance(receiver, ResourceManager) and server.name != "submit":
-            (about,) = arguments
-            if isinstance(about, ClusterNode):
-                return self.manager, (self._nodes[about],)
-            return self.manager, (self._applications[about],)
-        return None
+    def _concerns(self, message: Waiting) -> bool:
+        """Whether a message is taken along; a task that it ends runs here, too, then."""
+        _, _, _, receiver, server, about = message
+        if not isinstance(receiver, ResourceManager) or server.name == "submit":
+            return False
+        if server.name == _FINISHED:
+            self._run(self._found(about))
+            return True
+        return server.name == "node_heartbeat" or about[0] in self._running
 
     def place(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give an application of the original a container of a memory (MB) on a node."""
@@ -227,6 +240,14 @@ class CopiedCluster:
         assert isinstance(scheduler, Regular)
         scheduler.give(own, self._nodes[node], memory)
         self.manager.wake_node(self._nodes[node], self._now)
+
+
+def _resume_master(copy: Application, then: ApplicationThen) -> None:
+    """Let an AppMaster be as far as it was."""
+    master, own = copy.rebec, copy.own
+    master.alive, master.finished, master.holds_back = then.counts
+    master.acquired = list(map(launch_of, copy.acquired))
+    master.node = None if own is None else own.node.rebec
 
 
 def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:
@@ -244,12 +265,6 @@ def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:
             duration_error=drawn.duration_error if as_dss else InjectedError(),
         ),
     )
-
-
-def _believed_end(message: Waiting) -> int:
-    (container,) = message[5]
-    end: int = container.launched + container.duration
-    return end
 
 
 Placement = tuple[Application, ClusterNode, int]

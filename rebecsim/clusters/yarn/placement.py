@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple, Protocol
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.configuration import PlacementRules
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -29,7 +30,7 @@ class Preference(NamedTuple):
     rack: str
 
 
-class Hosts:
+class Hosts(Constant):
     """The nodes of a cluster by name, and their racks."""
 
     def __init__(self, sizes: Iterable[NodeSize]) -> None:
@@ -89,7 +90,7 @@ class Sharing(Protocol):
         """Whether the application's next task could be given a container on a node."""
 
 
-class Placement:
+class Placement(StatePart):
     """Says where tasks may run.
 
     An opportunity is missed when a node with room is let pass at a heartbeat. Such a node sends its

@@ -1,33 +1,46 @@
 """The cluster as rebecs: a resource manager, node managers, and an AppMaster for each application.
 
-    Client --submit--> ResourceManager
-    NodeManager --node_heartbeat--> ResourceManager    what has finished; what is free is given
-    AppMaster: heartbeat                               what was given to it is taken and launched
-    AppMaster --launch--> NodeManager                  a task begins in a container
-    NodeManager: finished                              it ends
-    AppMaster --stop--> NodeManager                    there is nothing left to do
-    AppMaster --left--> ResourceManager
+The last two are in `launching`.
 
-Nodes and AppMasters send heartbeats with a period, each at its own phase. Here only those are sent
-that can matter: who has nothing to say and nothing to hear is asleep, and woken for the next
-heartbeat that it would have sent: the first time after now that is a number of periods from its
-last one.
+    ResourceManager: submit               a job's time has come
+    ResourceManager: node_heartbeat       it hears what has ended on a node, and gives what is free
+    ResourceManager: master_heartbeat     it hears of an AppMaster, and answers
+        --answer--> AppMaster             that takes what was given, and launches what it had taken
+        --launch--> NodeManager           a task begins in a container
+        --finished--> ResourceManager     it ends
+    AppMaster --leave--> ResourceManager  there is nothing left to do
+              --stop--> NodeManager --stopped--> ResourceManager
 
-Messages of one time are served in the order of sending; a launch and a stop before all others.
+Each rebec changes its own state only. What the resource manager knows of nodes, applications and
+containers is one value, `ClusterState`; messages name these by their numbers.
+
+Nodes and AppMasters have heartbeats with a period, each at its own phase. The resource manager
+waits for those only that can matter. One that has nothing to say and nothing to hear sleeps; the
+first heartbeat after something has happened comes a number of periods after the last one. Nodes
+tell of ends at once, and what they tell counts from their next heartbeat on.
+
+Messages of one time are served in the order of sending; what follows at once from a heartbeat goes
+before all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.actors import Rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
+from rebecsim.clusters.yarn.cluster_state import ClusterState, StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Reservation,
+    launch_of,
+)
 from rebecsim.clusters.yarn.durations import Errors
 from rebecsim.clusters.yarn.records import Accounts
-from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
@@ -49,160 +62,11 @@ class Seer(Protocol):
         """Look ahead when all jobs of time 0 have been submitted."""
 
 
-class StuckError(UserError):
-    """Jobs wait for containers that nobody will ever give up.
-
-    Attributes:
-        applications: those of the jobs.
-    """
-
-    def __init__(
-        self, applications: Sequence[Application], why: str = "no task runs that could end"
-    ) -> None:
-        self.applications = applications
-        others = len(applications) - 1
-        who = f"{applications[0].job.name} "
-        who += f"and {others} others wait" if others else "waits"
-        given = (container for each in applications for container in each.containers)
-        holding = sum(container.finished is None for container in given)
-        held = "1 container is" if holding == 1 else f"{holding} containers are"
-        super().__init__(
-            f"{who} for containers, and never {'get' if others else 'gets'} them: "
-            f"{held} held, and {why}; "
-            "smaller AppMasters, larger nodes or queues help, or assigning without reservations"
-        )
-
-
-class NodeManager(Rebec, queue_size=_UNBOUNDED):
-    """Runs containers on its node."""
-
-    manager: ResourceManager = known_rebec()
-
-    def __init__(self, node: ClusterNode, first_beat: int | None = None) -> None:
-        self.node = node
-        node.manager = self
-        if first_beat is not None:
-            node.awake = True
-            self.manager.node_heartbeat(node, after=first_beat)
-
-    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
-    def launch(self, container: Container) -> None:
-        """Begin the task of a container."""
-        node, now = self.node, self._now
-        container.launched = now
-        del node.booked[container]
-        node.running[container] = None
-        self.manager.changed = True
-        if not container.task.is_master:
-            error = self.manager.errors.launched(container)
-            self.finished(container, after=max(container.duration + error, 0))
-
-    @message_server
-    def finished(self, container: Container) -> None:
-        """End the task of a container, unless it was killed."""
-        if container.killed:
-            return
-        self.manager.tasks -= 1
-        self.manager.ended += 1
-        self._end(container)
-
-    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
-    def kill(self, container: Container) -> None:
-        """End a container before its task does, or before that begins."""
-        if container in self.node.booked:
-            del self.node.booked[container]
-            self.node.running[container] = None
-            container.launched = self._now
-        if not container.task.is_master:
-            self.manager.tasks -= 1
-        self._end(container)
-
-    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
-    def stop(self, container: Container) -> None:
-        """End the container of an AppMaster that has nothing left to do."""
-        self._end(container)
-
-    def _end(self, container: Container) -> None:
-        node = self.node
-        container.finished = self._now
-        node.memory += container.memory
-        node.cores += container.task.cores
-        del node.running[container]
-        node.done.append(container)
-        self.manager.wake_node(node, self._now)
-        self.manager.changed = True
-
-
-class AppMaster(Rebec, queue_size=_UNBOUNDED):
-    """Launches the containers that its application is given, and leaves when all have finished."""
-
-    manager: ResourceManager = known_rebec()
-
-    def __init__(self, application: Application, period: int) -> None:
-        self.application = application
-        self.period = period
-        application.master = self
-
-    @message_server
-    def heartbeat(self) -> None:
-        """Launch what was taken at the last heartbeat, and take what was given since."""
-        application, now = self.application, self._now
-        application.awake = False
-        application.beat = now
-        if not application.launched:
-            if application.own is None:
-                self.manager.require_progress()
-                self.sleep(self.manager.launching)
-                return
-            self._begin()
-        if application.leaving:
-            self.manager.left(application)
-            return
-        for container in application.acquired:
-            self.manager.wake_node(container.node, now)
-            container.node.manager.launch(container)
-        application.alive -= len(application.finished)
-        taken, ended = application.allocated, application.released
-        application.acquired, application.finished = taken, ended
-        application.allocated, application.released = [], []
-        if application.losses:
-            application.ask_again()
-            self.manager.asks_anew(application, now)
-        if application.alive > 1 or application.head is not None or taken:
-            if taken or ended:
-                self.sleep(self.period)
-        elif application.holds_back:
-            application.ask_for_late()
-            self.manager.asks_anew(application, now)
-        else:
-            own = application.own
-            assert own is not None
-            own.node.manager.stop(own)
-            application.leaving = True
-            self.sleep(self.period)
-
-    def _begin(self) -> None:
-        """Launch the AppMaster itself, in the first container; now it may be given others."""
-        application = self.application
-        application.allocated = []
-        own = application.own
-        assert own is not None
-        self.manager.wake_node(own.node, self._now)
-        own.node.manager.launch(own)
-        application.launched = True
-        self.manager.began(application, self._now)
-
-    def sleep(self, period: int) -> None:
-        """Send the next heartbeat."""
-        application, now = self.application, self._now
-        application.awake = True
-        self.heartbeat(after=(application.beat - now) % period or period)
-
-
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     """Hears the heartbeats of nodes, and gives what they have free as its scheduler says.
 
     Attributes:
+        state: what it knows.
         changed: whether a container has been launched or has ended since this was last asked.
         launching: how often it is looked whether an AppMaster has a container (ms).
         unfinished: applications that have not left; the cluster closes when there are none.
@@ -217,25 +81,32 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         nodes: Sequence[ClusterNode],
         scheduler_class: type[ContainerScheduler],
         accounts: Accounts,
-        applications: Iterable[Application] = (),
-        seer: Seer | None = None,
+        errors: Errors,
+        applications: Sequence[Application],
+        submits: bool,
+        seer: Seer | None,
+        *rebecs: Any,
     ) -> None:
+        """Make one for nodes and applications; `rebecs` are their managers and AppMasters.
+
+        `submits` says that applications are submitted, each in its time; see `resume`.
+        """
+        for node, rebec in zip(nodes, rebecs, strict=False):
+            node.rebec = rebec
+        for application, rebec in zip(applications, rebecs[len(nodes) :], strict=True):
+            application.rebec = rebec
         self.configuration = configuration
         self._node_period = configuration.node_heartbeat
         self._master_period = configuration.master_heartbeat
         self.launching = SECOND if configuration.quirks.one_second else self._master_period
-        self.nodes = nodes
-        self.scheduler = scheduler_class(configuration, nodes, self)
-        self._placement = self.scheduler.placement
+        scheduler = scheduler_class(configuration, nodes, self)
+        self.state = ClusterState(nodes, applications, scheduler)
         self._reserves = configuration.reservations
-        self._rouses = not self.scheduler.rouses
+        self._rouses = not scheduler.rouses
         self._wakes = self._rouses and not configuration.quirks.asleep
         self._in_vain = 0
         self.accounts = accounts
-        largest = max(node.size.memory for node in nodes)
-        self.errors = Errors(configuration, scheduler_class.elastic, largest)
-        self.running: dict[int, Application] = {}
-        self.dependents: dict[int, list[Application]] = {}
+        self.errors = errors
         self.unfinished = 0
         self.changed = False
         self.closed = False
@@ -245,14 +116,33 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = self.ended = 0
         self._to_come = 0  # jobs whose time has not come
+        if not submits:
+            return
+        for node in nodes:
+            node.awake = True
         for application in applications:
             self.unfinished += 1
             job = application.job
             if job.start is None:
-                self.dependents.setdefault(job.after or 0, []).append(application)
+                self.state.dependents.setdefault(job.after or 0, []).append(application)
             else:
                 self._to_come += 1
-                self.submit(application, after=job.start)
+                self.submit(application.number, after=job.start)
+
+    @property
+    def scheduler(self) -> ContainerScheduler:
+        """What shares the cluster."""
+        return self.state.scheduler
+
+    @property
+    def nodes(self) -> Collection[ClusterNode]:
+        """What it knows of nodes."""
+        return self.state.nodes.values()
+
+    @property
+    def running(self) -> dict[int, Application]:
+        """The applications that have been submitted and have not left, by number."""
+        return self.state.running
 
     def resume(
         self,
@@ -269,32 +159,35 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """
         self._to_come = int(closes)
         self.tasks = tasks
+        state = self.state
         for application in running:
-            self.running[application.number] = application
-        self.unfinished = len(self.running)
+            state.running[application.number] = application
+        self.unfinished = len(state.running)
         for application in queue:
-            self.scheduler.submitted(application)
+            state.scheduler.submitted(application)
 
     def messages(self) -> list[Waiting]:
         """Give the messages that are under way."""
         return under_way(self._system)
 
     @message_server
-    def submit(self, application: Application) -> None:
+    def submit(self, number: int) -> None:
         """Take an application into the queue; its AppMaster is launched in time."""
+        state = self.state
+        application, scheduler = state.applications[number], state.scheduler
         self.clock = now = self._now
         self._to_come -= 1
         application.start = now
         application.beat = now
-        application.refused = self.scheduler.refusal(application)
+        application.refused = scheduler.refusal(application)
         if application.refused:
             self._gone(application)
             return
-        self.running[application.number] = application
+        state.running[number] = application
         self.errors.submitted(application)
-        self.scheduler.submitted(application)
+        scheduler.submitted(application)
         application.awake = True
-        application.master.heartbeat(after=self.launching)
+        self.master_heartbeat(number, after=self.launching)
         self.wake_nodes(now)
         if self.seer is not None and (application.job.start is not None or self._looks_always):
             if now:
@@ -303,21 +196,22 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 self.seer.look_at_start()
 
     @message_server
-    def node_heartbeat(self, node: ClusterNode) -> None:
+    def node_heartbeat(self, number: int) -> None:
         """Hear what has finished on a node, and give what is free."""
         if self.closed:
             return
+        state = self.state
+        node, scheduler = state.nodes[number], state.scheduler
         self.clock = now = self._now
         node.awake = False
         node.beat = now
         if node.done:
             self._settle(node, now)
-        scheduler = self.scheduler
         useful = scheduler.schedule(node, now)
         if not self._rouses:
             if useful and not node.awake:
                 node.awake = True
-                self.node_heartbeat(node, after=self._node_period)
+                self.node_heartbeat(number, after=self._node_period)
             return
         first = scheduler.first
         last_head, node.last_head = node.last_head, None
@@ -331,24 +225,140 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 return
         if not node.awake:  # what was given may have woken all nodes, this one too
             node.awake = True
-            self.node_heartbeat(node, after=self._node_period)
+            self.node_heartbeat(number, after=self._node_period)
 
     @message_server
-    def left(self, application: Application) -> None:
+    def master_heartbeat(self, number: int) -> None:
+        """Hear of an AppMaster, and tell it what it has been given, and what has ended."""
+        application, now = self.state.applications[number], self._now
+        application.awake = False
+        application.beat = now
+        if not application.launched:
+            self._begin(application, now)
+            return
+        if application.leaving:
+            self.left(number)
+            return
+        for container in application.acquired:
+            self.wake_node(container.node, now)
+            self._launched(container)
+        taken, ended = application.allocated, application.released
+        application.acquired = taken
+        application.allocated, application.released = [], []
+        if application.losses:
+            application.ask_again()
+            self._asks_anew(application)
+        if taken or ended:
+            self._await(application, self._master_period)
+        given = [launch_of(each) for each in taken]
+        application.rebec.answer(given, len(ended), application.head is not None)
+
+    def _begin(self, application: Application, now: int) -> None:
+        """Launch an AppMaster in the first container; now its application may be given others."""
+        own = application.own
+        if own is None:
+            self.require_progress()
+            self._await(application, self.launching)
+            return
+        application.allocated = []
+        self.wake_node(own.node, now)
+        self._launched(own)
+        application.launched = True
+        self.clock = now
+        self.scheduler.began(application)
+        self.wake_nodes(now)
+        asks = application.head is not None
+        application.rebec.begin(own.node.rebec, asks, application.holds_back)
+
+    def _launched(self, container: Container) -> None:
+        node = container.node
+        container.launched = self._now
+        del node.booked[container]
+        node.running[container] = None
+        self.changed = True
+
+    def _await(self, application: Application, period: int) -> None:
+        """Wait for the next heartbeat of an AppMaster."""
+        application.awake = True
+        wait = (application.beat - self._now) % period or period
+        self.master_heartbeat(application.number, after=wait)
+
+    def _asks_anew(self, application: Application) -> None:
+        """Take note that an application asks for what it has lost, or what had to wait."""
+        self.clock = now = self._now
+        self.scheduler.asks_again(application)
+        self.wake_nodes(now)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def ask_for_late(self, number: int) -> None:
+        """Give an application also what its AppMaster has held back."""
+        application = self.state.applications[number]
+        application.ask_for_late()
+        self._asks_anew(application)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def leave(self, number: int) -> None:
+        """Expect an AppMaster, which is done, to leave at its next heartbeat."""
+        application = self.state.applications[number]
+        application.leaving = True
+        self._await(application, self._master_period)
+
+    @message_server
+    def left(self, number: int) -> None:
         """An AppMaster has left; who waits for its job is submitted."""
         self.clock = self._now
-        del self.running[application.number]
+        application = self.state.running.pop(number)
         self.scheduler.left(application)
         self._gone(application)
 
     def _gone(self, application: Application) -> None:
         application.end = self._now
         self.unfinished -= 1
-        for waiting in self.dependents.pop(application.number, ()):
+        for waiting in self.state.dependents.pop(application.number, ()):
             self._to_come += 1
-            self.submit(waiting)
+            self.submit(waiting.number)
         if not self.unfinished:
             self.closed = True
+
+    @message_server
+    def finished(self, number: int, place: int) -> None:
+        """The task of an application's container has ended, unless it was killed before."""
+        container = self.state.applications[number].containers[place - 1]
+        if container.killed:
+            return
+        self.tasks -= 1
+        self.ended += 1
+        self._end(container)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def was_killed(self, number: int, place: int) -> None:
+        """A container has ended before its task, or before that began."""
+        container = self.state.applications[number].containers[place - 1]
+        if container in container.node.booked:
+            self._launched(container)
+        if not container.task.is_master:
+            self.tasks -= 1
+        self._end(container)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def stopped(self, number: int) -> None:
+        """An AppMaster that had nothing left to do has ended."""
+        own = self.state.applications[number].own
+        assert own is not None
+        self._end(own)
+
+    def _end(self, container: Container) -> None:
+        """Take a container that has ended from its node, which tells of it at its heartbeat."""
+        node, now = container.node, self._now
+        container.finished = now
+        node.memory += container.memory
+        node.cores += container.task.cores
+        del node.running[container]
+        node.done.append(container)
+        self._in_vain = 0
+        self.changed = True
+        if not node.awake:
+            self._wake_node(node, now)
 
     @message_server
     def close(self) -> None:
@@ -364,22 +374,24 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if not node.awake:
             node.awake = True
             period = self._node_period
-            self.node_heartbeat(node, after=(node.beat - now) % period or period)
+            wait = (node.beat - now) % period or period
+            self.node_heartbeat(node.size.number, after=wait)
 
     def wake_nodes(self, now: int) -> None:
         """Let all nodes send their next heartbeats, unless the scheduler wakes those it needs."""
         self._in_vain = 0
         if self._rouses:
-            for node in self.nodes:
+            for node in self.state.nodes.values():
                 if not node.awake:
-                    self.wake_node(node, now)
+                    self._wake_node(node, now)
 
     def wake_master(self, application: Application, now: int) -> None:
         """Let an AppMaster send its next heartbeat."""
         if not application.awake:
             application.awake = True
             period = self._master_period
-            application.master.heartbeat(after=(application.beat - now) % period or period)
+            wait = (application.beat - now) % period or period
+            self.master_heartbeat(application.number, after=wait)
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give the application's next task a container of this memory (MB) on a node."""
@@ -395,8 +407,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         node.memory -= memory
         node.cores -= task.cores
         node.booked[container] = None
-        if self._placement is not None:
-            self._placement.placed(container)
+        if (placement := self.state.scheduler.placement) is not None:
+            placement.placed(container)
         if not task.is_master:
             self.tasks += 1
             if self._wakes and application.head is not task:
@@ -421,18 +433,6 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._in_vain += 1
         return self._in_vain < 10 * len(self.nodes) + 1000
 
-    def began(self, application: Application, now: int) -> None:
-        """Hear that an AppMaster is launched, and asks for containers of tasks."""
-        self.clock = now
-        self.scheduler.began(application)
-        self.wake_nodes(now)
-
-    def asks_anew(self, application: Application, now: int) -> None:
-        """Hear that an application asks for more: what it has lost, or what had to wait."""
-        self.clock = now
-        self.scheduler.asks_again(application)
-        self.wake_nodes(now)
-
     def kill(self, container: Container) -> None:
         """End a container before its task does; with an AppMaster, all that it has ends.
 
@@ -448,7 +448,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self.wake_master(application, self.clock)
         for each in lost:
             each.killed = True
-            each.node.manager.kill(each)
+            each.node.rebec.kill(each.application.number, each.number)
 
     def require_progress(self, quiet: int = 0) -> bool:
         """Raise StuckError if nothing can happen but that AppMasters wait for containers.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 
 TURN = "Waits for a node with room, and its turn"
@@ -98,7 +99,7 @@ class WaitLog:
             waited[TURN if reason == GIVEN else reason] += now - mine[-1].time
 
 
-class Accounts:
+class Accounts(StatePart):
     """Sums over a run, in MB * ms.
 
     Attributes:

@@ -12,6 +12,7 @@ from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup, run_size
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.scenario import YarnScenario
+from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared
@@ -20,11 +21,19 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
+from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import Axis, How, PlannedCell
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
+
+
+def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
+    """Cut the jobs and the nodes of a cell."""
+    setup: RunSetup = cell.setup
+    return small_cluster(setup.jobs(0), setup.nodes(), setup.configuration(0), cut)
+
 
 _MOST_EXPLAINED = 100_000
 """Tasks of a run of which it is noted why jobs wait: in larger ones that takes too long."""
@@ -39,6 +48,7 @@ class YarnStudy(RecordedStudy):
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
     apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
+    small = staticmethod(_small)
 
     def cells(self, scenario: YarnScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: scheduler x load factor x percent of errors."""

@@ -72,9 +72,7 @@ class Elastic(Regular):
 
     def duration(self, task: Task, memory: int) -> int:
         """Give how long a task should take in a memory (MB), for all that is known (ms)."""
-        if task.penalty is None or memory > task.memory / self._assumed:
-            return task.duration
-        return task.penalty.duration(task.memory, memory, task.duration)
+        return _duration(task, memory, self._assumed)
 
 
 class Greedy(Elastic):
@@ -88,21 +86,25 @@ class Greedy(Elastic):
 class SmartGreedy(Elastic):
     """A task is given the least memory in which it takes the shortest time."""
 
-    def __init__(
-        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
-    ) -> None:
-        super().__init__(configuration, nodes, grants)
-        self._remembered = lru_cache(2**16)(self._best)
-
     def shrunk(self, task: Task, free: int) -> Offer:
         """Offer the best of what is free, and of multiples of 100 MB below."""
-        return self._remembered(task, free)
+        return _best(task, free, self._assumed)
 
-    def _best(self, task: Task, free: int) -> Offer:
-        lowest = max(LEAST_MEMORY, task.least)
-        amounts = (*range(lowest, free, LEAST_MEMORY), free)
-        offers = [Offer(amount, self.duration(task, amount)) for amount in amounts]
-        return min(offers, key=lambda offer: (offer.duration, offer.memory))
+
+@lru_cache(2**16)
+def _best(task: Task, free: int, assumed: float) -> Offer:
+    """Find the offer of at most this memory (MB) that takes the shortest time."""
+    lowest = max(LEAST_MEMORY, task.least)
+    amounts = (*range(lowest, free, LEAST_MEMORY), free)
+    offers = [Offer(amount, _duration(task, amount, assumed)) for amount in amounts]
+    return min(offers, key=lambda offer: (offer.duration, offer.memory))
+
+
+def _duration(task: Task, memory: int, assumed: float) -> int:
+    """Give how long a task should take in a memory (MB) if it asks for this many times more."""
+    if task.penalty is None or memory > task.memory / assumed:
+        return task.duration
+    return task.penalty.duration(task.memory, memory, task.duration)
 
 
 LookAhead = Callable[[Application, ClusterNode, int], Foresight]

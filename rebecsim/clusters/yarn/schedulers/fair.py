@@ -16,6 +16,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import ClassVar, Protocol
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.yarn.configuration import PoolTable
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
@@ -29,7 +30,7 @@ _NEEDY, _SERVED = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Constant):
     """What a pool should have: keys of `cluster.pools`, which are read for each container."""
 
     weight: float = 1.0
@@ -47,7 +48,7 @@ class Shares(Protocol):
         """Give the share of who has this memory (MB) and these cores, by the rules of a pool."""
 
 
-class MemoryShares:
+class MemoryShares(StatePart):
     """Memory alone counts."""
 
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
@@ -60,7 +61,7 @@ class MemoryShares:
         return _SERVED, memory / pool.weight
 
 
-class DominantShares:
+class DominantShares(StatePart):
     """The dominant resource counts, and where that is the same for two, the other one."""
 
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
@@ -113,7 +114,7 @@ class _Members(FairQueue):
         insort(self.ranks, rank)
 
 
-class PoolQueue:
+class PoolQueue(StatePart):
     """Pools by their shares, then names; in a pool applications by theirs, start, then number."""
 
     def __init__(self, shares: Shares, pools: Iterable[PoolTable]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Protocol
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation, Task
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, Offer
@@ -33,7 +34,7 @@ class Queue(Protocol):
         """Move one that has more or less than before; take it out when it has all its tasks."""
 
 
-class FairQueue:
+class FairQueue(StatePart):
     """Applications that wait for containers, by memory consumed, then start, then number.
 
     Attributes:

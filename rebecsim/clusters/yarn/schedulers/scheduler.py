@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -66,7 +67,7 @@ class Grants(Protocol):
         """Whether a heartbeat in vain is worth another one, as it may count for something."""
 
 
-class ContainerScheduler(ABC):
+class ContainerScheduler(StatePart, ABC):
     """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
 
     Attributes:
@@ -122,13 +123,13 @@ class ContainerScheduler(ABC):
         """Take note of a container that has ended."""
         self.freed(container.application)
 
-    def began(self, application: Application) -> None:  # noqa: B027
+    def began(self, application: Application) -> None:
         """Take note that an AppMaster is launched, and asks for containers of tasks."""
 
-    def left(self, application: Application) -> None:  # noqa: B027
+    def left(self, application: Application) -> None:
         """Take note that an application has ended."""
 
-    def asks_again(self, application: Application) -> None:  # noqa: B027
+    def asks_again(self, application: Application) -> None:
         """Take note that an application asks for what was killed."""
 
     def queue_of(self, application: Application) -> str:
@@ -143,7 +144,7 @@ class ContainerScheduler(ABC):
         """Give the containers that are to be killed now; asked with a period, if at all."""
         return ()
 
-    def starts_over(self, application: Application) -> None:  # noqa: B027
+    def starts_over(self, application: Application) -> None:
         """Take note that an AppMaster is killed, and asks for a container of its own again."""
 
     @abstractmethod

@@ -7,6 +7,7 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished
+from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
@@ -14,7 +15,6 @@ from rebecsim.clusters.yarn.queues.fair.policies import in_order
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.fair.serving import FairServing
 from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
-from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.queues.files import fair, job, run, tasks
 from tests.examples import dear

@@ -1,0 +1,125 @@
+"""Node managers and AppMasters: containers are launched, and end. See `rebecs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rebecsim.actors import Instance, Rebec, RebecNamed, known_rebec, message_server
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Launch
+from rebecsim.clusters.yarn.durations import DurationDraws, Errors
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.rebecs import ResourceManager
+
+MANAGER = "manager"
+
+_UNBOUNDED = 2**31 - 1
+_AT_ONCE = 1
+
+
+class NodeManager(Rebec, queue_size=_UNBOUNDED):
+    """Runs containers on its node for as long as their tasks take."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, node: int, first_beat: int | None = None) -> None:
+        if first_beat is not None:
+            self.manager.node_heartbeat(node, after=first_beat)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def launch(self, application: int, container: int, time: int) -> None:
+        """Begin a task; the resource manager hears of its end."""
+        self.manager.finished(application, container, after=time)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def kill(self, application: int, container: int) -> None:
+        """End a container before its task does, or before that begins."""
+        self.manager.was_killed(application, container)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def stop(self, application: int) -> None:
+        """End the container of an AppMaster that has nothing left to do."""
+        self.manager.stopped(application)
+
+
+class AppMaster(Rebec, queue_size=_UNBOUNDED):
+    """Launches the containers that its application is given, and leaves when all have finished.
+
+    Attributes:
+        acquired: what it launches at its next heartbeat.
+        finished: how many containers of which it has heard that they have ended, it will count at
+            its next heartbeat.
+        alive: how many containers it does not count as finished, its own among them.
+    """
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, number: int, errors: Errors) -> None:
+        self.number = number
+        self.errors = errors
+        self.draws = DurationDraws()
+        self.node: NodeManager | None = None
+        self.acquired: list[Launch] = []
+        self.finished = 0
+        self.alive = 0
+        self.holds_back = False
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def begin(self, node: NodeManager, asks: bool, holds_back: bool) -> None:
+        """Begin on a node, with nothing; `asks` says whether tasks wait for containers.
+
+        `holds_back` says whether there are others, which are asked for when those have ended.
+        """
+        self.node = node
+        self.acquired, self.finished, self.alive = [], 0, 1
+        self.holds_back = holds_back
+        if not asks:
+            self._go_on()
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def answer(self, given: list[Launch], ended: int, asks: bool) -> None:
+        """Launch what was taken at the last heartbeat, and take what was given since.
+
+        So many containers have `ended` since then; `asks` is as for `begin`.
+        """
+        number, errors, draws = self.number, self.errors, self.draws
+        for each in self.acquired:
+            each[1].launch(number, each[0], errors.time(number, each, draws))
+        self.acquired = given
+        self.alive += len(given) - self.finished
+        self.finished = ended
+        if not (self.alive > 1 or asks or given):
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Ask for what was held back; if that is nothing, leave."""
+        if self.holds_back:
+            self.holds_back = False
+            self.manager.ask_for_late(self.number)
+            return
+        node = self.node
+        assert node is not None
+        node.stop(self.number)
+        self.manager.leave(self.number)
+
+
+def instances_of(
+    manager: type[ResourceManager],
+    arguments: tuple[object, ...],
+    nodes: Sequence[ClusterNode],
+    first_beats: Sequence[int | None],
+    applications: Sequence[Application],
+    errors: Errors,
+) -> list[Instance]:
+    """Make the resource manager, of these arguments, the node managers, and the AppMasters."""
+    node_names = [f"node_{each.size.number}" for each in nodes]
+    master_names = [f"master_{each.number}" for each in applications]
+    knows = (MANAGER,)
+    rebecs = map(RebecNamed, (*node_names, *master_names))
+    instances = [Instance(MANAGER, manager, (), (*arguments, *rebecs))]
+    for name, node, beat in zip(node_names, nodes, first_beats, strict=True):
+        instances.append(Instance(name, NodeManager, knows, (node.size.number, beat)))
+    for name, each in zip(master_names, applications, strict=True):
+        instances.append(Instance(name, AppMaster, knows, (each.number, errors)))
+    return instances

@@ -1,0 +1,238 @@
+"""A YARN cluster of a few jobs and nodes, which asserts what its scheduler promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from rebecsim.actors import (
+    AssertionFailedError,
+    Constant,
+    Int,
+    Model,
+    require,
+    state_variable,
+)
+from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable
+from rebecsim.clusters.yarn.cluster_state import StuckError
+from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Decisions,
+    NodeSize,
+)
+from rebecsim.clusters.yarn.durations import Errors, applications_of
+from rebecsim.clusters.yarn.launching import MANAGER
+from rebecsim.clusters.yarn.queues.choice import scheduler_of
+from rebecsim.clusters.yarn.rebecs import ResourceManager
+from rebecsim.clusters.yarn.records import Accounts
+from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
+from rebecsim.errors import UserError
+from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.wording import counted
+from rebecsim.workloads.container_jobs import ContainerJob
+
+PROMISES = (
+    "no more runs on a node than it has, in memory or cores",
+    "no job has more containers than it asks for, or any when it is over",
+    "what is launched ends once, and when it should",
+    "no node is reserved for a job that has ended",
+    "every job ends",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(ContainerJob, Constant):
+    """A job that can be part of a state."""
+
+
+class _Uncounted(Decisions):
+    """Counts no looks: states that differ in them alone are the same."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: int) -> None:
+        object.__setattr__(self, name, 0)
+
+
+class _NotSummed(Accounts):
+    """Sums nothing up, for the same reason."""
+
+    __slots__ = ()
+
+    def used(self, container: Container) -> None:
+        """Do nothing."""
+
+    def reserved(self, node: ClusterNode, time: int) -> None:
+        """Do nothing."""
+
+
+class WatchedManager(ResourceManager):
+    """A resource manager that says when it breaks a promise.
+
+    Attributes:
+        left_over: how many jobs have not ended.
+        ends: when each job has ended (ms), in the order of the trace; -1: it has not.
+        memory: MB in use on each node.
+        containers: how many containers each job has.
+    """
+
+    left_over: int = state_variable(Int)
+
+    def __init__(
+        self,
+        configuration: YarnConfiguration,
+        nodes: Sequence[ClusterNode],
+        scheduler: type[ContainerScheduler],
+        _accounts: Accounts,
+        errors: Errors,
+        applications: Sequence[Application],
+        *others: Any,
+    ) -> None:
+        own = [each.copied() for each in applications]  # each system of the model has its own
+        for each in own:
+            each.decisions = _Uncounted()
+        known = [ClusterNode(node.size) for node in nodes]
+        super().__init__(configuration, known, scheduler, _NotSummed(), errors, own, *others)
+        self.left_over = len(self.state.applications)
+        self.ends = [-1] * self.left_over
+        self.memory = [0] * len(self.nodes)
+        self.containers = [0] * self.left_over
+
+    def require_progress(self, quiet: int = 0) -> bool:
+        """Raise AssertionFailedError if nothing can happen but that AppMasters wait."""
+        try:
+            return super().require_progress(quiet)
+        except StuckError as error:
+            raise AssertionFailedError(str(error)) from None
+
+    def check_promises(self) -> None:
+        """Raise AssertionFailedError if a promise is broken."""
+        applications = self.state.applications.values()
+        for place, node in enumerate(self.nodes):
+            self.memory[place] = _check_node(node)
+        for place, application in enumerate(applications):
+            held = [each for each in application.containers if each.finished is None]
+            self.containers[place] = len(held)
+            self.ends[place] = -1 if application.end is None else application.end
+            _check_application(application, held)
+        self.left_over = self.ends.count(-1)
+
+
+def _check_node(node: ClusterNode) -> int:
+    """Check what runs on a node; give the memory in use (MB)."""
+    size = node.size
+    held = (*node.booked, *node.running)
+    memory = sum(each.memory for each in held)
+    cores = sum(each.task.cores for each in held)
+    require(
+        memory <= size.memory and cores <= size.cores,
+        f"{size.name}: containers have {memory} of {size.memory} MB, {cores} of {size.cores} cores",
+    )
+    is_known = (node.memory, node.cores) == (size.memory - memory, size.cores - cores)
+    require(is_known, f"{size.name}: {node.memory} MB are taken for free; {memory} MB are in use")
+    for each in held:
+        require(each.finished is None, f"{size.name}: a container that has ended holds its place")
+    kept = node.reservation
+    if kept is not None:
+        who = kept.application.job.name
+        require(kept.application.end is None, f"{size.name} is reserved for {who}, which has ended")
+    return memory
+
+
+def _check_application(application: Application, held: Sequence[Container]) -> None:
+    """Check the containers of a job."""
+    name = application.job.name
+    asked = sum(count for _, count in application.tasks)
+    got = len(application.containers)
+    require(got <= asked, f"{name} asks for {asked} containers, and has been given {got}")
+    over = application.end is not None
+    require(not (over and held), f"{name} is over, and has {counted(len(held), 'container')}")
+    require(not over or got == asked, f"{name} is over with {got} of {asked} containers")
+    for each in application.containers:
+        if each.finished is None or each.task.is_master:
+            continue
+        require(each.launched is not None, f"{name}: a container has ended and was not launched")
+        ran = each.finished - (each.launched or 0)
+        require(ran == each.duration, f"{name}: a task of {each.duration} ms ran for {ran} ms")
+
+
+def small_cluster(
+    jobs: Sequence[ContainerJob],
+    sizes: Sequence[NodeSize],
+    configuration: YarnConfiguration,
+    cut: Cut | None = None,
+) -> SmallCluster:
+    """Cut a cluster to the first jobs submitted and the first nodes.
+
+    Jobs keep their times. Each class keeps a part of its tasks, rounded up: that of the nodes which
+    are left. Raises UserError for what cannot be cut, and what `require_runnable` raises.
+    """
+    cut = cut or Cut()
+    _require_plain(configuration)
+    nodes = tuple(sizes[: cut.nodes])
+    wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
+    configuration = replace(configuration, occupancy_interval=None)
+    require_runnable(wanted, nodes, configuration)
+    applications = applications_of(wanted, configuration)
+    known = [ClusterNode(size) for size in nodes]
+    model = cluster_model(applications, known, configuration, Accounts(), [])
+    watched = tuple(
+        replace(each, reactive_class=WatchedManager)
+        if each.reactive_class is ResourceManager
+        else each
+        for each in model.instances
+    )
+    return SmallCluster(
+        in_any_order(Model(configuration.scheduler, watched)),
+        f"{MANAGER}.ends",
+        f"{MANAGER}.left_over == 0",
+        tuple(job.name for job in wanted),
+        "ms",
+        PROMISES,
+        f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}",
+        "end",
+    )
+
+
+def _require_plain(configuration: YarnConfiguration) -> None:
+    """Raise UserError for what is not one value that can be copied, compared and hashed yet."""
+    name, what = configuration.scheduler, ""
+    if configuration.queues is not None:
+        what = "schedulers of queue files"
+    elif issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
+        what = "schedulers that look ahead"
+    elif configuration.elasticity.duration_error:
+        what = "errors of durations, which are drawn"
+    elif configuration.quirks != Quirks():
+        what = "clusters that repeat DSS's behaviour"
+    if what:
+        raise UserError(
+            f"{name}: {what} cannot be explored yet; "
+            "choose FIFO, REGULAR, FAIR, DRF, SRTF, GREEDY or SMARTG by `--policy`"
+        )
+
+
+def _cut_jobs(
+    jobs: Sequence[ContainerJob], count: int, nodes: int, all_nodes: int
+) -> tuple[ContainerJob, ...]:
+    """Keep the first jobs submitted, with their part of the tasks; the first one begins at 0."""
+    wanted = sorted((each for each in jobs if each.start is not None), key=_start)[:count]
+    first = _start(wanted[0]) if wanted else 0
+    made: list[ContainerJob] = []
+    for job in wanted:
+        classes = tuple(
+            replace(each, count=-(-each.count * nodes // all_nodes)) for each in job.classes
+        )
+        values = {each.name: getattr(job, each.name) for each in fields(job)}
+        made.append(_Job(**values | {"start": _start(job) - first, "classes": classes}))
+    return tuple(made)
+
+
+def _start(job: ContainerJob) -> int:
+    assert job.start is not None
+    return job.start

@@ -1,0 +1,185 @@
+"""YARN clusters cut small: explored, they keep their promises; a scheduler at fault does not."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rebecsim.actors import Model, enabled, execute
+from rebecsim.clusters.yarn import cluster as yarn_cluster
+from rebecsim.clusters.yarn.cluster import run_cluster
+from rebecsim.clusters.yarn.configuration import (
+    Elasticity,
+    InjectedError,
+    PoolTable,
+    Quirks,
+    YarnConfiguration,
+)
+from rebecsim.clusters.yarn.penalties import penalty_named
+from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.small import small_cluster
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, explore, pose, state_space
+from rebecsim.studies.small import Cut, SmallCluster
+from tests.clusters.yarn.clusters import job, nodes, tasks
+from tests.examples import dear
+
+PLAIN = ("FIFO", "REGULAR", "FAIR", "DRF", "SRTF", "GREEDY", "SMARTG")
+
+TWO = (job(0, 0, tasks(1, 3000, 2000)), job(1, 0, tasks(1, 2000, 1000)))
+"""Two jobs of one second, whose tasks do not fit on one node together."""
+
+
+def small(scheduler: str, jobs=TWO, count: int = 1, **more) -> SmallCluster:
+    configuration = YarnConfiguration(
+        scheduler, elasticity=Elasticity(penalty_named("STEP", 1.5)), master_memory=500, **more
+    )
+    return small_cluster(jobs, nodes(count), configuration, Cut(len(jobs), count))
+
+
+def explored(cluster: SmallCluster):
+    return explore(cluster.model, checks=Checks(terminal=(cluster.done,)))
+
+
+def ends_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
+    space = state_space(pose(cluster.model))
+    assert space.complete
+    return set(map(tuple, space.final_values(cluster.starts)))
+
+
+def every_order(model: Model, most: int) -> Iterator[tuple[int, ...]]:
+    """Run a model once for each order of its messages, from its start; give when jobs end."""
+    pending: list[tuple[int, ...]] = [()]
+    for _ in range(most):
+        if not pending:
+            return
+        chosen = pending.pop()
+        system = model.start()
+        for place in range(10_000):
+            steps = enabled(system)
+            if not steps:
+                yield tuple(system.rebec("manager").ends)
+                break
+            if place == len(chosen):
+                pending += [(*chosen, other) for other in range(1, len(steps))]
+                chosen = (*chosen, 0)
+            execute(system, steps[chosen[place]])
+    pytest.fail("there are too many orders")
+
+
+class Overfull(FirstInFirstOut):
+    """Gives what does not fit."""
+
+    def _serve(self, node, application):
+        while (task := application.head) is not None and (application.launched or task.is_master):
+            self.grants.allocate(application, node, task.memory)
+        if application.head is None:
+            del self._queue[application]
+
+
+class Forgetful(Regular):
+    """Forgets that a job has all its containers, and gives the first one again."""
+
+    def give(self, application, node, memory):
+        task = application.head
+        super().give(application, node, memory)
+        if application.head is None and not task.is_master:
+            application._ask_for([(task, 1)])
+            self._refusals_before[application] = 0
+            self.queue.add(application)
+
+
+class Idle(FirstInFirstOut):
+    """Gives nothing."""
+
+    def schedule(self, node, now):
+        return False
+
+
+@pytest.mark.parametrize("scheduler", PLAIN)
+@pytest.mark.parametrize("count", [1, 2])
+def test_every_scheduler_keeps_its_promises(scheduler: str, count: int) -> None:
+    assert explored(small(scheduler, count=count)).verdict == "satisfied"
+
+
+def test_pools_and_reservations_can_be_explored() -> None:
+    pools = (PoolTable(name="default", weight=2.0),)
+    found = explored(small("FAIR", pools=pools, reservations=True, assign_multiple=True))
+    assert found.verdict == "satisfied"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "text"),
+    [
+        (Overfull, "node1: containers have 6000 of 4000 MB"),
+        (Forgetful, "job_0 asks for 2 containers, and has been given 3"),
+        (Idle, "job_0 and 1 others wait for containers, and never get them"),
+    ],
+)
+def test_a_planted_fault_is_found(monkeypatch, scheduler, text) -> None:
+    monkeypatch.setattr(yarn_cluster, "scheduler_of", lambda configuration: scheduler)
+    result = explored(small("FIFO"))
+    assert result.verdict == "assertion failed"
+    assert result.path is not None
+    assert result.path.breach is not None
+    assert text in result.path.breach.text
+
+
+def test_who_is_heard_first_is_served_first() -> None:
+    """Both jobs are submitted at once; the one that is heard of later waits for the other."""
+    found = ends_of(small("FIFO"))
+    assert len({first < second for first, second in found}) == 2
+
+
+starts = st.integers(0, 4).map(lambda each: each * 500)
+
+
+@settings(max_examples=dear(8))
+@given(
+    first=st.tuples(starts, st.integers(1, 3), st.integers(1, 3)),
+    scheduler=st.sampled_from(PLAIN),
+    reservations=st.booleans(),
+)
+def test_brute_force_finds_the_same_ends(first, scheduler, reservations) -> None:
+    start, memory, seconds = first
+    jobs = (job(0, start, tasks(1, memory * 1000, seconds * 1000)),)
+    cluster = small(scheduler, jobs, reservations=reservations)
+    assert explored(cluster).verdict == "satisfied"
+    found = ends_of(cluster)
+    assert found == set(every_order(cluster.model, 20_000))
+    # A simulation has one of these orders.
+    configuration = YarnConfiguration(
+        scheduler,
+        elasticity=Elasticity(penalty_named("STEP", 1.5)),
+        master_memory=500,
+        reservations=reservations,
+    )
+    (run,) = run_cluster([job(0, 0, *jobs[0].classes)], nodes(1), configuration).applications
+    assert (run.end,) in found
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"scheduler": "PEEK"}, "PEEK: schedulers that look ahead cannot be explored yet"),
+        ({"quirks": Quirks(asleep=True)}, "clusters that repeat DSS's behaviour"),
+        (
+            {"elasticity": Elasticity(duration_error=InjectedError(20))},
+            "errors of durations, which are drawn",
+        ),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(more, text) -> None:
+    with pytest.raises(UserError, match=text):
+        small_cluster(TWO, nodes(1), YarnConfiguration(**more))
+
+
+def test_jobs_keep_their_part_of_the_tasks() -> None:
+    jobs = (job(4, 7000, tasks(9, 100, 1000)), job(2, 9000, tasks(1, 100, 1000)))
+    cluster = small_cluster(jobs, nodes(6), YarnConfiguration(), Cut(2, 2))
+    assert cluster.what == "2 jobs on 2 nodes"
+    manager = cluster.model.start().rebec("manager")
+    applications = manager.state.applications.values()
+    assert [each.job.start for each in applications] == [0, 2000]
+    assert [each.tasks[1][1] for each in applications] == [3, 1]
