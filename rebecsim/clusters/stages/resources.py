@@ -140,12 +140,15 @@ class Schedule(StatePart):
     def is_planned(self, assignment: Assignment, moves: int) -> bool:
         """Whether a task has not started, and has not been moved since it was planned so."""
         key = assignment.key
-        return key in self._scheduled and self._moves.get(key, 0) == moves
+        if self._moves and self._moves.get(key, 0) != moves:
+            return False
+        return key in self._scheduled
 
     def begin(self, assignment: Assignment) -> None:
         """Let a scheduled task start."""
         del self._scheduled[assignment.key]
-        self._moves.pop(assignment.key, None)
+        if self._moves:
+            self._moves.pop(assignment.key, None)
         self._running[assignment.key] = assignment
 
     def extend(self, assignment: Assignment) -> None:
