@@ -69,9 +69,9 @@ class CutOptions:
             from rebecsim.interface.small import is_whole, small_clusters
 
             use_plugins(self.plugin)
-            if not wanted and is_whole(file):
-                return {}
             source = file if file.suffix else str(file)
+            if not wanted and is_whole(source):
+                return {}
             return small_clusters(source, **wanted)  # type: ignore[arg-type]
         if wanted:
             raise typer.BadParameter(
