@@ -113,9 +113,9 @@ class Constant:
 class StatePart:
     """Part of the state of one rebec, as a queue with its methods: what it holds is state.
 
-    Its attributes are numbers, texts, constants, rebecs, other parts, and lists, dicts, deques and
-    tuples of these. No two rebecs share one, nor do two variables of a rebec. Its text is what
-    traces and counterexamples show.
+    Its attributes are numbers, texts, constants, rebecs, other parts, and lists, dicts, counters,
+    deques and tuples of these, named or not. No two rebecs share one, nor do two variables of a
+    rebec. Its text is what traces and counterexamples show.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""Attempts of tasks: their node, their progress, and the demands of their steps on devices.
+"""Attempts of tasks: what the JobTracker knows of them, and the demands of their steps on devices.
 
 A map reads its split in pieces that fill its sort buffer once they have gone through the map
 function; each piece is read, mapped, sorted and written before the next is read, and what was
@@ -11,7 +11,6 @@ Constants and order are those of MRPERF's model of Hadoop, whose network and dis
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,11 +18,13 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.mapreduce.configuration import NodeHardware, VariationTable
-from rebecsim.clusters.mapreduce.job import JobCosts, Locality, SlotKind
+from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob, SlotKind
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.cluster_state import JobRun, WorkerNode
+    from rebecsim.clusters.mapreduce.cluster_state import JobRun, TrackerStatus
+    from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment
 
 
 class Phase(IntEnum):
@@ -246,8 +247,66 @@ DONE = (AttemptOutcome.SUCCEEDED, AttemptOutcome.OUTPUT_LOST)
 """The outcomes of attempts that have done all that they had to."""
 
 
-class Attempt:
-    """One attempt of a task. It is what its demands of devices are known by, one at a time.
+AttemptKey = tuple[int, SlotKind, int, int]
+"""What messages call an attempt: job, kind and number of its task, and how many came before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapOutput(Constant):
+    """What a map has left on the disk of its node, for reduces to fetch.
+
+    Attributes:
+        number: of the map in its job.
+        node: where it is.
+        size: bytes for each reduce.
+        read_factor: how much longer than it should it takes to read that.
+        outage: how often the node had failed when the map ended; after one more it is lost.
+    """
+
+    number: int
+    node: int
+    size: float
+    read_factor: float
+    outage: int
+
+    def __str__(self) -> str:
+        return f"output {self.number} on node {self.node}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOrder(Constant):
+    """What a TaskTracker is told to run.
+
+    Attributes:
+        job: of the task.
+        kind: of the task.
+        number: of the task, among those of its kind in the job.
+        earlier: how many attempts it had before.
+        replicas: of a map: the nodes with a replica of its split.
+        hosts: of a map: those of them that work, if there are any.
+        outputs: of a reduce: what can be fetched so far.
+    """
+
+    job: MapReduceJob
+    kind: SlotKind
+    number: int
+    earlier: int
+    replicas: tuple[int, ...] = ()
+    hosts: tuple[int, ...] = ()
+    outputs: tuple[MapOutput, ...] = ()
+
+    @property
+    def key(self) -> AttemptKey:
+        """What messages call the attempt."""
+        return self.job.number, self.kind, self.number, self.earlier
+
+    def __str__(self) -> str:
+        again = f", attempt {self.earlier + 1}" if self.earlier else ""
+        return f"{self.kind.name.lower()} {self.number} of {self.job}{again}"
+
+
+class Attempt(StatePart):
+    """What the JobTracker knows of one attempt of a task; how far it is, its TaskTracker knows.
 
     Attributes:
         run: its job.
@@ -255,165 +314,55 @@ class Attempt:
         number: of the task, among those of its kind in the job.
         earlier: how many attempts the task had before.
         node: where it runs.
-        locality: of a map: how far it is from its split.
+        locality: of a map: how far it is from its split; None for a backup.
         is_backup: whether another attempt ran when it was given its slot.
         slot_beat: when its slot sent its first heartbeat (microseconds).
         start: when it was given its slot.
         end: when it ended; None while it runs.
         reported: when the JobTracker took note of that, and its slot was free again.
         outcome: how it ended.
-        times: spent on each phase (microseconds).
-        draws: what is drawn for it.
-        source: of a map: the node whose replica it reads.
-        steps: what it does, as far as that is known.
-        place: how many of these it has begun.
-        began: when it began the last of these.
-        shuffle: of a reduce, while it fetches.
-        read_factor: of a map: how much longer than it should it takes to read its output.
-        output: of a map: bytes for each reduce.
-        is_lost: of a map that has ended: whether its output is.
-        factors: of a reduce.
+        output: of a map that has ended: what it has left.
     """
 
     __slots__ = (
-        "began",
-        "draws",
         "earlier",
         "end",
-        "factors",
         "is_backup",
-        "is_lost",
         "kind",
         "locality",
         "node",
         "number",
         "outcome",
         "output",
-        "place",
-        "read_factor",
         "reported",
         "run",
-        "shuffle",
         "slot_beat",
-        "source",
         "start",
-        "steps",
-        "times",
     )
 
     def __init__(
-        self,
-        run: JobRun,
-        kind: SlotKind,
-        number: int,
-        earlier: int,
-        node: WorkerNode,
-        draws: TaskDraws,
-        start: int,
+        self, run: JobRun, assignment: Assignment, earlier: int, node: TrackerStatus, start: int
     ) -> None:
         self.run = run
-        self.kind = kind
-        self.number = number
+        self.kind = assignment.kind
+        self.number = assignment.number
         self.earlier = earlier
         self.node = node
-        self.draws = draws
-        self.locality: Locality | None = None
-        self.is_backup = False
+        self.locality = assignment.locality
+        self.is_backup = assignment.speculative
         self.slot_beat = 0
         self.start = start
         self.end: int | None = None
         self.reported: int | None = None
         self.outcome = AttemptOutcome.RUNNING
-        self.times = [0] * len(Phase)
-        self.source = node
-        self.steps: list[TaskStep] = []
-        self.place = 0
-        self.began = start
-        self.shuffle: Shuffle | None = None
-        self.read_factor = 1.0
-        self.output = 0.0
-        self.is_lost = False
-        self.factors: ReduceFactors | None = None
+        self.output: MapOutput | None = None
 
     @property
-    def over(self) -> bool:
-        """Whether it has ended, and waits for nothing."""
-        return self.end is not None
+    def key(self) -> AttemptKey:
+        """What messages call it."""
+        return self.run.job.number, self.kind, self.number, self.earlier
 
     @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.node
-
-
-class Fetch:
-    """A reduce gets its part of a map's output: from the disk there, then over the network."""
-
-    __slots__ = ("attempt", "dropped", "is_read", "map")
-
-    def __init__(self, attempt: Attempt, of: Attempt) -> None:
-        self.attempt = attempt
-        self.map = of
-        self.is_read = False
-        self.dropped = False
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits for it any more."""
-        return self.dropped or self.attempt.end is not None
-
-    @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.attempt.node
-
-
-class BackgroundMerge:
-    """A reduce writes what it held in memory, while it goes on fetching."""
-
-    __slots__ = ("attempt", "place", "steps")
-
-    def __init__(self, attempt: Attempt, steps: list[TaskStep]) -> None:
-        self.attempt = attempt
-        self.steps = steps
-        self.place = 0
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits for it any more."""
-        return self.attempt.end is not None
-
-    @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.attempt.node
-
-
-class Shuffle:
-    """What a reduce has fetched, and is about to fetch.
-
-    Attributes:
-        waiting: outputs that it knows of and has not asked for.
-        flying: what it fetches.
-        got: the maps whose output it has.
-        fetched: how much that is (bytes).
-        held: how much of that is in memory (bytes), and `held_outputs`, of how many maps.
-        merge: what is being merged.
-        is_open: whether it fetches; it does not before its process has started.
-    """
-
-    __slots__ = ("fetched", "flying", "got", "held", "held_outputs", "is_open", "merge", "waiting")
-
-    def __init__(self) -> None:
-        self.is_open = False
-        self.waiting: deque[Attempt] = deque()
-        self.flying: dict[Fetch, None] = {}
-        self.got: set[int] = set()
-        self.fetched = 0.0
-        self.held = 0.0
-        self.held_outputs = 0
-        self.merge: BackgroundMerge | None = None
-
-
-Demand = Attempt | Fetch | BackgroundMerge
-"""What waits for devices."""
+    def is_lost(self) -> bool:
+        """Whether what a map has left is lost, since its node has failed."""
+        return self.output is not None and self.output.outage != self.node.outages

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
 
-from rebecsim.actors import Instance, Model
+from rebecsim.actors import Instance, Model, RebecNamed
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
-from rebecsim.clusters.mapreduce.attempts import Demand, Rates
+from rebecsim.clusters.mapreduce.attempts import Rates
 from rebecsim.clusters.mapreduce.cluster_state import (
-    JobRun,
+    ClusterPlan,
     MapReduceCluster,
-    SlotBeats,
     WorkerNode,
     racks_of,
 )
-from rebecsim.clusters.mapreduce.configuration import (
-    HadoopSettings,
-    MapReduceConfiguration,
-    VariationTable,
-)
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, VariationTable
 from rebecsim.clusters.mapreduce.devices import Device, Switch
-from rebecsim.clusters.mapreduce.job import MapReduceJob, TrackerSlots
+from rebecsim.clusters.mapreduce.executions import Demand
+from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.jobtracker import Client, JobTracker
 from rebecsim.clusters.mapreduce.network import FlowNetwork, RackTopology
 from rebecsim.clusters.mapreduce.records import (
-    DeviceSampler,
     DeviceUse,
     FinishedRun,
     record_of_attempt,
     record_of_job,
-    uses_until,
 )
 from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.shared_server import SharedServer
 from rebecsim.clusters.mapreduce.tasktracker import Fate, TaskTracker
+from rebecsim.clusters.mapreduce.watch import DeviceSampler, Watchdog, stuck, uses_until
 
 
 def run_mapreduce(
@@ -52,25 +46,28 @@ def run_mapreduce(
     """
     require_runnable(jobs, configuration)
     cluster = make_cluster(configuration, seed)
-    runs = [JobRun(job) for job in jobs]
     topology = topology_of(configuration)
     uses: list[DeviceUse] = []
-    system = QueuedSystem(cluster_model(cluster, runs, topology, scheduler, uses))
+    system = QueuedSystem(cluster_model(cluster, jobs, topology, scheduler, uses))
     jobtracker, switch = system.rebecs[:2]
     assert isinstance(jobtracker, JobTracker)
     assert isinstance(switch, Switch)
     with rarely_collecting():
         served = serve(system, jobtracker)
+    desk = jobtracker.desk
     if not jobtracker.closed:
-        raise jobtracker.stuck()
+        raise stuck(desk)
     end = jobtracker._now
     uses.append(uses_until(end, cluster, switch))
     return FinishedRun(
         configuration,
-        cluster.racks,
+        cluster.plan.racks,
         topology.capacities,
-        [record_of_job(run) for run in runs],
-        [record_of_attempt(attempt, end) for attempt in cluster.attempts],
+        [record_of_job(run) for run in desk.runs.values()],
+        [
+            record_of_attempt(attempt, cluster.nodes[attempt.node.number].tracker, end)
+            for attempt in desk.attempts.values()
+        ],
         uses,
         [node.number for node in cluster.nodes if node.slowdown != 1.0],
         cluster.outages,
@@ -79,28 +76,14 @@ def run_mapreduce(
 
 
 def make_cluster(configuration: MapReduceConfiguration, seed: int) -> MapReduceCluster:
-    """Make the nodes of a cluster: which of them are slow, and when they first send heartbeats."""
-    hardware, hadoop = configuration.hardware, configuration.hadoop
-    racks = racks_of(hardware.nodes, hardware.racks)
-    draws = Random(f"{seed} heartbeats")
-    slow = slow_nodes(hardware.nodes, configuration.variation, seed)
-    nodes = []
-    for number, (rack, of) in enumerate(zip(racks, configuration.class_of_nodes, strict=True)):
-        slots = TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
-        slowdown = configuration.variation.node_slowdown if number in slow else 1.0
-        beats = _slot_beats(slots, hadoop, draws)
-        nodes.append(WorkerNode(slots, slowdown, beats, Rates.of(of.hardware)))
-    return MapReduceCluster(configuration, seed, racks, nodes)
-
-
-def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
-    """Draw when a node sends its first heartbeat, or when each of its slots does."""
-    firsts: Iterator[int] = (
-        int(draws.random() * hadoop.first_heartbeats) for _ in itertools.count()
-    )
-    if hadoop.heartbeats_of == "node":
-        firsts = itertools.repeat(next(firsts))
-    return SlotBeats(hadoop.heartbeat, slots.slots, firsts)
+    """Make the nodes of a cluster, and say which of them are slow."""
+    slow = slow_nodes(configuration.hardware.nodes, configuration.variation, seed)
+    slowdown = configuration.variation.node_slowdown
+    nodes = [
+        WorkerNode(number, slowdown if number in slow else 1.0, Rates.of(of.hardware))
+        for number, of in enumerate(configuration.class_of_nodes)
+    ]
+    return MapReduceCluster(ClusterPlan(configuration, seed), nodes)
 
 
 def slow_nodes(nodes: int, variation: VariationTable, seed: int) -> frozenset[int]:
@@ -118,19 +101,20 @@ def topology_of(configuration: MapReduceConfiguration) -> RackTopology:
 
 def cluster_model(
     cluster: MapReduceCluster,
-    runs: Sequence[JobRun],
+    jobs: Sequence[MapReduceJob],
     topology: RackTopology,
     scheduler: SchedulerFactory,
     uses: list[DeviceUse],
 ) -> Model:
     """Make the model of a cluster: first the JobTracker, then the network, then the nodes."""
-    made = scheduler([node.slots for node in cluster.nodes])
+    plan = cluster.plan
     network: FlowNetwork[Demand] = FlowNetwork(topology.capacities)
+    trackers = [RebecNamed(f"node_{node.number}") for node in cluster.nodes]
     instances = [
-        Instance("jobtracker", JobTracker, ("network",), (cluster, runs, made)),
+        Instance("jobtracker", JobTracker, (), (plan, jobs, scheduler, *trackers)),
         Instance("network", Switch, (), (topology, network)),
     ]
-    for node, of in zip(cluster.nodes, cluster.configuration.class_of_nodes, strict=True):
+    for node, of in zip(cluster.nodes, plan.configuration.class_of_nodes, strict=True):
         name, hardware = f"node_{node.number}", of.hardware
         cycles, read = node.rates.cycles / node.slowdown, node.rates.read / node.slowdown
         processors: SharedServer[Demand] = SharedServer(hardware.cores, cycles)
@@ -138,9 +122,10 @@ def cluster_model(
         instances.append(Instance(f"{name}_processor", Device, (), (node, processors, "processor")))
         instances.append(Instance(f"{name}_disk", Device, (), (node, disks, "disk")))
         instances.append(Instance(name, TaskTracker, ("jobtracker", "network"), (node, cluster)))
-    instances.append(Instance("client", Client, ("jobtracker",), (runs,)))
+    instances.append(Instance("client", Client, ("jobtracker",), (jobs,)))
     instances.append(Instance("fate", Fate, (), (cluster,)))
-    sampling = cluster.configuration.sampling
+    instances.append(Instance("watchdog", Watchdog, ("jobtracker", "network"), (cluster,)))
+    sampling = plan.configuration.sampling
     if sampling:
         instances.append(
             Instance("sampler", DeviceSampler, ("network",), (cluster, sampling, uses))

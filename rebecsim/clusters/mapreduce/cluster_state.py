@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.mapreduce.attempts import Attempt, Rates
 from rebecsim.clusters.mapreduce.configuration import (
     FileSystem,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 
-class SlotBeats:
+class SlotBeats(StatePart):
     """When the slots of a node send heartbeats: each has a first one, and others a period apart.
 
     A slot sends them while it is free, and to tell that what it ran has ended. Where a node sends
@@ -73,63 +75,28 @@ class SlotBeats:
         return first - now if now < first else self._period - (now - first) % self._period
 
 
-class WorkerNode:
-    """A node of the cluster.
+class TrackerStatus(StatePart):
+    """What the JobTracker knows of a TaskTracker.
 
     Attributes:
-        number: from 0.
-        rack: its number, from 0.
+        number: of its node, from 0.
         slots: what schedulers see of it.
-        works: whether it has not failed; the JobTracker learns of failures later.
-        slowdown: how much longer its processors and disks take than they should.
-        rates: of its devices, if it is not slow.
-        tracker: its TaskTracker.
-        processor: its processors, as one device.
-        disk: its disks, as one device.
-        running: attempts, in the order of their launch.
-        ended: attempts that the JobTracker has not been told of.
-        outputs: maps that have ended here, as long as what they left is there.
         beats: when its slots send heartbeats.
-        outages: how often it has failed.
-        next_beat: when it sends the next one (microseconds); None: it has no reason to.
+        works: whether its node has not failed; the JobTracker acts on failures later.
+        outages: how often that has failed.
+        ended: attempts that the JobTracker is told of at the next heartbeat.
+        next_beat: when it sends that (microseconds); None: it has no reason to.
     """
 
-    __slots__ = (
-        "beats",
-        "disk",
-        "ended",
-        "next_beat",
-        "number",
-        "outages",
-        "outputs",
-        "processor",
-        "rack",
-        "rates",
-        "running",
-        "slots",
-        "slowdown",
-        "tracker",
-        "works",
-    )
+    __slots__ = ("beats", "ended", "next_beat", "number", "outages", "slots", "works")
 
-    tracker: TaskTracker
-    processor: Device
-    disk: Device
-
-    def __init__(
-        self, slots: TrackerSlots, slowdown: float, beats: SlotBeats, rates: Rates
-    ) -> None:
+    def __init__(self, slots: TrackerSlots, beats: SlotBeats) -> None:
         self.number = slots.number
-        self.rack = slots.rack
         self.slots = slots
-        self.works = True
-        self.slowdown = slowdown
-        self.rates = rates
-        self.running: dict[Attempt, None] = {}
-        self.ended: list[Attempt] = []
-        self.outputs: list[Attempt] = []
         self.beats = beats
+        self.works = True
         self.outages = 0
+        self.ended: list[Attempt] = []
         self.next_beat: int | None = None
 
     def until_beat(self, now: int, kinds: Iterable[SlotKind]) -> int | None:
@@ -140,17 +107,54 @@ class WorkerNode:
         return self.beats.until_next(now, kinds, (each.slot_beat for each in self.ended))
 
 
-class JobRun:
+class WorkerNode:
+    """A node of the cluster.
+
+    Attributes:
+        number: from 0.
+        works: whether it has not failed.
+        outages: how often it has failed.
+        slowdown: how much longer its processors and disks take than they should.
+        rates: of its devices, if it is not slow.
+        tracker: its TaskTracker.
+        processor: its processors, as one device.
+        disk: its disks, as one device.
+    """
+
+    __slots__ = (
+        "disk",
+        "number",
+        "outages",
+        "processor",
+        "rates",
+        "slowdown",
+        "tracker",
+        "works",
+    )
+
+    tracker: TaskTracker
+    processor: Device
+    disk: Device
+
+    def __init__(self, number: int, slowdown: float, rates: Rates) -> None:
+        self.number = number
+        self.works = True
+        self.outages = 0
+        self.slowdown = slowdown
+        self.rates = rates
+
+
+class JobRun(StatePart):
     """A job, and its attempts.
 
     Attributes:
         job: what is submitted.
         progress: what its scheduler sees; None before it is submitted.
         rejected: why it is not accepted; None: it is.
-        attempts: in the order of their launch, of maps and of reduces.
+        attempts: where there are backups: in the order of their launch, of maps and of reduces.
         tries: how many each task has had, by kind and number.
         live: the attempts that hold slots, in the order of their launch.
-        done: numbers of the tasks that have ended, by kind.
+        done: whether each task has ended, by kind and number.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
         outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
         missing: of maps that have ended and whose output is lost: the attempt; nobody needs them
@@ -168,7 +172,7 @@ class JobRun:
         self.attempts: tuple[list[Attempt], list[Attempt]] = ([], [])
         self.tries: tuple[list[int], list[int]] = ([0] * job.maps, [0] * job.reduces)
         self.live: tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]] = ({}, {})
-        self.done: tuple[set[int], set[int]] = (set(), set())
+        self.done: tuple[list[bool], list[bool]] = ([False] * job.maps, [False] * job.reduces)
         self.wanted = (0, 0)
         self.outputs: dict[int, Attempt] = {}
         self.missing: dict[int, Attempt] = {}
@@ -186,27 +190,38 @@ class JobRun:
         return progress.waiting(SlotKind.MAP), reduces
 
 
-@dataclass(eq=False)
-class MapReduceCluster:
-    """What rebecs share that does not change, and what they write down.
+@dataclass(frozen=True, eq=False)
+class ClusterPlan(Constant):
+    """What all rebecs of a cluster know, as it never changes.
 
     Attributes:
         configuration: as it is given.
         seed: of all that is drawn.
-        racks: that of each node.
-        nodes: in the order of their numbers.
-        attempts: in the order of their launch.
-        backups: how many run now, of maps and of reduces.
-        outages: of nodes, that have begun.
-        repairs: how many nodes have failed and will work again.
     """
 
     configuration: MapReduceConfiguration
     seed: int
-    racks: Sequence[int]
+
+    @cached_property
+    def racks(self) -> tuple[int, ...]:
+        """The rack of each node."""
+        hardware = self.configuration.hardware
+        return tuple(racks_of(hardware.nodes, hardware.racks))
+
+
+@dataclass(eq=False)
+class MapReduceCluster:
+    """The nodes of a cluster, and what happens to them.
+
+    Attributes:
+        plan: what never changes.
+        nodes: in the order of their numbers.
+        outages: of nodes, that have begun.
+        repairs: how many nodes have failed and will work again.
+    """
+
+    plan: ClusterPlan
     nodes: Sequence[WorkerNode]
-    attempts: list[Attempt] = field(default_factory=list)
-    backups: list[int] = field(default_factory=lambda: [0, 0])
     outages: list[Outage] = field(default_factory=list)
     repairs: int = 0
 
@@ -266,15 +281,15 @@ def locality_of(host: int, node: int, racks: Sequence[int]) -> Locality:
 _FIGURES: Sequence[QueueFigure] = ("jobs", "waiting_maps", "waiting_reduces")
 
 
-@dataclass
-class _Watched:
+@dataclass(slots=True)
+class _Watched(StatePart):
     """A change, and whether its condition was true when it was last looked at."""
 
     change: TimedChange
     was_true: bool
 
 
-class QueueTriggers:
+class QueueTriggers(StatePart):
     """The changes of a cluster that wait for conditions, and the figures that these are about."""
 
     def __init__(self, changes: Sequence[TimedChange]) -> None:

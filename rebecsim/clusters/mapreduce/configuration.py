@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
 from rebecsim.studies.scenario import Table
 from rebecsim.studies.units import within
@@ -154,7 +155,7 @@ class QueueCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class TimedChange:
+class TimedChange(Constant):
     """Parameters of the scheduler that change while the cluster runs.
 
     Attributes:
@@ -167,6 +168,9 @@ class TimedChange:
     at: int
     parameters: Mapping[str, object]
     when: QueueCondition | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.at, self.when))
 
 
 @dataclass(frozen=True, slots=True)

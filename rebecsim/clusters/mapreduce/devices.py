@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from rebecsim.actors import Rebec, message_server
-from rebecsim.clusters.mapreduce.attempts import Demand
+from rebecsim.clusters.mapreduce.executions import Demand
 from rebecsim.clusters.mapreduce.network import FlowNetwork, RackTopology
 from rebecsim.clusters.mapreduce.shared_server import SharedServer
 
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 UNBOUNDED = 2**31 - 1
 
 
+def first_of_all(handler: Callable[..., None]) -> Callable[..., None]:
+    """Make a message server that is served before anything else of its time."""
+    return message_server(priority=1, global_priority=1)(handler)
+
+
 def at_once(handler: Callable[..., None]) -> Callable[..., None]:
     """Make a message server that is served before the network finds its rates anew."""
-    return message_server(priority=1, global_priority=1)(handler)
+    return message_server(priority=2, global_priority=2)(handler)
 
 
 class Device(Rebec, queue_size=UNBOUNDED):

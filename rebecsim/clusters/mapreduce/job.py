@@ -9,6 +9,8 @@ from enum import IntEnum
 from math import ceil
 from typing import Protocol
 
+from rebecsim.actors import Constant, StatePart
+
 MEBIBYTE = 2**20
 
 
@@ -60,7 +62,7 @@ class JobCosts:
 
 
 @dataclass(frozen=True, slots=True)
-class MapReduceJob:
+class MapReduceJob(Constant):
     """A job: one map for each split of its input, and reduces that share what the maps give.
 
     Attributes:
@@ -104,8 +106,11 @@ class MapReduceJob:
         """How many maps and reduces it has."""
         return len(self.splits) + self.reduces
 
+    def __str__(self) -> str:
+        return self.name
 
-class TrackerSlots:
+
+class TrackerSlots(StatePart):
     """The slots of a node.
 
     Attributes:
@@ -147,7 +152,7 @@ class Speculator(Protocol):
         """Give a running task that should have a backup on this node; None: there is none."""
 
 
-class JobInProgress:
+class JobInProgress(StatePart):
     """A job that has been submitted.
 
     Attributes:

@@ -1,18 +1,24 @@
 """The JobTracker, and the client that submits jobs to it, as rebecs.
 
     Client --submit--> JobTracker
-    TaskTracker --heartbeat--> JobTracker      what has ended; free slots are given
     JobTracker --launch--> TaskTracker         an attempt begins
     JobTracker --fetch--> TaskTracker          a map has ended, whose output a reduce is to fetch
     TaskTracker --serve--> Device              a step of an attempt; bytes: --transfer--> Switch
     Device, Switch --served--> TaskTracker     it is done
+    TaskTracker --ended--> JobTracker          an attempt has ended; it acts at the next heartbeat
+    heartbeat                                  what has ended; free slots are given
     JobTracker --kill--> TaskTracker           an attempt is not needed any more
     TaskTracker: fail, recover                 its node stops working, and works again
-    TaskTracker --restarted--> JobTracker
+    TaskTracker --failed, works_again, restarted--> JobTracker
+
+Each of them changes only its own state; messages hold what never changes, and call attempts by
+their keys. Only for backups, and after failures, the JobTracker looks into TaskTrackers: how far
+attempts are, and what reduces lack.
 
 TaskTrackers are in `tasktracker`, devices in `devices`. TaskTrackers send heartbeats with a period,
 each at its own phase; or each of their slots does (see `SlotBeats`). Idle TaskTrackers send none.
-When there is work again, they resume at the next heartbeat that they would have sent.
+When there is work again, they resume at the next heartbeat that they would have sent. The
+JobTracker knows these times, and sends itself the heartbeats.
 """
 
 from __future__ import annotations
@@ -20,39 +26,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from typing import TYPE_CHECKING
 
 from rebecsim.actors import Rebec, known_rebec
 from rebecsim.clusters.mapreduce.attempts import (
     Attempt,
+    AttemptKey,
     AttemptOutcome,
-    Shuffle,
-    TaskDraws,
-    map_only_steps,
-    map_output,
-    map_steps,
-    reduce_start,
+    MapOutput,
+    TaskOrder,
 )
 from rebecsim.clusters.mapreduce.cluster_state import (
+    ClusterPlan,
     JobRun,
-    MapReduceCluster,
-    QueueTriggers,
-    WorkerNode,
-    locality_of,
+    TrackerStatus,
     place_blocks,
-    replica_for,
 )
-from rebecsim.clusters.mapreduce.configuration import SECOND, TimedChange
-from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
-from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind
-from rebecsim.clusters.mapreduce.records import uses_until
+from rebecsim.clusters.mapreduce.configuration import TimedChange
+from rebecsim.clusters.mapreduce.desk import Desk
+from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once, first_of_all
+from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
-from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
-from rebecsim.clusters.mapreduce.speculation import backup_rule
+from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
-
-_PATIENCE, _POLLS = 600 * SECOND, 100
-"""For how long, and beside for how many polls, nothing is ever waited for in vain."""
 
 _MOST_TRIES = 200
 """Attempts of one task: where so many are of no use, none ever is."""
@@ -63,90 +63,72 @@ class Client(Rebec, queue_size=UNBOUNDED):
 
     jobtracker: JobTracker = known_rebec()
 
-    def __init__(self, runs: Sequence[JobRun]) -> None:
-        for run in runs:
-            if run.job.after is None:
-                self.jobtracker.submit(run, after=run.job.submit)
+    def __init__(self, jobs: Sequence[MapReduceJob]) -> None:
+        for job in jobs:
+            if job.after is None:
+                self.jobtracker.submit(job, after=job.submit)
 
 
 class JobTracker(Rebec, queue_size=UNBOUNDED):
     """Hears the heartbeats of TaskTrackers, and launches what its scheduler gives free slots.
 
     Attributes:
-        unfinished: jobs that have not ended and were not rejected; it closes without any.
-        closed: whether there are none.
+        desk: all that it knows.
+        closed: whether all jobs have ended or were rejected.
     """
 
-    switch: Switch = known_rebec()
-
     def __init__(
-        self, cluster: MapReduceCluster, runs: Sequence[JobRun], scheduler: TaskScheduler
+        self,
+        plan: ClusterPlan,
+        jobs: Sequence[MapReduceJob],
+        scheduler: SchedulerFactory,
+        *trackers: TaskTracker,
     ) -> None:
-        configuration = cluster.configuration
-        self.cluster = cluster
-        self.scheduler = scheduler
-        self.unfinished = len(runs)
-        self.closed = not runs
-        self._runs: dict[JobInProgress, JobRun] = {}
-        self._wanted = [0, 0]
-        self._live = 0  # attempts that hold slots
-        self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
-        self._starving: list[Attempt] = []
-        self._followers: dict[int, list[JobRun]] = {}
-        for run in runs:
-            if run.job.after is not None:
-                self._followers.setdefault(run.job.after, []).append(run)
-        first = sum(run.job.after is None for run in runs)
-        timed = [each for each in configuration.changes if each.when is None]
-        self._triggers = QueueTriggers(configuration.changes)
-        self._to_come = first + len(timed)
-        self._last = 0  # when something was submitted or changed, began or ended
-        self._speculation = (
-            None
-            if configuration.speculation is None
-            else backup_rule(configuration.speculation, cluster, self._runs)
-        )
-        self._seen: tuple[object, ...] = ()
-        self._patience = _PATIENCE + _POLLS * (scheduler.poll_interval or 0)
-        self.watch(after=self._patience)
-        if scheduler.poll_interval is not None:
-            self.poll(after=scheduler.poll_interval)
-        for change in timed:
-            self.change(change, after=change.at)
+        self.plan = plan
+        self.trackers = trackers
+        self.desk = desk = Desk(plan, jobs, scheduler, trackers)
+        self.closed = not jobs
+        if desk.scheduler.poll_interval is not None:
+            self.poll(after=desk.scheduler.poll_interval)
+        for change in plan.configuration.changes:
+            if change.when is None:
+                desk.to_come += 1
+                self.change(change, after=change.at)
 
     # --- what happens ----------------------------------------------------------------------------
 
     @at_once
-    def submit(self, run: JobRun) -> None:
+    def submit(self, job: MapReduceJob) -> None:
         """Take a job, unless the scheduler rejects it."""
-        cluster = self.cluster
-        if run.job.after is not None:
-            run.job = replace(run.job, submit=self._now)
-        job = run.job
-        files = cluster.configuration.files
-        draws = Random(f"{cluster.seed} {job.number} blocks")
-        hosts = place_blocks(job.maps, cluster.racks, files, draws)
-        slow_start = cluster.configuration.hadoop.slow_start
-        run.progress = JobInProgress(job, hosts, cluster.racks, slow_start)
-        run.progress.speculator = self._speculation
-        self._to_come -= 1
-        self._last = self._now
-        run.rejected = self.scheduler.submit(run.progress, self._now)
+        plan, desk = self.plan, self.desk
+        run = desk.runs[job.number]
+        if job.after is not None:
+            run.job = job = replace(job, submit=self._now)
+        draws = Random(f"{plan.seed} {job.number} blocks")
+        hosts = place_blocks(job.maps, plan.racks, plan.configuration.files, draws)
+        slow_start = plan.configuration.hadoop.slow_start
+        run.progress = JobInProgress(job, hosts, plan.racks, slow_start)
+        run.progress.speculator = desk.speculation
+        desk.to_come -= 1
+        desk.last = self._now
+        run.rejected = desk.scheduler.submit(run.progress, self._now)
         if run.rejected is not None:
             self._leave(run)
             return
-        self._runs[run.progress] = run
-        self._triggers.add(job.queue, (1, 0, 0))
+        desk.active[run.progress] = run
+        desk.triggers.add(job.queue, (1, 0, 0))
         self._count(run)
         self._something_happened()
 
     @at_once
-    def heartbeat(self, node: WorkerNode) -> None:
+    def heartbeat(self, number: int) -> None:
         """Hear what has ended on a node, and launch what is given its free slots."""
+        desk = self.desk
+        node = desk.nodes[number]
         if node.next_beat != self._now:  # another one came before it
             return
         node.next_beat = None
-        self._resting.pop(node, None)
+        desk.resting.pop(node, None)
         if self.closed or not node.works:
             return
         self._hear(node)
@@ -154,19 +136,34 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if not (slots.free(MAP) or slots.free(REDUCE)):
             return
         if self._could_be_given(node):
-            given = self.scheduler.assign(slots, self._now)
+            scheduler = desk.scheduler
+            given = scheduler.assign(slots, self._now)
             for assignment in given:
                 self._launch(assignment, node)
             if not (slots.free(MAP) or slots.free(REDUCE)):
                 return
-            if given or self.scheduler.withheld or self._speculation is not None:
-                self.wake(node, self._now)
+            if given or scheduler.withheld or desk.speculation is not None:
+                self._wake(node)
                 return
-        self._resting[node] = None
+        desk.resting[node] = None
+
+    @first_of_all
+    def ended(self, key: AttemptKey, outcome: AttemptOutcome, output: MapOutput | None) -> None:
+        """Take note that an attempt has ended, to act at the next heartbeat of its node, or now."""
+        attempt = self.desk.attempts[key]
+        attempt.end = self._now
+        attempt.outcome = outcome
+        attempt.output = output
+        node = attempt.node
+        node.ended.append(attempt)
+        if self.plan.configuration.hadoop.reports == "at_once":
+            self.told(node.number)
+        self._wake(node)
 
     @at_once
-    def told(self, node: WorkerNode) -> None:
+    def told(self, number: int) -> None:
         """Hear what has ended on a node that does not wait for its heartbeat to say so."""
+        node = self.desk.nodes[number]
         if not self.closed and node.works:
             self._hear(node)
 
@@ -175,36 +172,43 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Let the scheduler do what it does now and then."""
         if self.closed:
             return
-        for preempted in self.scheduler.poll(self._now):
-            run = self._runs[preempted.job]
-            attempt = run.live[preempted.kind][preempted.number][-1]
-            attempt.node.tracker.kill(attempt)
-        assert self.scheduler.poll_interval is not None
-        self.poll(after=self.scheduler.poll_interval)
+        scheduler = self.desk.scheduler
+        for preempted in scheduler.poll(self._now):
+            run = self.desk.active[preempted.job]
+            self._kill(run.live[preempted.kind][preempted.number][-1])
+        assert scheduler.poll_interval is not None
+        self.poll(after=scheduler.poll_interval)
         self._something_happened()
 
     @at_once
     def change(self, change: TimedChange) -> None:
         """Let the scheduler go on with other parameters."""
-        self._to_come -= 1
-        self._last = self._now
-        self.scheduler.change(change.parameters, self._now)
+        desk = self.desk
+        desk.to_come -= 1
+        desk.last = self._now
+        desk.scheduler.change(change.parameters, self._now)
         self._something_happened()
 
-    def wake(self, node: WorkerNode, now: int) -> None:
+    def _wake(self, node: TrackerStatus) -> None:
         """Let a node send its next heartbeat, unless an earlier one is under way."""
+        now = self._now
         after = node.until_beat(now, self._asked_for())
         if after is None:
-            self._resting[node] = None
+            self.desk.resting[node] = None
         elif node.next_beat is None or now + after < node.next_beat:
             node.next_beat = now + after
-            self.heartbeat(node, after=after)
+            self.heartbeat(node.number, after=after)
 
     def _asked_for(self) -> Sequence[SlotKind]:
         """Give the kinds of which something may be given."""
-        return [kind for kind in SlotKind if self._wanted[kind] or self._speculation is not None]
+        desk = self.desk
+        return [kind for kind in SlotKind if desk.wanted[kind] or desk.speculation is not None]
 
-    def _hear(self, node: WorkerNode) -> None:
+    def _kill(self, attempt: Attempt) -> None:
+        """Let an attempt end that is not needed any more."""
+        self.trackers[attempt.node.number].kill(attempt.key)
+
+    def _hear(self, node: TrackerStatus) -> None:
         """Take note of what has ended on a node."""
         if node.ended:
             for attempt in node.ended:
@@ -212,68 +216,44 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             node.ended.clear()
             self._something_happened()
 
-    def _could_be_given(self, node: WorkerNode) -> bool:
+    def _could_be_given(self, node: TrackerStatus) -> bool:
         """Whether something waits for a slot of a kind that is free here."""
-        slots, (maps, reduces) = node.slots, self._wanted
-        if self._speculation is not None and self._live > len(self._starving):
+        desk, slots = self.desk, node.slots
+        maps, reduces = desk.wanted
+        if desk.speculation is not None and desk.live > len(desk.starving):
             return True
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
 
-    @at_once
-    def watch(self) -> None:
-        """Raise StuckJobsError if nothing has happened since the last look, nor will."""
-        if self.closed:
-            return
-        use = uses_until(self._now, self.cluster, self.switch)
-        seen, self._seen = self._seen, (self._last, *use[1:])
-        if seen == self._seen and not self._to_come and not self.cluster.repairs:
-            raise self.stuck()
-        self.watch(after=self._patience)
-
-    def stuck(self) -> StuckJobsError:
-        """Say which jobs wait for what will never happen, and why."""
-        names = [run.job.name for run in self._runs.values() if run.end is None]
-        if self._starving:
-            attempt = self._starving[0]
-            why = (
-                f"all replicas of a split of {attempt.run.job.name} are on nodes that have failed "
-                "and never work again; failures.outages should end, or files.replication be more"
-            )
-        elif not any(node.works for node in self.cluster.nodes):
-            why = "all nodes have failed and never work again"
-        else:
-            why = "the scheduler gives them no slots, though nothing runs; see its limits"
-        return StuckJobsError(names, why)
-
     def _something_happened(self) -> None:
         """Let all nodes ask again that were given nothing."""
-        for node in [node for node in self._resting if self._could_be_given(node)]:
-            del self._resting[node]
-            self.wake(node, self._now)
+        resting = self.desk.resting
+        for node in [node for node in resting if self._could_be_given(node)]:
+            del resting[node]
+            self._wake(node)
 
     def _count(self, run: JobRun) -> None:
         """Bring up to date how much waits, after a job has changed."""
+        desk = self.desk
         maps, reduces = run.wants()
-        self._wanted[MAP] += maps - run.wanted[0]
-        self._wanted[REDUCE] += reduces - run.wanted[1]
-        self._triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
+        desk.wanted[MAP] += maps - run.wanted[0]
+        desk.wanted[REDUCE] += reduces - run.wanted[1]
+        desk.triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
         run.wanted = maps, reduces
         self._trigger()
 
     def _trigger(self) -> None:
         """Change settings whose condition has become true."""
-        for change in self._triggers.due():
-            self._to_come += 1
+        for change in self.desk.triggers.due():
+            self.desk.to_come += 1
             self.change(change)
 
     # --- attempts begin and end ------------------------------------------------------------------
 
-    def _launch(self, assignment: Assignment, node: WorkerNode) -> None:
+    def _launch(self, assignment: Assignment, node: TrackerStatus) -> None:
         """Begin an attempt on a node."""
-        now, cluster = self._now, self.cluster
-        run = self._runs[assignment.job]
+        now, desk = self._now, self.desk
+        run = desk.active[assignment.job]
         kind, number = assignment.kind, assignment.number
-        variation = cluster.configuration.variation
         earlier = run.tries[kind][number]
         if earlier == _MOST_TRIES:
             raise StuckJobsError(
@@ -282,59 +262,37 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 "nodes fail too often (failures.mean_time_between), or other jobs take its slots",
             )
         run.tries[kind][number] += 1
-        draws = TaskDraws(cluster.seed, run.job.number, kind, number, earlier, variation)
-        attempt = Attempt(run, kind, number, earlier, node, draws, now)
-        attempt.locality = assignment.locality
-        attempt.is_backup = assignment.speculative
-        self._last = now
-        self._live += 1
-        cluster.backups[kind] += attempt.is_backup
-        cluster.attempts.append(attempt)
-        run.attempts[kind].append(attempt)
+        attempt = Attempt(run, assignment, earlier, node, now)
+        desk.last = now
+        desk.live += 1
+        desk.backups[kind] += attempt.is_backup
+        desk.attempts[attempt.key] = attempt
+        if desk.speculation is not None:
+            run.attempts[kind].append(attempt)
         run.live[kind].setdefault(number, []).append(attempt)
         node.slots.busy[kind] += 1
         attempt.slot_beat = node.beats.fill(kind, now)
-        if kind is MAP:
-            self._prepare_map(attempt)
-        else:
-            self._prepare_reduce(attempt)
+        order = self._map_order(attempt) if kind is MAP else self._reduce_order(attempt)
         self._count(run)
-        node.tracker.launch(attempt)
+        self.trackers[node.number].launch(order)
 
-    def _prepare_map(self, attempt: Attempt) -> None:
-        """Find out what a map is going to do, and which replica it reads."""
-        run, cluster = attempt.run, self.cluster
-        job, progress, draws = run.job, run.progress, attempt.draws
-        assert progress is not None
+    def _map_order(self, attempt: Attempt) -> TaskOrder:
+        """Say what a map is to do, and where replicas of its split are."""
+        run, nodes = attempt.run, self.desk.nodes
+        assert run.progress is not None
         if run.first_map is None:
             run.first_map = self._now
-        hosts = [
-            host for host in progress.hosts[attempt.number] if cluster.nodes[host].works
-        ] or progress.hosts[attempt.number]
-        chosen = replica_for(hosts, attempt.node.number, cluster.racks, draws.source)
-        assert chosen is not None
-        attempt.source = cluster.nodes[chosen]
-        if attempt.locality is None:
-            attempt.locality = locality_of(chosen, attempt.node.number, cluster.racks)
-        is_local = attempt.source is attempt.node
-        split, rates = job.splits[attempt.number], attempt.node.rates
-        if not job.reduces:
-            attempt.steps = map_only_steps(split, job.costs, is_local, rates, draws.jitter)
-            return
-        buffer = cluster.configuration.hadoop.sort_buffer
-        attempt.steps = map_steps(split, job.costs, buffer, is_local, rates, draws.jitter)
-        attempt.output = map_output(split, job.costs) / job.reduces
-        attempt.read_factor = draws.jitter()
+        hosts = run.progress.hosts[attempt.number]
+        working = tuple([host for host in hosts if nodes[host].works]) or hosts
+        return TaskOrder(run.job, MAP, attempt.number, attempt.earlier, hosts, working)
 
-    def _prepare_reduce(self, attempt: Attempt) -> None:
-        """Find out what a reduce is going to do first, and what it can fetch."""
+    def _reduce_order(self, attempt: Attempt) -> TaskOrder:
+        """Say what a reduce is to do, and what it can fetch."""
         run = attempt.run
         if run.first_reduce is None:
             run.first_reduce = self._now
-        attempt.factors = attempt.draws.reduce_factors()
-        attempt.steps = reduce_start(run.job.costs, attempt.factors)
-        attempt.shuffle = Shuffle()
-        attempt.shuffle.waiting.extend(run.outputs.values())
+        outputs = tuple([each.output for each in run.outputs.values() if each.output is not None])
+        return TaskOrder(run.job, REDUCE, attempt.number, attempt.earlier, outputs=outputs)
 
     def _settle(self, attempt: Attempt) -> None:
         """Take note of how an attempt has ended."""
@@ -344,7 +302,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._free_slot(attempt)
         others = run.live[kind].get(number, ())
         waits_again = False
-        if number in run.done[kind]:
+        if run.done[kind][number]:
             if attempt.outcome is AttemptOutcome.SUCCEEDED:  # after another one
                 attempt.outcome = AttemptOutcome.KILLED
         elif attempt.outcome is AttemptOutcome.SUCCEEDED:
@@ -353,23 +311,24 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             progress.wait_again(kind, number)
             waits_again = True
         self._count(run)
-        self.scheduler.ended(progress, kind, number)
+        scheduler = self.desk.scheduler
+        scheduler.ended(progress, kind, number)
         if waits_again:
-            self.scheduler.waits_again(progress, kind, number)
+            scheduler.waits_again(progress, kind, number)
             if kind is REDUCE:
                 self._run_missing_again(run)
         if run.end is not None and not any(progress.running):
-            del self._runs[progress]
-            self.scheduler.completed(progress)
+            del self.desk.active[progress]
+            scheduler.completed(progress)
             self._leave(run)
 
     def _free_slot(self, attempt: Attempt) -> None:
         """Take note that an attempt holds its slot no more."""
-        run, kind, number = attempt.run, attempt.kind, attempt.number
+        desk, run, kind, number = self.desk, attempt.run, attempt.kind, attempt.number
         assert run.progress is not None
-        attempt.reported = self._last = self._now
-        self._live -= 1
-        self.cluster.backups[kind] -= attempt.is_backup
+        attempt.reported = desk.last = self._now
+        desk.live -= 1
+        desk.backups[kind] -= attempt.is_backup
         attempt.node.slots.busy[kind] -= 1
         attempt.node.beats.empty(kind, attempt.slot_beat)
         run.progress.attempt_ended(kind)
@@ -383,15 +342,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         run, now = attempt.run, self._now
         progress = run.progress
         assert progress is not None
-        run.done[attempt.kind].add(attempt.number)
+        run.done[attempt.kind][attempt.number] = True
         progress.finish(attempt.kind)
         for other in others:
-            other.node.tracker.kill(other)
+            self._kill(other)
         if attempt.kind is MAP:
             run.outputs[attempt.number] = attempt
             for reduces in run.live[REDUCE].values():
                 for reduce in reduces:
-                    reduce.node.tracker.fetch(reduce, attempt)
+                    self.trackers[reduce.node.number].fetch(reduce.key, attempt.output)
             if progress.finished[MAP] == run.job.maps:
                 run.maps_end = now
         if progress.is_done:
@@ -399,54 +358,73 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     def _leave(self, run: JobRun) -> None:
         """Take note that a job is done with, and await those after it; close after the last one."""
+        desk = self.desk
         if run.rejected is None:
-            self._triggers.add(run.job.queue, (-1, 0, 0))
+            desk.triggers.add(run.job.queue, (-1, 0, 0))
             self._trigger()
-        for follower in self._followers.pop(run.job.number, ()):
-            self._to_come += 1
-            self.submit(follower, after=follower.job.submit)
-        self.unfinished -= 1
-        self.closed = not self.unfinished
+        for follower in desk.followers.pop(run.job.number, ()):
+            desk.to_come += 1
+            self.submit(follower.job, after=follower.job.submit)
+        desk.unfinished -= 1
+        self.closed = not desk.unfinished
 
     # --- nodes fail ------------------------------------------------------------------------------
 
+    @first_of_all
+    def failed(self, number: int) -> None:
+        """Take note that a node has failed, to act when it has sent no heartbeats for long."""
+        desk = self.desk
+        node = desk.nodes[number]
+        node.works = False
+        node.outages += 1
+        for attempt in node.ended:
+            attempt.outcome = AttemptOutcome.LOST
+        node.ended.clear()
+        for run in desk.active.values():
+            for attempt in _on(node, run):
+                if attempt.end is None:
+                    attempt.end = self._now
+                    attempt.outcome = AttemptOutcome.LOST
+
     @at_once
-    def expire(self, node: WorkerNode, outage: int) -> None:
+    def expire(self, number: int, outage: int) -> None:
         """Take a node for lost that has not sent heartbeats for long."""
+        node = self.desk.nodes[number]
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
+    @first_of_all
+    def works_again(self, number: int) -> None:
+        """Take note that a node works again."""
+        self.desk.nodes[number].works = True
+
     @at_once
-    def restarted(self, node: WorkerNode) -> None:
+    def restarted(self, number: int) -> None:
         """Take a node back, without anything that ran there before."""
         if self.closed:
             return
+        desk = self.desk
+        node = desk.nodes[number]
         if node.slots.alive:
             self._lose(node)
         node.slots.alive = True
-        self.scheduler.trackers_changed()
-        for attempt in self._starving:
-            attempt.node.tracker.read_elsewhere(attempt)
-        self._starving.clear()
-        self.wake(node, self._now)
+        desk.scheduler.trackers_changed()
+        for attempt in desk.starving:
+            self.trackers[attempt.node.number].read_elsewhere(attempt.key)
+        desk.starving.clear()
+        self._wake(node)
         self._something_happened()
 
     @at_once
-    def starve(self, attempt: Attempt) -> None:
+    def starve(self, key: AttemptKey) -> None:
         """Let a map wait until a node with its split works again."""
-        self._starving.append(attempt)
+        self.desk.starving.append(self.desk.attempts[key])
 
-    def _lose(self, node: WorkerNode) -> None:
+    def _lose(self, node: TrackerStatus) -> None:
         """Run again what ran on a node, and maps whose output it has lost and somebody needs."""
         node.slots.alive = False
-        for run in list(self._runs.values()):
-            lost = [
-                attempt
-                for live in run.live
-                for attempts in live.values()
-                for attempt in attempts
-                if attempt.node is node
-            ]
+        for run in list(self.desk.active.values()):
+            lost = _on(node, run)
             for number, attempt in list(run.outputs.items()):
                 if attempt.is_lost:
                     del run.outputs[number]
@@ -455,7 +433,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 self._settle(attempt)
             if run.end is None:
                 self._run_missing_again(run)
-        self.scheduler.trackers_changed()
+        self.desk.scheduler.trackers_changed()
         self._something_happened()
 
     def _run_missing_again(self, run: JobRun) -> None:
@@ -465,20 +443,26 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if progress.waiting(REDUCE):
             needed = set(run.missing)
         else:
-            shuffles = [
-                attempt.shuffle
-                for attempts in run.live[REDUCE].values()
-                for attempt in attempts
-                if attempt.shuffle is not None
-            ]
+            reduces = [each for attempts in run.live[REDUCE].values() for each in attempts]
             needed = {
                 number
                 for number in run.missing
-                if any(number not in shuffle.got for shuffle in shuffles)
+                if any(self.trackers[each.node.number].lacks(each.key, number) for each in reduces)
             }
         for number in sorted(needed):
             run.missing.pop(number).outcome = AttemptOutcome.OUTPUT_LOST
-            run.done[MAP].discard(number)
+            run.done[MAP][number] = False
             progress.lose(number)
-            self.scheduler.waits_again(progress, MAP, number)
+            self.desk.scheduler.waits_again(progress, MAP, number)
         self._count(run)
+
+
+def _on(node: TrackerStatus, run: JobRun) -> list[Attempt]:
+    """Give the attempts of a job that hold slots of a node."""
+    return [
+        attempt
+        for live in run.live
+        for attempts in live.values()
+        for attempt in attempts
+        if attempt.node is node
+    ]

@@ -1,17 +1,18 @@
-"""Records of a run: the fates of jobs and attempts, and the use of devices at fixed intervals."""
+"""Records of a run: the fates of jobs and attempts, and the use of devices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.actors import Rebec, known_rebec
-from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptOutcome
-from rebecsim.clusters.mapreduce.cluster_state import JobRun, MapReduceCluster
+from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptOutcome, Phase
+from rebecsim.clusters.mapreduce.cluster_state import JobRun, locality_of
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
-from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
 from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 
 class AttemptRecord(NamedTuple):
@@ -114,23 +115,27 @@ class FinishedRun:
     messages: int
 
 
-def record_of_attempt(attempt: Attempt, end: int) -> AttemptRecord:
-    """Write down an attempt; one that has not ended, when everything does."""
-    node = attempt.node
+def record_of_attempt(attempt: Attempt, tracker: TaskTracker, end: int) -> AttemptRecord:
+    """Write down an attempt of a TaskTracker; one that has not ended, when everything does."""
+    execution = tracker.executions.get(attempt.key)
+    slots, locality = attempt.node.slots, attempt.locality
+    if attempt.is_backup and attempt.kind is SlotKind.MAP and execution is not None:
+        source = execution.first_source.number
+        locality = locality_of(source, slots.number, tracker.racks)
     return AttemptRecord(
         attempt.run.job.number,
         attempt.kind,
         attempt.number,
         attempt.earlier,
-        node.number,
-        node.rack,
-        attempt.locality,
+        slots.number,
+        slots.rack,
+        locality,
         attempt.is_backup,
         attempt.start,
         end if attempt.end is None else attempt.end,
         attempt.reported,
         AttemptOutcome.KILLED if attempt.end is None else attempt.outcome,
-        tuple(attempt.times),
+        (0,) * len(Phase) if execution is None else tuple(execution.times),
     )
 
 
@@ -139,32 +144,4 @@ def record_of_job(run: JobRun) -> JobRecord:
     hosts = run.progress.hosts if run.progress is not None else ()
     return JobRecord(
         run.job, run.rejected, run.first_map, run.maps_end, run.first_reduce, run.end, hosts
-    )
-
-
-class DeviceSampler(Rebec, queue_size=UNBOUNDED):
-    """Looks at all devices at regular times."""
-
-    switch: Switch = known_rebec()
-
-    def __init__(self, cluster: MapReduceCluster, interval: int, uses: list[DeviceUse]) -> None:
-        self._cluster = cluster
-        self._interval = interval
-        self._uses = uses
-        self.look()
-
-    @at_once
-    def look(self) -> None:
-        """Write down what has been used, and come back."""
-        self._uses.append(uses_until(self._now, self._cluster, self.switch))
-        self.look(after=self._interval)
-
-
-def uses_until(now: int, cluster: MapReduceCluster, switch: Switch) -> DeviceUse:
-    """Give how much devices have been used up to a time."""
-    return DeviceUse(
-        now,
-        tuple(node.processor.server.busy_until(now) for node in cluster.nodes),
-        tuple(node.disk.server.busy_until(now) for node in cluster.nodes),
-        switch.network.carried(now),
     )

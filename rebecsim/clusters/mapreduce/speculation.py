@@ -11,13 +11,18 @@ LATE is that of Zaharia et al., Improving MapReduce Performance in Heterogeneous
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome, Rates
-from rebecsim.clusters.mapreduce.cluster_state import JobRun, MapReduceCluster
+from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, JobRun
 from rebecsim.clusters.mapreduce.configuration import Speculation
+from rebecsim.clusters.mapreduce.executions import Execution
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.desk import Desk
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 _OF_USE = (AttemptOutcome.RUNNING, *DONE)
 
@@ -30,24 +35,22 @@ class _Look(NamedTuple):
     slow_nodes: frozenset[int]
 
 
-def progress_of(attempt: Attempt, rates: Rates, now: int) -> float:
-    """Give how far an attempt is."""
-    if attempt.outcome in DONE:
-        return 1.0
-    if attempt.kind is SlotKind.REDUCE:
-        if attempt.shuffle is not None:
-            return len(attempt.shuffle.got) / attempt.run.job.maps / 3
-        return (1 + 2 * _steps_done(attempt, rates, now)) / 3
-    return _steps_done(attempt, rates, now)
+def progress_of(execution: Execution, rates: Rates, now: int) -> float:
+    """Give how far an attempt is that runs."""
+    if execution.is_map:
+        return _steps_done(execution, rates, now)
+    if execution.shuffle is not None:
+        return len(execution.shuffle.got) / execution.order.job.maps / 3
+    return (1 + 2 * _steps_done(execution, rates, now)) / 3
 
 
-def _steps_done(attempt: Attempt, rates: Rates, now: int) -> float:
+def _steps_done(execution: Execution, rates: Rates, now: int) -> float:
     """Give which part of its steps an attempt has done, by the time that they take alone."""
-    times = [rates.alone(step) for step in attempt.steps]
-    current = attempt.place - 1
+    times = [rates.alone(step) for step in execution.steps]
+    current = execution.place - 1
     if current < 0 or not times:
         return 0.0
-    done = sum(times[:current]) + min(float(now - attempt.began), times[current])
+    done = sum(times[:current]) + min(float(now - execution.began), times[current])
     return done / sum(times)
 
 
@@ -60,31 +63,33 @@ class BackupRule(ABC):
     def __init__(
         self,
         settings: Speculation,
-        cluster: MapReduceCluster,
-        runs: Mapping[JobInProgress, JobRun],
+        plan: ClusterPlan,
+        desk: Desk,
+        trackers: Sequence[TaskTracker],
     ) -> None:
         self.settings = settings
-        self.cluster = cluster
-        self._runs = runs
+        self.desk = desk
+        self._heartbeat = plan.configuration.hadoop.heartbeat
+        self._trackers = trackers
         self._looks: dict[tuple[JobInProgress, SlotKind], _Look] = {}
 
     def backup_for(
         self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
     ) -> int | None:
         """Give the task that most deserves a backup on a node."""
-        run = self._runs.get(job)
+        run = self.desk.active.get(job)
         if run is None or not self.allows(kind):
             return None
         look = self._looks.get((job, kind))
-        if look is None or now - look.time >= self.cluster.configuration.hadoop.heartbeat:
+        if look is None or now - look.time >= self._heartbeat:
             look = self._looks[job, kind] = self._look(run, kind, now)
         if tracker.number in look.slow_nodes:
             return None
         for number in look.numbers:
             attempts = run.live[kind].get(number, ())
-            if len(attempts) != 1 or number in run.done[kind]:
+            if len(attempts) != 1 or run.done[kind][number]:
                 continue  # meanwhile it has a backup, or has ended
-            if not attempts[0].over and attempts[0].node.slots is not tracker:
+            if attempts[0].end is None and attempts[0].node.slots is not tracker:
                 return number
         return None
 
@@ -93,10 +98,10 @@ class BackupRule(ABC):
         alone = [
             attempts[0]
             for number, attempts in run.live[kind].items()
-            if len(attempts) == 1 and number not in run.done[kind]
+            if len(attempts) == 1 and not run.done[kind][number]
         ]
         patience = self.settings.patience
-        patient = [each for each in alone if not each.over and now - each.start >= patience]
+        patient = [each for each in alone if each.end is None and now - each.start >= patience]
         if not patient:
             return _Look(now, [], frozenset())
         numbers = [each.number for each in self.laggards(run, kind, patient, now)]
@@ -120,8 +125,12 @@ class BackupRule(ABC):
         """
 
     def progress(self, attempt: Attempt, now: int) -> float:
-        """Give how far an attempt is."""
-        return progress_of(attempt, attempt.node.rates, now)
+        """Give how far an attempt is: the JobTracker looks into its TaskTracker."""
+        if attempt.outcome in DONE:
+            return 1.0
+        tracker = self._trackers[attempt.node.number]
+        execution = tracker.executions.get(attempt.key)
+        return 0.0 if execution is None else progress_of(execution, tracker.node.rates, now)
 
 
 class HadoopRule(BackupRule):
@@ -136,7 +145,7 @@ class HadoopRule(BackupRule):
             max(self.progress(attempt, now) for attempt in attempts)
             for attempts in run.live[kind].values()
         )
-        mean = (len(run.done[kind]) + running) / tasks
+        mean = (sum(run.done[kind]) + running) / tasks
         lagging = [(self.progress(attempt, now), attempt.number, attempt) for attempt in patient]
         limit = mean - self.settings.lag
         return [attempt for progress, _, attempt in sorted(lagging) if progress <= limit]
@@ -151,12 +160,12 @@ class LateRule(BackupRule):
 
     def allows(self, kind: SlotKind) -> bool:
         """Whether there are few backups."""
-        slots = sum(node.slots.slots[kind] for node in self.cluster.nodes)
-        return self.cluster.backups[kind] < self.settings.cap * slots
+        slots = sum(node.slots.slots[kind] for node in self.desk.nodes)
+        return self.desk.backups[kind] < self.settings.cap * slots
 
     def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> frozenset[int]:
         """Give those whose attempts have made least progress, together."""
-        done = [0.0] * len(self.cluster.nodes)
+        done = [0.0] * len(self.desk.nodes)
         for attempt in run.attempts[kind]:
             if attempt.outcome in _OF_USE:
                 done[attempt.node.number] += self.progress(attempt, now)
@@ -189,8 +198,8 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def backup_rule(
-    settings: Speculation, cluster: MapReduceCluster, runs: Mapping[JobInProgress, JobRun]
+    settings: Speculation, plan: ClusterPlan, desk: Desk, trackers: Sequence[TaskTracker]
 ) -> BackupRule:
     """Make the rule of a configuration."""
     made = HadoopRule if settings.rule == "hadoop" else LateRule
-    return made(settings, cluster, runs)
+    return made(settings, plan, desk, trackers)

@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING
 
 from rebecsim.actors import Rebec, known_rebec
 from rebecsim.clusters.mapreduce.attempts import (
-    Attempt,
+    AttemptKey,
     AttemptOutcome,
-    BackgroundMerge,
-    Demand,
     DeviceKind,
-    Fetch,
+    MapOutput,
     Phase,
-    Shuffle,
+    TaskDraws,
+    TaskOrder,
+    map_only_steps,
+    map_output,
+    map_steps,
     merge_steps,
+    reduce_start,
     reduce_steps,
 )
 from rebecsim.clusters.mapreduce.cluster_state import MapReduceCluster, WorkerNode, replica_for
 from rebecsim.clusters.mapreduce.configuration import Outage
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
-from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.executions import (
+    BackgroundMerge,
+    Demand,
+    Execution,
+    Fetch,
+    Shuffle,
+)
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.jobtracker import JobTracker
@@ -31,7 +40,13 @@ _LEAST_BYTES = 10.0
 
 
 class TaskTracker(Rebec, queue_size=UNBOUNDED):
-    """Runs attempts on its node, step by step."""
+    """Runs attempts on its node, step by step.
+
+    Attributes:
+        node: where it is.
+        executions: all attempts that it has run, by key.
+        racks: the rack of each node.
+    """
 
     jobtracker: JobTracker = known_rebec()
     switch: Switch = known_rebec()
@@ -39,19 +54,51 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
     def __init__(self, node: WorkerNode, cluster: MapReduceCluster) -> None:
         self.node = node
         node.tracker = self
-        self._hadoop = cluster.configuration.hadoop
-        self._latency = cluster.configuration.hardware.latency
-        self._cluster = cluster
+        self.executions: dict[AttemptKey, Execution] = {}
+        configuration = cluster.plan.configuration
+        self._hadoop = configuration.hadoop
+        self._variation = configuration.variation
+        self._latency = configuration.hardware.latency
+        self._seed = cluster.plan.seed
+        self.racks = cluster.plan.racks
+        self._nodes = cluster.nodes
+        self._running: dict[Execution, None] = {}  # in the order of their launch
 
     @at_once
-    def launch(self, attempt: Attempt) -> None:
+    def launch(self, order: TaskOrder) -> None:
         """Begin an attempt, unless the node has failed just now."""
         if not self.node.works:
-            attempt.end = self._now
-            attempt.outcome = AttemptOutcome.LOST
             return
-        self.node.running[attempt] = None
+        draws = TaskDraws(
+            self._seed, order.job.number, order.kind, order.number, order.earlier, self._variation
+        )
+        attempt = Execution(order, self.node, draws, self._now)
+        if attempt.is_map:
+            self._prepare_map(attempt)
+        else:
+            attempt.factors = draws.reduce_factors()
+            attempt.steps = reduce_start(order.job.costs, attempt.factors)
+            attempt.shuffle = Shuffle()
+            attempt.shuffle.waiting.extend(order.outputs)
+        self.executions[attempt.key] = attempt
+        self._running[attempt] = None
         self._go_on(attempt)
+
+    def _prepare_map(self, attempt: Execution) -> None:
+        """Find out what a map is going to do, and which replica it reads."""
+        order, draws, node = attempt.order, attempt.draws, self.node
+        chosen = replica_for(order.hosts, node.number, self.racks, draws.source)
+        assert chosen is not None
+        attempt.source = attempt.first_source = self._nodes[chosen]
+        job, is_local = order.job, attempt.source is node
+        split, rates = job.splits[order.number], node.rates
+        if not job.reduces:
+            attempt.steps = map_only_steps(split, job.costs, is_local, rates, draws.jitter)
+            return
+        buffer = self._hadoop.sort_buffer
+        attempt.steps = map_steps(split, job.costs, buffer, is_local, rates, draws.jitter)
+        attempt.output = map_output(split, job.costs) / job.reduces
+        attempt.read_factor = draws.jitter()
 
     @at_once
     def served(self, demand: Demand) -> None:
@@ -59,7 +106,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         if isinstance(demand, Fetch):
             if not demand.dropped and demand.attempt.end is None:
                 self._read_or_arrived(demand)
-        elif isinstance(demand, Attempt):
+        elif isinstance(demand, Execution):
             if demand.end is None:
                 demand.times[demand.steps[demand.place - 1].phase] += self._now - demand.began
                 self._go_on(demand)
@@ -67,15 +114,16 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             self._merge_on(demand)
 
     @at_once
-    def fetch(self, attempt: Attempt, of: Attempt) -> None:
+    def fetch(self, key: AttemptKey, of: MapOutput) -> None:
         """Take note that the output of a map can be fetched by a reduce."""
-        shuffle = attempt.shuffle
-        if shuffle is not None and not attempt.over:
+        attempt = self.executions.get(key)
+        shuffle = None if attempt is None else attempt.shuffle
+        if attempt is not None and shuffle is not None and not attempt.over:
             shuffle.waiting.append(of)
             if shuffle.is_open:
                 self._copy(attempt, shuffle)
 
-    def _go_on(self, attempt: Attempt) -> None:
+    def _go_on(self, attempt: Execution) -> None:
         """Begin the next step of an attempt; or what follows on the last one."""
         place = attempt.place
         if place == len(attempt.steps):
@@ -93,7 +141,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         else:
             self.switch.transfer(attempt, attempt.source, self.node, size)
 
-    def _step_out(self, attempt: Attempt) -> None:
+    def _step_out(self, attempt: Execution) -> None:
         """Begin to fetch, as a reduce that has started; or end."""
         shuffle = attempt.shuffle
         if shuffle is None:
@@ -103,39 +151,41 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         attempt.began = self._now
         self._copy(attempt, shuffle)
 
-    def _copy(self, attempt: Attempt, shuffle: Shuffle) -> None:
+    def _copy(self, attempt: Execution, shuffle: Shuffle) -> None:
         """Ask for as many outputs as may be fetched at a time."""
         waiting, flying = shuffle.waiting, shuffle.flying
         while waiting and len(flying) < self._hadoop.parallel_copies:
             of = waiting.popleft()
-            if of.is_lost or not of.node.works or of.number in shuffle.got:
+            there = self._nodes[of.node]
+            if of.outage != there.outages or of.number in shuffle.got:
                 continue
             fetch = Fetch(attempt, of)
             flying[fetch] = None
-            latency = 0 if of.node is self.node else self._latency
-            of.node.disk.serve(fetch, of.output * of.read_factor, after=latency)
+            latency = 0 if there is self.node else self._latency
+            there.disk.serve(fetch, of.size * of.read_factor, after=latency)
 
     def _read_or_arrived(self, fetch: Fetch) -> None:
         """Send what has been read to here, or hold it, if it is here."""
         attempt, of = fetch.attempt, fetch.map
-        if not fetch.is_read and of.node is not self.node:
+        there = self._nodes[of.node]
+        if not fetch.is_read and there is not self.node:
             fetch.is_read = True
-            self.switch.transfer(fetch, of.node, self.node, max(of.output, _LEAST_BYTES))
+            self.switch.transfer(fetch, there, self.node, max(of.size, _LEAST_BYTES))
             return
         shuffle = attempt.shuffle
         assert shuffle is not None
         del shuffle.flying[fetch]
         if of.number not in shuffle.got:
             shuffle.got.add(of.number)
-            shuffle.fetched += of.output
-            shuffle.held += of.output
+            shuffle.fetched += of.size
+            shuffle.held += of.size
             shuffle.held_outputs += 1
         self._copy(attempt, shuffle)
         self._merge_or_reduce(attempt, shuffle)
 
-    def _merge_or_reduce(self, attempt: Attempt, shuffle: Shuffle) -> None:
+    def _merge_or_reduce(self, attempt: Execution, shuffle: Shuffle) -> None:
         """Merge what has become too much to be held, or the rest; reduce if nothing is left."""
-        has_all = len(shuffle.got) == attempt.run.job.maps
+        has_all = len(shuffle.got) == attempt.order.job.maps
         if has_all and shuffle.is_open:
             attempt.times[Phase.SHUFFLE] = self._now - attempt.began
             attempt.began = self._now
@@ -148,7 +198,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             or shuffle.held >= hadoop.merge_buffer
             or shuffle.held_outputs >= hadoop.merge_outputs
         ):
-            costs, rates = attempt.run.job.costs, attempt.node.rates
+            costs, rates = attempt.order.job.costs, attempt.node.rates
             steps = merge_steps(shuffle.held, costs, rates, attempt.draws.jitter)
             if steps:
                 shuffle.held, shuffle.held_outputs = 0.0, 0
@@ -171,35 +221,42 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         shuffle.merge = None
         self._merge_or_reduce(attempt, shuffle)
 
-    def _reduce(self, attempt: Attempt, shuffle: Shuffle) -> None:
+    def _reduce(self, attempt: Execution, shuffle: Shuffle) -> None:
         """Do what a reduce does that has everything."""
         assert attempt.factors is not None
         attempt.times[Phase.MERGE] += self._now - attempt.began
-        costs, rates = attempt.run.job.costs, attempt.node.rates
+        costs, rates = attempt.order.job.costs, attempt.node.rates
         attempt.steps = reduce_steps(shuffle.fetched, costs, rates, attempt.factors)
         attempt.place = 0
         attempt.shuffle = None
         self._go_on(attempt)
 
-    def _end(self, attempt: Attempt, outcome: AttemptOutcome) -> None:
-        """Write down that an attempt has ended, to be told at the next heartbeat or at once."""
-        node = self.node
+    def _end(self, attempt: Execution, outcome: AttemptOutcome) -> None:
+        """Write down that an attempt has ended, and tell the JobTracker."""
         attempt.end = self._now
-        attempt.outcome = outcome
-        del node.running[attempt]
-        node.ended.append(attempt)
-        if outcome is AttemptOutcome.SUCCEEDED and attempt.kind is SlotKind.MAP:
-            node.outputs.append(attempt)
-        if self._hadoop.reports == "at_once":
-            self.jobtracker.told(node)
-        self.jobtracker.wake(node, self._now)
+        del self._running[attempt]
+        output = None
+        if outcome is AttemptOutcome.SUCCEEDED and attempt.is_map:
+            node, number = self.node, attempt.order.number
+            output = MapOutput(
+                number, node.number, attempt.output, attempt.read_factor, node.outages
+            )
+        self.jobtracker.ended(attempt.key, outcome, output)
+
+    def lacks(self, key: AttemptKey, number: int) -> bool:
+        """Whether a reduce has yet to fetch the output of a map. The JobTracker looks, unasked."""
+        attempt = self.executions.get(key)
+        if attempt is None:
+            return True
+        return attempt.shuffle is not None and number not in attempt.shuffle.got
 
     # --- what goes wrong, or is not needed any more ----------------------------------------------
 
     @at_once
-    def kill(self, attempt: Attempt) -> None:
+    def kill(self, key: AttemptKey) -> None:
         """End an attempt that is not needed any more."""
-        if not attempt.over:
+        attempt = self.executions.get(key)
+        if attempt is not None and not attempt.over:
             self._drop(attempt)
             self._end(attempt, AttemptOutcome.KILLED)
 
@@ -215,25 +272,24 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             demand.dropped = True
             if shuffle.is_open:
                 self._copy(demand.attempt, shuffle)
-        elif isinstance(demand, Attempt):
+        elif isinstance(demand, Execution):
             demand.times[Phase.READ] += self._now - demand.began
-            self.read_elsewhere(demand)
+            self.read_elsewhere(demand.key)
 
     @at_once
-    def read_elsewhere(self, attempt: Attempt) -> None:
+    def read_elsewhere(self, key: AttemptKey) -> None:
         """Read a piece of a split again, from another replica, when there is one."""
-        if attempt.over:
+        attempt = self.executions.get(key)
+        if attempt is None or attempt.over:
             return
-        progress = attempt.run.progress
-        assert progress is not None
-        cluster = self._cluster
-        hosts = [host for host in progress.hosts[attempt.number] if cluster.nodes[host].works]
-        chosen = replica_for(hosts, self.node.number, cluster.racks, attempt.draws.source)
+        nodes = self._nodes
+        hosts = [host for host in attempt.order.replicas if nodes[host].works]
+        chosen = replica_for(hosts, self.node.number, self.racks, attempt.draws.source)
         if chosen is None:
             attempt.began = self._now
-            self.jobtracker.starve(attempt)
+            self.jobtracker.starve(key)
             return
-        attempt.source = cluster.nodes[chosen]
+        attempt.source = nodes[chosen]
         place = attempt.place - 1
         if attempt.steps[place].device is DeviceKind.NETWORK:
             place -= 1
@@ -246,41 +302,36 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         node = self.node
         node.works = False
         node.outages += 1
-        for attempt in list(node.running):
+        self.jobtracker.failed(node.number)
+        for attempt in list(self._running):
             self._drop(attempt)
             attempt.end = self._now
-            attempt.outcome = AttemptOutcome.LOST
-        for attempt in node.ended:
-            attempt.outcome = AttemptOutcome.LOST
-        for attempt in node.outputs:
-            attempt.is_lost = True
-        node.running.clear()
-        node.ended.clear()
-        node.outputs.clear()
+        self._running.clear()
         node.processor.fail()
         node.disk.fail()
         self.switch.fail(node)
-        self.jobtracker.expire(node, node.outages, after=self._hadoop.expiry)
+        self.jobtracker.expire(node.number, node.outages, after=self._hadoop.expiry)
 
     @at_once
     def recover(self) -> None:
         """Begin anew, with the blocks that were on the disks and nothing else."""
         self.node.works = True
-        self.jobtracker.restarted(self.node)
+        self.jobtracker.works_again(self.node.number)
+        self.jobtracker.restarted(self.node.number)
 
-    def _drop(self, attempt: Attempt) -> None:
+    def _drop(self, attempt: Execution) -> None:
         """Take back what an attempt has asked for."""
         shuffle = attempt.shuffle
         node = self.node
         if shuffle is None or not (shuffle.is_open or shuffle.merge is not None):
-            source = attempt.source if attempt.kind is SlotKind.MAP else node
+            source = attempt.source if attempt.is_map else node
             self._drop_step(attempt, attempt.steps[attempt.place - 1].device, source)
             return
         for fetch in shuffle.flying:
             if fetch.is_read:
                 self.switch.drop(fetch)
             else:
-                fetch.map.node.disk.drop(fetch)
+                self._nodes[fetch.map.node].disk.drop(fetch)
         merge = shuffle.merge
         if merge is not None:
             self._drop_step(merge, merge.steps[merge.place - 1].device, node)
@@ -304,7 +355,7 @@ class Fate(Rebec, queue_size=UNBOUNDED):
     """
 
     def __init__(self, cluster: MapReduceCluster) -> None:
-        failures = cluster.configuration.failures
+        failures = cluster.plan.configuration.failures
         self._cluster = cluster
         self._mean = failures.mean_time_between
         self._repair = failures.repair
@@ -315,7 +366,7 @@ class Fate(Rebec, queue_size=UNBOUNDED):
             self.strike(cluster.nodes[outage.node], repair, after=outage.start)
         if self._mean is not None:
             for node in cluster.nodes:
-                self._draws[node] = Random(f"{cluster.seed} {node.number} failures")
+                self._draws[node] = Random(f"{cluster.plan.seed} {node.number} failures")
                 self._draw(node)
 
     @at_once

@@ -6,7 +6,7 @@ name, is written once and referred to by its number, so that decoding shares it 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -20,7 +20,7 @@ Code = Callable[[Any], Any]
 PLAIN = frozenset({int, bool, str, type(None)})
 """Types of values that are the same inside and outside of a state."""
 
-CHANGING = frozenset({list, dict, deque, Unordered})
+CHANGING = frozenset({list, dict, Counter, deque, Unordered})
 """What holds others and can change, beside parts."""
 
 
@@ -139,7 +139,7 @@ class _Encoder:
         if isinstance(value, StatePart):
             pairs = dict(_attributes(value))
             names, values = tuple(pairs), pairs.values()
-        elif kind is dict:
+        elif kind is dict or kind is Counter:
             values = (each for pair in value.items() for each in pair)
         elif kind is Unordered:
             return _Held(kind, (), self._in_order(value))
@@ -179,7 +179,7 @@ class _Decoder:
         self._made.append(made)
         values = map(self.decode, value.values)
         if isinstance(made, dict):
-            made.update(zip(values, values, strict=True))
+            dict.update(made, zip(values, values, strict=True))
         elif isinstance(made, StatePart):
             for name, each in zip(value.names, values, strict=True):
                 setattr(made, name, each)

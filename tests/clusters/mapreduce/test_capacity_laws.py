@@ -172,7 +172,7 @@ def smallest_backlog_first(patch: pytest.MonkeyPatch) -> None:
 
 def last_job_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "rebecsim.clusters.mapreduce.schedulers.capacity_queues.by_submission",
+        "rebecsim.clusters.mapreduce.schedulers.scheduler.by_submission",
         lambda job: (0, 0, -by_submission(job)[2]),
     )
 

@@ -25,7 +25,6 @@ from rebecsim.clusters.mapreduce.cluster import (
     topology_of,
 )
 from rebecsim.clusters.mapreduce.cluster_state import (
-    JobRun,
     locality_of,
     place_blocks,
     racks_of,
@@ -166,11 +165,13 @@ def test_runs_are_those_of_the_semantics() -> None:
     configuration = cluster(nodes=3, racks=2, variation=VariationTable())
     expected = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
     made = make_cluster(configuration, 1)
-    model = cluster_model(
-        made, [JobRun(each) for each in jobs], topology_of(configuration), FirstComeFirstServed, []
-    )
-    simulate(model, FifoScheduler(), until=expected.attempts[-1].end + 400_000)
-    found = [record_of_attempt(each, 0) for each in made.attempts]
+    model = cluster_model(made, jobs, topology_of(configuration), FirstComeFirstServed, [])
+    until = expected.attempts[-1].end + 400_000
+    jobtracker = simulate(model, FifoScheduler(), until=until).system.rebec("jobtracker")
+    found = [
+        record_of_attempt(each, made.nodes[each.node.number].tracker, 0)
+        for each in jobtracker.desk.attempts.values()
+    ]
     assert found == list(expected.attempts)
 
 

@@ -1,6 +1,6 @@
 """Parts of a state: what is encoded comes back, and equal parts are equal states."""
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +46,7 @@ held = st.recursive(
         st.lists(inner, max_size=3).map(tuple),
         st.lists(inner, max_size=3).map(deque),
         st.dictionaries(st.integers(0, 9), inner, max_size=3),
+        st.dictionaries(st.sampled_from("abc"), st.integers(), max_size=3).map(Counter),
         st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(lambda each: Box(**each)),
         inner.map(Slots),
     ),
@@ -61,7 +62,7 @@ def contents(value: Any) -> Any:
         case Slots():
             return Slots, contents(value.left), hasattr(value, "right")
         case dict():
-            return dict, [(key, contents(each)) for key, each in value.items()]
+            return type(value), [(key, contents(each)) for key, each in value.items()]
         case list() | tuple() | deque():
             return type(value), [contents(each) for each in value]
     return type(value), value

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import JobInProgress, Locality, SlotKind, TrackerSlots
 from rebecsim.clusters.mapreduce.schedulers.capacity_file import (
     changed,
@@ -37,7 +38,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import (
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Constant):
     """How long jobs of a cluster wait for a place near their data.
 
     Attributes:
@@ -192,7 +193,6 @@ class CapacityTaskScheduler(TaskScheduler):
     def _set_up(self) -> None:
         self.poll_interval = self.settings.init_poll_interval * _MICROSECONDS
         self._delay = Delay.of(self.settings, len(self._alive()))
-        self._place = PLACES[self.settings.queue_order]
 
     def _alive(self) -> list[TrackerSlots]:
         return [tracker for tracker in self.trackers if tracker.alive]
@@ -251,7 +251,7 @@ class CapacityTaskScheduler(TaskScheduler):
 
     def _sorted(self, kind: SlotKind) -> Sequence[SlotUsage]:
         order = self._orders[kind]
-        order.sort(key=self._place)
+        order.sort(key=PLACES[self.settings.queue_order])
         return order
 
 

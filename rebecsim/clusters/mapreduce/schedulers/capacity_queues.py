@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
     CapacitySettings,
@@ -15,12 +16,11 @@ from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
 from rebecsim.clusters.mapreduce.schedulers.scheduler import (
     OfferingJobs,
     Order,
-    by_priority,
-    by_submission,
+    order_of,
 )
 
 
-class SlotUsage:
+class SlotUsage(StatePart):
     """What a queue has of the slots of a kind.
 
     Attributes:
@@ -44,12 +44,12 @@ class SlotUsage:
         "stuck",
     )
 
-    def __init__(self, kind: SlotKind, limits: SlotLimits, order: Order) -> None:
+    def __init__(self, kind: SlotKind, limits: SlotLimits, *, by_priority: bool) -> None:
         self.kind = kind
         self.limits = limits
         self.occupied = 0
         self.by_user: Counter[str] = Counter()
-        self.offering = OfferingJobs(kind, order)
+        self.offering = OfferingJobs(kind, by_priority=by_priority)
         self.stuck = False
         self.backlog = 0
         self._waiting: dict[JobInProgress, int] = {}
@@ -95,10 +95,10 @@ class SlotUsage:
         self._set_waiting(job, 0)
         self.offering.remove(job)
 
-    def change(self, limits: SlotLimits, order: Order) -> None:
+    def change(self, limits: SlotLimits, *, by_priority: bool) -> None:
         """Go on with other limits, and maybe in another order."""
         self.limits = limits
-        self.offering.sort(order)
+        self.offering.sort(by_priority)
         self.stuck = False
 
     def _set_waiting(self, job: JobInProgress, tasks: int) -> None:
@@ -120,7 +120,7 @@ class SlotUsage:
             del self._active[user]
 
 
-class CapacityQueue:
+class CapacityQueue(StatePart):
     """A queue of the Capacity Scheduler.
 
     Attributes:
@@ -135,11 +135,18 @@ class CapacityQueue:
         self.initialised: list[JobInProgress] = []
         self._set(settings)
         self.usage = tuple(
-            SlotUsage(kind, self._slot_limits(kind, slots), self._order) for kind in SlotKind
+            SlotUsage(
+                kind, self._slot_limits(kind, slots), by_priority=self._settings.supports_priority
+            )
+            for kind in SlotKind
         )
         self._jobs: Counter[str] = Counter()  # that wait or are initialised, by user
         self._initialised: Counter[str] = Counter()
         self._tasks: Counter[str] = Counter()  # of initialised jobs
+
+    @property
+    def _order(self) -> Order:
+        return order_of(self._settings.supports_priority)
 
     @property
     def active_tasks(self) -> int:
@@ -149,8 +156,9 @@ class CapacityQueue:
     def change(self, settings: CapacitySettings, slots: tuple[int, int]) -> None:
         """Go on with other settings, or in a cluster of another size."""
         self._set(settings)
+        heeds = self._settings.supports_priority
         for usage in self.usage:
-            usage.change(self._slot_limits(usage.kind, slots), self._order)
+            usage.change(self._slot_limits(usage.kind, slots), by_priority=heeds)
         self.waiting.sort(key=self._order)
 
     def submit(self, job: JobInProgress) -> str | None:
@@ -203,7 +211,6 @@ class CapacityQueue:
         self._settings = settings.queues[self.name]
         self._capped = settings.capped_slots
         self._limits = job_limits(settings, self.name)
-        self._order = by_priority if self._settings.supports_priority else by_submission
 
     def _slot_limits(self, kind: SlotKind, slots: tuple[int, int]) -> SlotLimits:
         return slot_limits(self._settings, slots[kind], is_capped=self._capped.has(kind))

@@ -14,6 +14,7 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.errors import UserError
 
@@ -69,7 +70,7 @@ class CappedSlots(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityQueueSettings:
+class CapacityQueueSettings(Constant):
     """The parameters of a queue.
 
     Attributes:
@@ -99,7 +100,7 @@ def _one_queue() -> Mapping[str, CapacityQueueSettings]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapacitySettings:
+class CapacitySettings(Constant):
     """The parameters of the scheduler. Raises CapacitySettingsError for what cannot be meant.
 
     Attributes:
@@ -129,6 +130,9 @@ class CapacitySettings:
     node_locality_delay: int = 0
     queue_order: QueueOrder = QueueOrder.CAPACITY
     capped_slots: CappedSlots = CappedSlots.BOTH
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.queues))
 
     def __post_init__(self) -> None:
         for name, least in (

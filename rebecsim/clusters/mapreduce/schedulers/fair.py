@@ -10,6 +10,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.kit.hadoop import Claim, fair_shares
 from rebecsim.clusters.mapreduce.job import (
     JobInProgress,
@@ -56,7 +57,7 @@ def demand_of(job: JobInProgress, kind: SlotKind) -> int:
     return 0
 
 
-class PoolShare:
+class PoolShare(StatePart):
     """What a pool has and wants of the slots of a kind.
 
     Attributes:
@@ -73,7 +74,7 @@ class PoolShare:
         self.name = name
         self.kind = kind
         self.running = 0
-        self.offering = OfferingJobs(kind, by_priority)
+        self.offering = OfferingJobs(kind, by_priority=True)
         self.fair_share = 0.0
         self.at_least = self.at_half = now
         self._demands: dict[JobInProgress, int] = {}
@@ -145,7 +146,7 @@ class PoolShare:
 
 
 @dataclass(slots=True)
-class _Wait:
+class _Wait(StatePart):
     """How near its last map was, and how long it has been passed over since (microseconds)."""
 
     last: Locality = Locality.NODE
@@ -153,7 +154,7 @@ class _Wait:
 
 
 @dataclass(slots=True)
-class LocalityWaits:
+class LocalityWaits(StatePart):
     """How long jobs have waited; those count that were asked and gave nothing.
 
     Attributes:
@@ -164,7 +165,7 @@ class LocalityWaits:
     node: int
     rack: int
     _waits: dict[JobInProgress, _Wait] = field(default_factory=dict)
-    _skipped: set[JobInProgress] = field(default_factory=set)
+    _skipped: dict[JobInProgress, None] = field(default_factory=dict)
     _last: int = 0
 
     def pass_time(self, now: int) -> None:
@@ -192,12 +193,12 @@ class LocalityWaits:
     def skip(self, job: JobInProgress) -> None:
         """Take note that a job was asked at this heartbeat, and was given nothing."""
         self._waits.setdefault(job, _Wait())
-        self._skipped.add(job)
+        self._skipped[job] = None
 
     def forget(self, job: JobInProgress) -> None:
         """Take note that a job has ended."""
         self._waits.pop(job, None)
-        self._skipped.discard(job)
+        self._skipped.pop(job, None)
 
 
 _SECOND = 1_000_000  # microseconds
@@ -271,7 +272,7 @@ class FairTaskScheduler(TaskScheduler):
         self.settings = settings or FairSettings()
         self.pools: tuple[dict[str, PoolShare], dict[str, PoolShare]] = {}, {}
         self._jobs: list[JobInProgress] = []
-        self._may_run: set[JobInProgress] = set()
+        self._may_run: dict[JobInProgress, None] = {}
         self._waits = LocalityWaits(0, 0)
         self._starts: dict[Task, list[int]] = {}
         self._last_preemption = 0
@@ -308,7 +309,7 @@ class FairTaskScheduler(TaskScheduler):
         self._waits.pass_time(now)
         left = {kind: self._room(tracker, kind) for kind in SlotKind}
         given: list[Assignment] = []
-        skipped: set[JobInProgress] = set()
+        skipped: dict[JobInProgress, None] = {}
         counts = list(tracker.busy)
         while kinds := [kind for kind in SlotKind if left[kind] > 0]:
             kind = min(kinds, key=lambda each: (counts[each], each))
@@ -322,8 +323,10 @@ class FairTaskScheduler(TaskScheduler):
             self._started(found, now)
             if not self.settings.assign_multiple:
                 break
-        for job in skipped - {each.job for each in given if each.kind is SlotKind.MAP}:
-            self._waits.skip(job)
+        mapped = {each.job for each in given if each.kind is SlotKind.MAP}
+        for job in skipped:
+            if job not in mapped:
+                self._waits.skip(job)
         return given
 
     def ended(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
@@ -404,7 +407,7 @@ class FairTaskScheduler(TaskScheduler):
                 of_pool[pool] += 1
                 of_user[user] += 1
                 if job not in self._may_run:
-                    self._may_run.add(job)
+                    self._may_run[job] = None
                     self._review(job)
             elif job in self._may_run:
                 self._withdraw(job)
@@ -415,7 +418,7 @@ class FairTaskScheduler(TaskScheduler):
                 pools[job.job.queue].review(job)
 
     def _withdraw(self, job: JobInProgress) -> None:
-        self._may_run.discard(job)
+        self._may_run.pop(job, None)
         for pools in self.pools:
             pools[job.job.queue].withdraw(job)
 
@@ -434,7 +437,7 @@ class FairTaskScheduler(TaskScheduler):
         return min(free, cap - tracker.busy[kind], free if most < 0 else most)
 
     def _find(
-        self, kind: SlotKind, tracker: TrackerSlots, now: int, skipped: set[JobInProgress]
+        self, kind: SlotKind, tracker: TrackerSlots, now: int, skipped: dict[JobInProgress, None]
     ) -> Assignment | None:
         pools = [pool for pool in self.pools[kind].values() if pool.offering.jobs]
         for pool in sorted(pools, key=PoolShare.urgency):
@@ -446,7 +449,7 @@ class FairTaskScheduler(TaskScheduler):
                     return found
                 self.withheld = True  # time alone may bring it a slot
                 if kind is SlotKind.MAP:
-                    skipped.add(job)
+                    skipped[job] = None
         return None
 
     def _ask(

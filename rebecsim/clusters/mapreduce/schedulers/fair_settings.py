@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.errors import UserError
 from rebecsim.wording import suggestion
@@ -34,7 +35,7 @@ def _named(name: str, default: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolSettings:
+class PoolSettings(Constant):
     """The settings of a pool.
 
     Attributes:
@@ -60,7 +61,7 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FairSettings:
+class FairSettings(Constant):
     """The settings of the scheduler. Raises FairSettingsError for what cannot be meant.
 
     Attributes:
@@ -106,6 +107,9 @@ class FairSettings:
     locality_delay_rack: int = _named(f"{PREFIX}locality.delay.rack", 450)
     load_max_diff: float = _named(f"{PREFIX}load.max.diff", 0.0)
     allow_undeclared_pools: bool = _named(f"{PREFIX}allow.undeclared.pools", True)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.pools))
 
     def __post_init__(self) -> None:
         for pool, settings in self.pools.items():

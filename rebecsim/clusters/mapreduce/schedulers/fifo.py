@@ -10,7 +10,6 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import (
     Assignment,
     OfferingJobs,
     TaskScheduler,
-    by_priority,
     map_of,
     reduce_of,
 )
@@ -30,7 +29,7 @@ class JobQueueTaskScheduler(TaskScheduler):
 
     def __init__(self, trackers: Sequence[TrackerSlots]) -> None:
         super().__init__(trackers)
-        self._offering = [OfferingJobs(kind, by_priority) for kind in SlotKind]
+        self._offering = [OfferingJobs(kind, by_priority=True) for kind in SlotKind]
         self._running = [0, 0]
         self._wanted = [0, 0]  # tasks of jobs that have reduces
         self._load = [0, 0]  # tasks that have not ended, of reduces only those that may begin

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.job import (
     JobInProgress,
     JobPriority,
@@ -43,12 +44,13 @@ class Preemption(NamedTuple):
     number: int
 
 
-class TaskScheduler(ABC):
+class TaskScheduler(StatePart, ABC):
     """Gives free slots to tasks, whenever a TaskTracker sends a heartbeat.
 
     It takes the tasks it gives from their jobs (`JobInProgress.start_map`, `start_reduce`,
     `start_backup`) and counts them as running in its own accounts; the JobTracker launches them,
-    fills the slots of the tracker, and says later that they have ended.
+    fills the slots of the tracker, and says later that they have ended. It is part of the
+    JobTracker's state: its attributes are as those of any `StatePart`.
 
     Who has a free slot and was given nothing is not asked about again before something happens: an
     attempt ends, a task waits again, a job is submitted, a node changes, or `poll` has been called.
@@ -87,13 +89,13 @@ class TaskScheduler(ABC):
     def completed(self, job: JobInProgress) -> None:
         """Take note that all tasks of a job have ended; its attempts have been reported before."""
 
-    def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:  # noqa: B027
+    def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
         """Take note that a task must be run again, since it failed or its output is lost.
 
         The job has taken note before. For an attempt that failed, `ended` is called as well.
         """
 
-    def trackers_changed(self) -> None:  # noqa: B027 - most do not count slots
+    def trackers_changed(self) -> None:
         """Take note that a node has died or come back."""
 
     def poll(self, now: int) -> Sequence[Preemption]:
@@ -165,20 +167,25 @@ def by_priority(job: JobInProgress) -> tuple[int, int, int]:
     return JobPriority.VERY_HIGH - job.job.priority, job.job.submit, job.job.number
 
 
-class OfferingJobs:
+def order_of(heeds_priority: bool) -> Order:
+    """Give the order of jobs where priorities count, or do not."""
+    return by_priority if heeds_priority else by_submission
+
+
+class OfferingJobs(StatePart):
     """Jobs of which a task waits that may begin, or that may want backups.
 
     Attributes:
         jobs: these, in their order.
     """
 
-    __slots__ = ("_members", "_order", "jobs", "kind")
+    __slots__ = ("_members", "by_priority", "jobs", "kind")
 
-    def __init__(self, kind: SlotKind, order: Order) -> None:
+    def __init__(self, kind: SlotKind, *, by_priority: bool) -> None:
         self.kind = kind
         self.jobs: list[JobInProgress] = []
-        self._members: set[JobInProgress] = set()
-        self._order = order
+        self._members: dict[JobInProgress, None] = {}
+        self.by_priority = by_priority
 
     def review(self, job: JobInProgress) -> bool:
         """See anew whether a job offers something; say whether that has changed."""
@@ -188,8 +195,8 @@ class OfferingJobs:
         if offers == (job in self._members):
             return False
         if offers:
-            self._members.add(job)
-            insort(self.jobs, job, key=self._order)
+            self._members[job] = None
+            insort(self.jobs, job, key=order_of(self.by_priority))
         else:
             self.remove(job)
         return True
@@ -197,13 +204,13 @@ class OfferingJobs:
     def remove(self, job: JobInProgress) -> None:
         """Leave out a job, if it is there."""
         if job in self._members:
-            self._members.remove(job)
+            del self._members[job]
             self.jobs.remove(job)
 
-    def sort(self, order: Order) -> None:
-        """Ask in another order from now on."""
-        self._order = order
-        self.jobs.sort(key=order)
+    def sort(self, by_priority: bool) -> None:
+        """Ask in this order from now on."""
+        self.by_priority = by_priority
+        self.jobs.sort(key=order_of(by_priority))
 
 
 def map_of(

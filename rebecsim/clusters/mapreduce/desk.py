@@ -1,0 +1,97 @@
+"""All that the JobTracker knows, as one part of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count, repeat
+from random import Random
+from typing import TYPE_CHECKING
+
+from rebecsim.actors import StatePart
+from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptKey
+from rebecsim.clusters.mapreduce.cluster_state import (
+    ClusterPlan,
+    JobRun,
+    QueueTriggers,
+    SlotBeats,
+    TrackerStatus,
+)
+from rebecsim.clusters.mapreduce.configuration import HadoopSettings
+from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, TrackerSlots
+from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
+from rebecsim.clusters.mapreduce.speculation import BackupRule, backup_rule
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
+
+
+class Desk(StatePart):
+    """What the JobTracker knows, its scheduler included.
+
+    Attributes:
+        scheduler: what gives slots to tasks.
+        nodes: the TaskTrackers, in the order of their numbers.
+        runs: all jobs, by number, in the order in which they were given.
+        active: jobs that have been submitted and have not ended.
+        attempts: by key, in the order of their launch.
+        backups: how many run now, of maps and of reduces.
+        wanted: how many maps, and how many reduces, a scheduler could give slots now.
+        live: attempts that hold slots.
+        resting: TaskTrackers that have no reason to send heartbeats.
+        starving: maps that wait for a node with their split.
+        followers: jobs that are submitted after others, by the numbers of these.
+        triggers: changes of settings that wait for conditions.
+        unfinished: jobs that have not ended and were not rejected.
+        to_come: submissions and changes that are under way.
+        last: when something was submitted or changed, began or ended (microseconds).
+        speculation: what finds tasks for backups; None: nothing does.
+    """
+
+    def __init__(
+        self,
+        plan: ClusterPlan,
+        jobs: Sequence[MapReduceJob],
+        scheduler: SchedulerFactory,
+        trackers: Sequence[TaskTracker],
+    ) -> None:
+        configuration = plan.configuration
+        self.nodes = tracker_statuses(plan)
+        self.scheduler = scheduler([node.slots for node in self.nodes])
+        self.runs = {job.number: JobRun(job) for job in jobs}
+        self.active: dict[JobInProgress, JobRun] = {}
+        self.attempts: dict[AttemptKey, Attempt] = {}
+        self.backups = [0, 0]
+        self.wanted = [0, 0]
+        self.live = 0
+        self.resting: dict[TrackerStatus, None] = dict.fromkeys(self.nodes)
+        self.starving: list[Attempt] = []
+        self.followers: dict[int, list[JobRun]] = {}
+        for run in self.runs.values():
+            if run.job.after is not None:
+                self.followers.setdefault(run.job.after, []).append(run)
+        self.triggers = QueueTriggers(configuration.changes)
+        self.unfinished = len(jobs)
+        self.to_come = sum(job.after is None for job in jobs)
+        self.last = 0
+        self.speculation: BackupRule | None = None
+        if configuration.speculation is not None:
+            self.speculation = backup_rule(configuration.speculation, plan, self, trackers)
+
+
+def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
+    """Give what is known of the TaskTrackers at first: draw when they first send heartbeats."""
+    draws = Random(f"{plan.seed} heartbeats")
+    found = []
+    classes = plan.configuration.class_of_nodes
+    for number, (rack, of) in enumerate(zip(plan.racks, classes, strict=True)):
+        slots = TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
+        found.append(TrackerStatus(slots, _slot_beats(slots, plan.configuration.hadoop, draws)))
+    return found
+
+
+def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
+    """Draw when a node sends its first heartbeat, or when each of its slots does."""
+    firsts: Iterator[int] = (int(draws.random() * hadoop.first_heartbeats) for _ in count())
+    if hadoop.heartbeats_of == "node":
+        firsts = repeat(next(firsts))
+    return SlotBeats(hadoop.heartbeat, slots.slots, firsts)
