@@ -77,6 +77,19 @@ class Desk(StatePart):
         if configuration.speculation is not None:
             self.speculation = backup_rule(configuration.speculation, plan, self, trackers)
 
+    def tidy(self) -> None:
+        """Forget in which order things have come that are looked up only, and what has no effect.
+
+        So states that differ in nothing else become one.
+        """
+        self.attempts = dict(sorted(self.attempts.items()))
+        self.resting = dict.fromkeys(sorted(self.resting, key=lambda node: node.number))
+        for run in self.active.values():
+            run.outputs = dict(sorted(run.outputs.items()))
+            run.live = dict(sorted(run.live[0].items())), dict(sorted(run.live[1].items()))
+            if run.progress is not None:
+                run.progress.tidy()
+
 
 def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
     """Give what is known of the TaskTrackers at first: draw when they first send heartbeats."""

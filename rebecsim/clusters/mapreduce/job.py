@@ -273,6 +273,14 @@ class JobInProgress(StatePart):
         for rack in dict.fromkeys(self._racks[node] for node in nodes):
             self._in_rack[rack].appendleft(number)
 
+    def tidy(self) -> None:
+        """Drop maps that do not wait from where they would be dropped once somebody looks."""
+        waits = self._waits
+        for numbers in (self._anywhere, *self._on_node.values(), *self._in_rack.values()):
+            left = dict.fromkeys(number for number in numbers if waits[number])
+            numbers.clear()
+            numbers.extend(left)
+
     def _first(self, numbers: deque[int] | None) -> int | None:
         """Give the first number that waits; those that do not are dropped on the way."""
         while numbers:

@@ -1,7 +1,7 @@
 """The JobTracker, and the client that submits jobs to it, as rebecs.
 
     Client --submit--> JobTracker
-    JobTracker --launch--> TaskTracker         an attempt begins
+    JobTracker --launch--> TaskTracker         attempts begin
     JobTracker --fetch--> TaskTracker          a map has ended, whose output a reduce is to fetch
     TaskTracker --serve--> Device              a step of an attempt; bytes: --transfer--> Switch
     Device, Switch --served--> TaskTracker     it is done
@@ -138,8 +138,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if self._could_be_given(node):
             scheduler = desk.scheduler
             given = scheduler.assign(slots, self._now)
-            for assignment in given:
-                self._launch(assignment, node)
+            orders = tuple([self._launch(assignment, node) for assignment in given])
+            if orders:
+                self.trackers[number].launch(orders)
             if not (slots.free(MAP) or slots.free(REDUCE)):
                 return
             if given or scheduler.withheld or desk.speculation is not None:
@@ -249,8 +250,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     # --- attempts begin and end ------------------------------------------------------------------
 
-    def _launch(self, assignment: Assignment, node: TrackerStatus) -> None:
-        """Begin an attempt on a node."""
+    def _launch(self, assignment: Assignment, node: TrackerStatus) -> TaskOrder:
+        """Take note of an attempt that begins on a node; give the order for its TaskTracker."""
         now, desk = self._now, self.desk
         run = desk.active[assignment.job]
         kind, number = assignment.kind, assignment.number
@@ -274,7 +275,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         attempt.slot_beat = node.beats.fill(kind, now)
         order = self._map_order(attempt) if kind is MAP else self._reduce_order(attempt)
         self._count(run)
-        self.trackers[node.number].launch(order)
+        return order
 
     def _map_order(self, attempt: Attempt) -> TaskOrder:
         """Say what a map is to do, and where replicas of its split are."""

@@ -11,6 +11,7 @@ from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
@@ -20,11 +21,20 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import How, PlannedCell
+from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import How, PlannedCell, seed_of
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
+
+
+def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
+    """Cut the cluster and the jobs of a variant."""
+    setup: RunSetup = cell.setup
+    seed = seed_of(setup.scenario.seed, "cluster", 0)
+    jobs, build = setup.jobs(0), setup.scheduler.build
+    return small_cluster(jobs, setup.configuration, build, setup.name, cut, seed=seed)
 
 
 class MapReduceStudy(RecordedStudy):
@@ -35,6 +45,7 @@ class MapReduceStudy(RecordedStudy):
     scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
     compared: ClassVar[Compared] = Compared("variant", "variants")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
+    small = staticmethod(_small)
 
     def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: one for each variant."""

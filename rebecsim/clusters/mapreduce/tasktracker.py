@@ -65,10 +65,14 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._running: dict[Execution, None] = {}  # in the order of their launch
 
     @at_once
-    def launch(self, order: TaskOrder) -> None:
-        """Begin an attempt, unless the node has failed just now."""
-        if not self.node.works:
-            return
+    def launch(self, orders: tuple[TaskOrder, ...]) -> None:
+        """Begin attempts, unless the node has failed just now."""
+        if self.node.works:
+            for order in orders:
+                self._begin(order)
+
+    def _begin(self, order: TaskOrder) -> None:
+        """Begin an attempt."""
         draws = TaskDraws(
             self._seed, order.job.number, order.kind, order.number, order.earlier, self._variation
         )

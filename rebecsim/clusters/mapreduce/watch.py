@@ -10,9 +10,15 @@ from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 from rebecsim.clusters.mapreduce.records import DeviceUse
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
+from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 
 _PATIENCE, _POLLS = 600 * SECOND, 100
 """For how long, and beside for how many polls, nothing is ever waited for in vain."""
+
+
+def patience_of(scheduler: TaskScheduler) -> int:
+    """Give for how long nothing is ever waited for in vain (microseconds)."""
+    return _PATIENCE + _POLLS * (scheduler.poll_interval or 0)
 
 
 def uses_until(now: int, cluster: MapReduceCluster, switch: Switch) -> DeviceUse:
@@ -52,7 +58,7 @@ class Watchdog(Rebec, queue_size=UNBOUNDED):
     def __init__(self, cluster: MapReduceCluster) -> None:
         self._cluster = cluster
         self._seen: tuple[object, ...] = ()
-        self._patience = _PATIENCE + _POLLS * (self.jobtracker.desk.scheduler.poll_interval or 0)
+        self._patience = patience_of(self.jobtracker.desk.scheduler)
         self.watch(after=self._patience)
 
     @at_once

@@ -80,6 +80,10 @@ class JobQueueTaskScheduler(TaskScheduler):
         self._slots = [sum(slots[kind] for slots in alive) for kind in SlotKind]
         self._largest = [max((slots[kind] for slots in alive), default=0) for kind in SlotKind]
 
+    def asking(self, kind: SlotKind) -> Sequence[JobInProgress]:
+        """Give the jobs that have something to run, in the order in which they are asked."""
+        return self._offering[kind].jobs
+
     def _want(self, job: JobInProgress, times: int) -> None:
         if job.job.reduces:
             self._wanted[SlotKind.MAP] += times * job.job.maps

@@ -1,0 +1,201 @@
+"""MapReduce clusters cut small keep their promises; with a scheduler at fault they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from rebecsim.actors import Model, enabled, execute
+from rebecsim.clusters.mapreduce.configuration import (
+    Failures,
+    HadoopSettings,
+    MapReduceConfiguration,
+    Outage,
+    Speculation,
+)
+from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity_queues import SlotUsage
+from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
+    CapacityQueueSettings,
+    CapacitySettings,
+)
+from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
+from rebecsim.clusters.mapreduce.small import small_cluster
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, Result, explore, pose, state_space
+from rebecsim.studies.small import Cut, SmallCluster
+from tests.clusters.mapreduce.simple import MIB, ROUND, job
+
+SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
+PLAIN = MapReduceConfiguration(ROUND, SLOTS)
+TWO_QUEUES = CapacitySettings(
+    queues={name: CapacityQueueSettings(capacity=50, user_limit_factor=2) for name in "ab"},
+    init_poll_interval=3000,
+)
+SCHEDULERS: dict[str, SchedulerFactory] = {
+    "FIFO": JobQueueTaskScheduler,
+    "FAIR": FairTaskScheduler,
+    "CAPACITY": partial(CapacityTaskScheduler, settings=TWO_QUEUES),
+}
+
+
+def jobs_of(*maps: int, reduces: int = 0, after: int = 0) -> list[MapReduceJob]:
+    """Make jobs of so many maps, of the queues a and b in turn, submitted so long apart."""
+    return [
+        replace(
+            job(number, each, reduces, size=MIB),
+            queue="ab"[number % 2],
+            submit=number * after,
+        )
+        for number, each in enumerate(maps)
+    ]
+
+
+def cut(
+    jobs: list[MapReduceJob],
+    scheduler: SchedulerFactory,
+    configuration: MapReduceConfiguration = PLAIN,
+    nodes: int = 2,
+) -> SmallCluster:
+    return small_cluster(jobs, configuration, scheduler, "small", Cut(len(jobs), nodes))
+
+
+def explored(cluster: SmallCluster) -> Result:
+    return explore(cluster.model, checks=Checks(terminal=(cluster.done,)))
+
+
+def starts_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
+    space = state_space(pose(cluster.model))
+    assert space.complete
+    return set(map(tuple, space.final_values(cluster.starts)))
+
+
+def every_order(model: Model) -> Iterator[tuple[int, ...]]:
+    """Run a model once for each order of its messages, from its start; give when jobs start."""
+    pending: list[tuple[int, ...]] = [()]
+    while pending:
+        chosen = pending.pop()
+        system = model.start()
+        for place in range(10_000):
+            steps = enabled(system)
+            if not steps:
+                yield tuple(system.rebec("jobtracker").starts)
+                break
+            if place == len(chosen):
+                pending += [(*chosen, other) for other in range(1, len(steps))]
+                chosen = (*chosen, 0)
+            execute(system, steps[chosen[place]])
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_every_scheduler_keeps_its_promises(name: str) -> None:
+    cluster = cut(jobs_of(3, 2, reduces=1), SCHEDULERS[name])
+    assert len(cluster.promises) == 5
+    assert explored(cluster).verdict == "satisfied"
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+@pytest.mark.parametrize("maps", [(1, 1), (2, 1)])
+def test_brute_force_finds_the_same_starts(name: str, maps: tuple[int, ...]) -> None:
+    cluster = cut(jobs_of(*maps), SCHEDULERS[name], nodes=1)
+    assert explored(cluster).verdict == "satisfied"
+    assert starts_of(cluster) == set(every_order(cluster.model))
+
+
+def test_who_is_heard_of_first_is_served_first() -> None:
+    """At one time a TaskTracker sends a heartbeat, and a second job comes that is as urgent."""
+    jobs = jobs_of(1, 1, after=3_000_000)
+    assert starts_of(cut(jobs, JobQueueTaskScheduler)) == {(3000, 3000), (3000, 6000)}
+
+
+class Overfull(JobQueueTaskScheduler):
+    """Gives a node one map more than it has slots for."""
+
+    def _to_be_filled(self, tracker, kind):
+        return 2 if kind is SlotKind.MAP else 0
+
+
+class LastFirst(JobQueueTaskScheduler):
+    """Asks the job last that came first."""
+
+    def _find_map(self, tracker, now):
+        for each in reversed(self._offering[SlotKind.MAP].jobs):
+            found = each.map_for(tracker, Locality.OFF_SWITCH)
+            if found is not None:
+                each.start_map(found[0])
+                return Assignment(each, SlotKind.MAP, *found)
+        return None
+
+
+class Twice(JobQueueTaskScheduler):
+    """Gives the first map of a job again and again."""
+
+    def _find_map(self, tracker, now):
+        for each in self._offering[SlotKind.MAP].jobs:
+            each.start_map(each.job.maps - 1)
+            return Assignment(each, SlotKind.MAP, 0, Locality.NODE)
+        return None
+
+
+class Idle(JobQueueTaskScheduler):
+    """Gives nothing."""
+
+    def assign(self, tracker, now):
+        self.withheld = False
+        return []
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "verdict", "text"),
+    [
+        (Overfull, "assertion failed", "runs 1 maps in 1 slots, and is given one more"),
+        (LastFirst, "assertion failed", "job_1 got a map slot while job_0 asked"),
+        (Twice, "assertion failed", "map 0 of job_0 runs or has ended, and is given a slot"),
+        (Idle, "deadlock", ""),
+    ],
+)
+def test_a_planted_fault_is_found(scheduler: SchedulerFactory, verdict: str, text: str) -> None:
+    result = explored(cut(jobs_of(3, 2), scheduler))
+    assert result.verdict == verdict
+    assert result.path is not None
+    assert result.path.breach is not None
+    assert text in result.path.breach.text
+
+
+def test_a_queue_that_is_passed_over_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = SlotUsage.ratio
+    monkeypatch.setattr(SlotUsage, "ratio", lambda usage: -right(usage))
+    result = explored(cut(jobs_of(3, 3), SCHEDULERS["CAPACITY"]))
+    assert result.verdict == "assertion failed"
+    assert result.path is not None
+    assert result.path.breach is not None
+    assert "got a map slot and has 2 of 1, while queue" in result.path.breach.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"failures": Failures((Outage(0, 1, 2),))}, r"small: a cluster with \[failures\]"),
+        ({"speculation": Speculation()}, r"small: a cluster with \[speculation\] cannot be cut"),
+    ],
+)
+def test_what_cannot_be_cut_is_said(changed: dict[str, object], text: str) -> None:
+    configuration = replace(PLAIN, **changed)
+    with pytest.raises(UserError, match=text):
+        cut(jobs_of(1), JobQueueTaskScheduler, configuration)
+
+
+def test_too_few_nodes_are_refused() -> None:
+    queues = {
+        "a": CapacityQueueSettings(capacity=80),
+        "b": CapacityQueueSettings(capacity=20, maximum_capacity=20),
+    }
+    scheduler = partial(CapacityTaskScheduler, settings=CapacitySettings(queues=queues))
+    with pytest.raises(UserError, match=r"small, cut to 2 nodes: .*; leave more nodes"):
+        cut(jobs_of(1), scheduler)
