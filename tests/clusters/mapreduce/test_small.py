@@ -30,7 +30,7 @@ from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Result, explore, pose, state_space
 from rebecsim.studies.small import Cut, SmallCluster
-from tests.clusters.mapreduce.simple import MIB, ROUND, job
+from tests.clusters.mapreduce.simple import MIB, NOTHING, ROUND, job
 
 SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
 PLAIN = MapReduceConfiguration(ROUND, SLOTS)
@@ -52,6 +52,7 @@ def jobs_of(*maps: int, reduces: int = 0, after: int = 0) -> list[MapReduceJob]:
             job(number, each, reduces, size=MIB),
             queue="ab"[number % 2],
             submit=number * after,
+            costs=NOTHING,
         )
         for number, each in enumerate(maps)
     ]
@@ -109,7 +110,7 @@ def test_brute_force_finds_the_same_starts(name: str, maps: tuple[int, ...]) -> 
 
 
 def test_who_is_heard_of_first_is_served_first() -> None:
-    """At one time a TaskTracker sends a heartbeat, and a second job comes that is as urgent."""
+    """A second job comes at the time of a heartbeat."""
     jobs = jobs_of(1, 1, after=3_000_000)
     assert starts_of(cut(jobs, JobQueueTaskScheduler)) == {(3000, 3000), (3000, 6000)}
 
