@@ -55,7 +55,8 @@ def cluster_parts(
             yield from result_parts(each.result, verbose=False)
             yield ""
     yield "Promises that were looked at, with messages of one time in every order:"
-    yield from (f"- {each}" for each in first.cluster.promises)
+    promises = dict.fromkeys(text for each in found.values() for text in each.cluster.promises)
+    yield from (f"- {each}" for each in promises)
     shown = next((name for name, each in found.items() if each.differing), None)
     if shown is not None:
         policy = shown.partition(" (")[0]

@@ -118,3 +118,35 @@ def test_python_has_the_clusters_as_models(scenario: str) -> None:
     }
     assert not rs.races(clusters["EASY"]).races.is_harmful
     assert len(rs.simulate(clusters["FCFS"]).events) > 10
+
+
+SLOTS = """\
+kind = "mapreduce"
+name = "slots"
+cluster = { nodes = 2, map_slots = 1, reduce_slots = 1, heartbeat = 3000, replication = 1 }
+workload = { block = 1, jobs = [
+    { family = "first", count = 2, maps = 2, reduces = 0, arrivals = { gap = 3.0 } },
+    { family = "small", count = 1, maps = 1, reduces = 0, queue = "b", arrivals = { first = 3.0 } },
+] }
+variants = [{ name = "FIFO", scheduler = "FIFO" }, { name = "FAIR", scheduler = "FAIR" }]
+"""
+
+
+def test_slots_are_explored_and_their_races_found(run: Run, scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "slots.toml").write_text(SLOTS)
+    result = run("explore", "slots.toml")
+    assert result.returncode == 0
+    assert result.stdout.startswith("slots.toml, cut to 3 jobs on 2 nodes: no promise is broken")
+    assert "depends on it under FAIR." in result.stdout
+    assert "- FIFO: no job gets a slot while an earlier one asks" in result.stdout
+    assert "- Fair: no pool gets a slot above its minimum share" in result.stdout
+    races = run("races", "slots.toml", "--policy", "FAIR", "--observe", "jobtracker.starts")
+    assert races.returncode == 0
+    assert "order matters" in races.stdout
+
+
+def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "slots.toml").write_text(f"{SLOTS}[speculation]\n")
+    result = run("explore", "slots.toml")
+    assert result.returncode == 2
+    assert "a cluster with [speculation] cannot be cut small yet" in " ".join(result.stderr.split())

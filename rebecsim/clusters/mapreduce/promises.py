@@ -28,16 +28,16 @@ def promise_of(scheduler: TaskScheduler) -> tuple[str, Breaches] | None:
             if scheduler.settings.queue_order is not QueueOrder.CAPACITY:
                 return None
             return (
-                "no queue gets a slot above its capacity while one below its own asks",
+                "Capacity: no queue gets a slot above its capacity while one below its own asks",
                 _passed_queues,
             )
         case FairTaskScheduler():
             return (
-                "no pool gets a slot above its minimum share while one below its own asks",
+                "Fair: no pool gets a slot above its minimum share while one below its own asks",
                 _passed_pools,
             )
         case JobQueueTaskScheduler():
-            return "no job gets a slot while an earlier one asks", _passed_jobs
+            return "FIFO: no job gets a slot while an earlier one asks", _passed_jobs
     return None
 
 
