@@ -35,13 +35,6 @@ class Slots(StatePart):
         self.left = left
 
 
-class Pair(NamedTuple):
-    """A tuple with names."""
-
-    first: Any
-    second: Any
-
-
 TOKEN = Token("a token")
 VALUES = Values(())
 
@@ -54,7 +47,6 @@ held = st.recursive(
         st.lists(inner, max_size=3).map(deque),
         st.dictionaries(st.integers(0, 9), inner, max_size=3),
         st.dictionaries(st.sampled_from("abc"), st.integers(), max_size=3).map(Counter),
-        st.builds(Pair, inner, st.integers()),
         st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(lambda each: Box(**each)),
         inner.map(Slots),
     ),
@@ -76,6 +68,12 @@ def contents(value: Any) -> Any:
     return type(value), value
 
 
+def as_numbers(value: Any) -> str:
+    """Write contents with booleans as the numbers that they are equal to."""
+    text = repr(value).replace("True", "1").replace("False", "0")
+    return text.replace("<class 'bool'>", "<class 'int'>")
+
+
 @given(held)
 def test_what_is_encoded_comes_back(value: Any) -> None:
     part = Box(value=value)
@@ -89,9 +87,7 @@ def test_what_is_encoded_comes_back(value: Any) -> None:
 @given(held, held)
 def test_equal_codes_are_those_of_equal_parts(one: Any, other: Any) -> None:
     if VALUES.encode(Box(value=one)) == VALUES.encode(Box(value=other)):
-        assert repr(contents(one)).replace("True", "1").replace("False", "0") == repr(
-            contents(other)
-        ).replace("True", "1").replace("False", "0")
+        assert as_numbers(contents(one)) == as_numbers(contents(other))
 
 
 @given(held)
@@ -116,13 +112,18 @@ def test_a_part_may_hold_itself() -> None:
     assert again.next is again
 
 
+class Pair(NamedTuple):
+    level: Any
+    name: str
+
+
 def test_an_array_comes_back_and_can_be_changed_without_the_state() -> None:
     level = np.arange(6).reshape(2, 3)
     code = VALUES.encode(Box(level=level, pair=Pair(level, "a")))
     again = VALUES.decode(code)
-    assert again.level is again.pair.first
+    assert again.level is again.pair.level
     again.level += 1
-    assert again.pair.first.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert again.pair.level.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert VALUES.decode(code).level.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
