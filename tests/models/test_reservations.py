@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.actors import Instance, Model, RandomScheduler, Rebec, ReplayScheduler, Streams
-from rebecsim.clusters.yarn import rebecs as yarn
+from rebecsim.clusters.yarn import launching, rebecs as yarn
 from rebecsim.exploration import Checks, Mode, Result, explore
 from rebecsim.generate.module import load_model
 from rebecsim.lang import parse_property_file
@@ -188,10 +188,11 @@ def test_its_messages_are_those_of_the_clusters_of_yarn() -> None:
     small = {
         type_.__name__: type_ for type_ in {each.reactive_class for each in cluster().instances}
     }
-    large = (yarn.ResourceManager, yarn.NodeManager, yarn.AppMaster)
+    large = (yarn.ResourceManager, launching.NodeManager, launching.AppMaster)
     assert small.keys() == {each.__name__ for each in large}
-    sent_for_objects_that_are_shared = {"allocated", "register", "released"}
-    assert servers(*small.values()) - sent_for_objects_that_are_shared <= servers(*large)
+    # There the manager keeps the time of the heartbeats of AppMasters, and answers to them.
+    of_the_model = {"allocated", "register", "released", "heartbeat"}
+    assert servers(*small.values()) - of_the_model <= servers(*large)
 
 
 def test_the_page_names_the_model() -> None:
