@@ -49,9 +49,9 @@ def cluster_parts(
     yield ""
     if any(each.starts is not None for each in found.values()):
         yield _table(first.cluster, found)
+        yield ""
     for each in found.values():
         if each.result.is_violation:
-            yield ""
             yield from result_parts(each.result, verbose=False)
             yield ""
     yield "Promises that were looked at, with messages of one time in every order:"
@@ -63,11 +63,21 @@ def cluster_parts(
         yield f"Both orders as diagrams: `rebecsim races` with `--policy {policy}`."
 
 
+_BREACHES = {
+    "assertion failed": "a promise is broken",
+    "deadlock": "not all jobs come to their end",
+    "property violated": "the given property does not hold",
+}
+
+
 def _answer(found: Mapping[str, ExploredCluster]) -> str:
-    broken = [name for name, each in found.items() if each.result.is_violation]
+    violated = {name: each.result for name, each in found.items() if each.result.is_violation}
     (event, *_) = [each.cluster.event for each in found.values()]
-    if broken:
-        return f"{' and '.join(broken)} {'breaks' if len(broken) == 1 else 'break'} a promise"
+    if violated:
+        by_what: dict[str, list[str]] = {}
+        for name, result in violated.items():
+            by_what.setdefault(_BREACHES.get(result.verdict, result.verdict), []).append(name)
+        return "; ".join(f"{what} under {' and '.join(names)}" for what, names in by_what.items())
     if any(each.starts is None for each in found.values()):
         return "undecided, as a limit was reached before all orders were seen"
     differing = [name for name, each in found.items() if each.differing]

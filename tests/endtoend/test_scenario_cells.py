@@ -80,9 +80,9 @@ def test_a_small_cluster_has_the_ends_of_all_orders(folder: Path, policy: str) -
     model = ending(folder, policy)
     found = rs.explore(model)
     assert found.verdict == "satisfied"
-    variable = "m_jobs_complete"
-    ends = set(ends_of_every_order(model.model, "rm", variable))
-    assert set(found.finals(f"rm.{variable}")) == ends
+    variable = "rm.m_jobs_complete"
+    ends = set(ends_of_every_order(model.model, variable))
+    assert set(found.finals(variable)) == ends
     assert ends
 
 

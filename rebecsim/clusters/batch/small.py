@@ -19,7 +19,7 @@ from rebecsim.wording import counted
 from rebecsim.workloads import Workload
 
 PROMISES = (
-    "no more runs on the machine than it has",
+    "jobs never take more of the machine than it has",
     "a reservation never moves to a later time for a job that is behind in the queue",
     "every job starts",
 )

@@ -37,7 +37,7 @@ from rebecsim.wording import counted
 from rebecsim.workloads.container_jobs import ContainerJob
 
 PROMISES = (
-    "no more runs on a node than it has, in memory or cores",
+    "containers never take more memory or cores of a node than it has",
     "no job has more containers than it asks for, or any when it is over",
     "what is launched ends once, and when it should",
     "no node is reserved for a job that has ended",

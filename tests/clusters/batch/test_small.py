@@ -15,10 +15,10 @@ from rebecsim.clusters.batch import (
 from rebecsim.clusters.batch.policies.orders import BySubmission
 from rebecsim.clusters.batch.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, explore, pose, state_space
+from rebecsim.exploration import Checks, explore
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.workloads import Workload
-from tests.every_order import ends_of_every_order
+from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear
 
 PROCESSORS = 4
@@ -48,9 +48,7 @@ def explored(cluster: SmallCluster):
 
 
 def starts_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
-    space = state_space(pose(cluster.model))
-    assert space.complete
-    return set(map(tuple, space.final_values(cluster.starts)))
+    return explored_ends(cluster.model, cluster.starts)
 
 
 class Greedy(EasyBackfilling):
@@ -125,7 +123,7 @@ def test_brute_force_finds_the_same_starts(given_jobs, name, on_nodes) -> None:
     cluster = small_cluster(workload, machine, name, cut=Cut(len(workload), nodes))
     assert explored(cluster).verdict == "satisfied"
     found = starts_of(cluster)
-    assert found == set(ends_of_every_order(cluster.model, "manager", "starts"))
+    assert found == set(ends_of_every_order(cluster.model, cluster.starts))
     # A simulation has one of these orders.
     first = int(workload.submit[0])
     assert tuple((run_schedule(workload, machine, name).start - first).tolist()) in found

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from rebecsim.actors import Model, enabled, execute
 from rebecsim.clusters.mapreduce.configuration import (
     Failures,
     HadoopSettings,
@@ -28,9 +26,10 @@ from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
 from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Result, explore, pose, state_space
+from rebecsim.exploration import Checks, Result, explore
 from rebecsim.studies.small import Cut, SmallCluster
 from tests.clusters.mapreduce.simple import MIB, NOTHING, ROUND, job
+from tests.every_order import ends_of_every_order, explored_ends
 
 SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
 PLAIN = MapReduceConfiguration(ROUND, SLOTS)
@@ -72,26 +71,7 @@ def explored(cluster: SmallCluster) -> Result:
 
 
 def starts_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
-    space = state_space(pose(cluster.model))
-    assert space.complete
-    return set(map(tuple, space.final_values(cluster.starts)))
-
-
-def every_order(model: Model) -> Iterator[tuple[int, ...]]:
-    """Run a model once for each order of its messages, from its start; give when jobs start."""
-    pending: list[tuple[int, ...]] = [()]
-    while pending:
-        chosen = pending.pop()
-        system = model.start()
-        for place in range(10_000):
-            steps = enabled(system)
-            if not steps:
-                yield tuple(system.rebec("jobtracker").starts)
-                break
-            if place == len(chosen):
-                pending += [(*chosen, other) for other in range(1, len(steps))]
-                chosen = (*chosen, 0)
-            execute(system, steps[chosen[place]])
+    return explored_ends(cluster.model, cluster.starts)
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
@@ -106,7 +86,7 @@ def test_every_scheduler_keeps_its_promises(name: str) -> None:
 def test_brute_force_finds_the_same_starts(name: str, maps: tuple[int, ...]) -> None:
     cluster = cut(jobs_of(*maps), SCHEDULERS[name], nodes=1)
     assert explored(cluster).verdict == "satisfied"
-    assert starts_of(cluster) == set(every_order(cluster.model))
+    assert starts_of(cluster) == set(ends_of_every_order(cluster.model, cluster.starts))
 
 
 def test_who_is_heard_of_first_is_served_first() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.actors import Model, enabled, execute
 from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
@@ -19,9 +18,10 @@ from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 from rebecsim.clusters.stages.resources import Assignment, StageResource, alike, typed_alike
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, explore, pose, state_space
+from rebecsim.exploration import Checks, explore
 from rebecsim.studies.small import Cut, SmallCluster
 from tests.clusters.stages.jobs import job, map_reduce, task
+from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear
 
 FREE = DecisionCost(ChargedBy.NOTHING)
@@ -53,26 +53,7 @@ def explored(cluster: SmallCluster, *invariants: str):
 
 
 def starts_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
-    space = state_space(pose(cluster.model))
-    assert space.complete
-    return set(map(tuple, space.final_values(cluster.starts)))
-
-
-def every_order(model: Model) -> Iterator[tuple[int, ...]]:
-    """Run a model once for each order of its messages, from its start; give when jobs start."""
-    pending: list[tuple[int, ...]] = [()]
-    while pending:
-        chosen = pending.pop()
-        system = model.start()
-        for place in range(10_000):
-            steps = enabled(system)
-            if not steps:
-                yield tuple(system.rebec("manager").starts)
-                break
-            if place == len(chosen):
-                pending += [(*chosen, other) for other in range(1, len(steps))]
-                chosen = (*chosen, 0)
-            execute(system, steps[chosen[place]])
+    return explored_ends(cluster.model, cluster.starts)
 
 
 class Overfull(EarliestDeadlineFirst):
@@ -225,7 +206,7 @@ def test_brute_force_finds_the_same_starts(drawn, name: str, is_typed: bool) -> 
     cluster = small(name, jobs, resources)
     assert explored(cluster).verdict == "satisfied"
     found = starts_of(cluster)
-    assert found == set(every_order(cluster.model))
+    assert found == set(ends_of_every_order(cluster.model, cluster.starts))
     # A simulation has one of these orders.
     ran = run_stages(jobs, resources, stages_policy(name).manager, FREE).ran
     first = jobs[0].arrival

@@ -1,11 +1,8 @@
 """YARN clusters cut small: explored, they keep their promises; a scheduler at fault does not."""
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.actors import Model, enabled, execute
 from rebecsim.clusters.yarn import cluster as yarn_cluster
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
@@ -20,9 +17,10 @@ from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, explore, pose, state_space
+from rebecsim.exploration import Checks, explore
 from rebecsim.studies.small import Cut, SmallCluster
 from tests.clusters.yarn.clusters import job, nodes, tasks
+from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear
 
 PLAIN = ("FIFO", "REGULAR", "FAIR", "DRF", "SRTF", "GREEDY", "SMARTG")
@@ -43,29 +41,7 @@ def explored(cluster: SmallCluster):
 
 
 def ends_of(cluster: SmallCluster) -> set[tuple[int, ...]]:
-    space = state_space(pose(cluster.model))
-    assert space.complete
-    return set(map(tuple, space.final_values(cluster.starts)))
-
-
-def every_order(model: Model, most: int) -> Iterator[tuple[int, ...]]:
-    """Run a model once for each order of its messages, from its start; give when jobs end."""
-    pending: list[tuple[int, ...]] = [()]
-    for _ in range(most):
-        if not pending:
-            return
-        chosen = pending.pop()
-        system = model.start()
-        for place in range(10_000):
-            steps = enabled(system)
-            if not steps:
-                yield tuple(system.rebec("manager").ends)
-                break
-            if place == len(chosen):
-                pending += [(*chosen, other) for other in range(1, len(steps))]
-                chosen = (*chosen, 0)
-            execute(system, steps[chosen[place]])
-    pytest.fail("there are too many orders")
+    return explored_ends(cluster.model, cluster.starts)
 
 
 class Overfull(FirstInFirstOut):
@@ -147,7 +123,7 @@ def test_brute_force_finds_the_same_ends(first, scheduler, reservations) -> None
     cluster = small(scheduler, jobs, reservations=reservations)
     assert explored(cluster).verdict == "satisfied"
     found = ends_of(cluster)
-    assert found == set(every_order(cluster.model, 20_000))
+    assert found == set(ends_of_every_order(cluster.model, cluster.starts))
     # A simulation has one of these orders.
     configuration = YarnConfiguration(
         scheduler,
