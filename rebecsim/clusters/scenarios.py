@@ -107,8 +107,8 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
     return stored_run(directory, record, name)
 
 
-def plan_of_run(run: StoredRun) -> Plan:
-    """Lay out the cells of a stored run anew, to report them or to go on.
+def plan_of_run(run: StoredRun, folder: Path = Path()) -> Plan:
+    """Lay out the cells of a stored run anew; paths in its scenario start from `folder`.
 
     Raises ResultsError when its kind is that of a plug-in which is not loaded, its scenario is
     none, or has other cells and columns than the run.
@@ -120,17 +120,17 @@ def plan_of_run(run: StoredRun) -> Plan:
         raise ResultsError(
             f"{path}: {error}; a kind of a plug-in is reported with that plug-in only"
         ) from error
-    plan = _planned(path, recorded_scenario(path, run.record, study.scenario))
+    plan = _planned(path, recorded_scenario(path, run.record, study.scenario), folder)
     stored = {name for columns in run.record["tables"].values() for name in columns}
     plan = replace(plan, lacking=study.later_columns - stored)
     require_same_results(path, run.record, plan)
     return plan
 
 
-def _planned(path: Path, scenario: StudyScenario) -> Plan:
+def _planned(path: Path, scenario: StudyScenario, folder: Path = Path()) -> Plan:
     """Lay out the scenario of a record. Raises ResultsError if that is not possible."""
     try:
-        return plan_scenario(scenario)
+        return plan_scenario(scenario, folder)
     except UserError as error:
         raise ResultsError(f"{path}: holds a scenario that is wrong: {error}") from error
 

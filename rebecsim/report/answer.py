@@ -194,7 +194,7 @@ def _leaders(answer: Answer, places: _Places, compared: Compared) -> str:
             text = "undefined"
         elif parts:
             short = bool(metric.best) and len(first) == 1
-            text = f"{'' if short else 'with '}{_together(leaders, compared)}"
+            text = f"{'' if short or len(leaders) > 1 else 'with '}{_together(leaders, compared)}"
         else:
             text = _best(metric, leaders, compared)
         parts.append(text + places.of([each.condition for each in group]))
@@ -205,13 +205,15 @@ def _best(metric: Metric, leaders: Sequence[str], compared: Compared) -> str:
     if metric.best and len(leaders) == 1:
         return f"{leaders[0]} {metric.best}"
     extreme = "lowest" if metric.better == "lower" else "highest"
-    return f"{metric.title}: {extreme} with {_together(leaders, compared)}"
+    if len(leaders) > 1:
+        return f"{metric.title}: {_together(leaders, compared)} for the {extreme}"
+    return f"{metric.title}: {extreme} with {leaders[0]}"
 
 
 def _together(leaders: Sequence[str], compared: Compared) -> str:
     if len(leaders) > _MOST_TOGETHER:
-        return f"{len(leaders)} {compared.many} alike"
-    return f"{_listed(leaders)} alike" if len(leaders) > 1 else leaders[0]
+        return f"{len(leaders)} {compared.many} tie"
+    return f"{_listed(leaders)} tie" if len(leaders) > 1 else leaders[0]
 
 
 # --- what is shown -------------------------------------------------------------------------------
@@ -228,7 +230,7 @@ def _shown(answer: Answer, places: _Places, compared: Compared) -> str:
         each.differences and each.tested != each.others for each in standings
     )
     if answer.champions:
-        return _of_rivals(answer, places, ", the only one tested," if are_partly_tested else "")
+        return _of_rivals(answer, places, "; no other was tested" if are_partly_tested else "")
     end = f", where only differences to {answer.baseline} are tested" if are_partly_tested else ""
     over = "" if are_partly_tested else " over all others"
     if not any(each.behind for each in standings):
@@ -257,8 +259,8 @@ def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
         for rival in rivals
     }
     if not any(where.values()):
-        to = f"{rivals[0]}{only}" if len(rivals) == 1 else "the others"
-        return f" in these runs. No significant difference to {to} was found{places.any_of}"
+        to, end = (rivals[0], only) if len(rivals) == 1 else ("the others", "")
+        return f" in these runs. No significant difference to {to} was found{places.any_of}{end}"
     by_place = grouped(rivals, lambda rival: where[rival])
     if len(by_place) == 1:
         return f". {_one_difference(rivals, only, places, next(iter(by_place)))}"
@@ -284,7 +286,7 @@ def _one_difference(
     """What is shown of all rivals in the same places."""
     end = f"significant{places.of(shown)}{'' if len(shown) == len(places.conditions) else ' only'}"
     if len(rivals) == 1:
-        return f"The difference to {rivals[0]}{only} is {end}"
+        return f"The difference to {rivals[0]} is {end}{only}"
     if len(shown) == len(places.conditions):
         return f"Every difference is {end}"
     return f"The differences to {_listed(rivals)} are {end}"

@@ -19,7 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.files import replacing
-from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
+from rebecsim.report.numbers import (
+    DASH,
+    column_heading,
+    decimals_for,
+    display_scale,
+    format_estimate,
+)
 from rebecsim.studies.query import QueryAnswer
 from rebecsim.studies.stored_runs import CellDifference, MetricDifference, RunDifference, StoredRun
 from rebecsim.wording import counted
@@ -213,6 +219,8 @@ def _first_lines(lines: Sequence[str]) -> str:
 def _value(value: Any) -> str:
     if value is None:
         return DASH
+    if isinstance(value, bool):  # as TOML has it
+        return str(value).lower()
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -233,7 +241,7 @@ def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
 
 
 def difference_figures(difference: MetricDifference) -> tuple[str, ...]:
-    """A metric of a cell in two runs: its title, both figures, their difference, its error."""
+    """Give a metric of a cell in two runs: title with unit, both figures, difference, its error."""
     metric = difference.metric
     both = [difference.first, difference.second]
     decimals = decimals_for(metric, both)
@@ -241,7 +249,7 @@ def difference_figures(difference: MetricDifference) -> tuple[str, ...]:
     scale = display_scale(metric)
     value, error = difference.value, difference.standard_error
     return (
-        metric.title,
+        column_heading(metric),
         *(format_estimate(metric, estimate, decimals) for estimate in both),
         DASH if math.isnan(value) else f"{scale * value:+.{decimals}f}{unit}",
         DASH if error is None else f"{scale * error:.{decimals}f}",

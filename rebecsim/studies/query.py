@@ -287,10 +287,8 @@ class QueryAnswer:
 
 def views(runs: Sequence[StoredRun]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Describe the views over these runs: name -> what a row is, and the columns."""
-    tables = {
-        name: f"the {name.replace('_', ' ')} of every replication of the finished cells"
-        for name in kind_tables(runs)
-    }
+    what = "a table of its kind of study, of every replication of the finished cells"
+    tables = dict.fromkeys(kind_tables(runs), what)
     return {
         name: (what, tuple(view_schema(name, runs).names))
         for name, what in {**VIEWS, **tables}.items()

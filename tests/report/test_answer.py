@@ -96,9 +96,9 @@ NONE = {"E": math.nan, "P": math.nan}
          "Mean wait: lowest with P in these runs. No significant difference to the others was "
          "found."),
         (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F F-P"),
-         "Mean wait: lowest with E and P alike. The difference to F is significant."),
+         "Mean wait: E and P tie for the lowest. The difference to F is significant."),
         (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"),
-         "Mean wait: lowest with E and P alike in these runs. No significant difference to F was "
+         "Mean wait: E and P tie for the lowest in these runs. No significant difference to F was "
          "found."),
         # What is undefined is no rival that anything is shown of.
         (once(WAIT, {"E": math.nan, "F": 4.0, "P": 2.0}, "F-P"),
@@ -110,10 +110,10 @@ NONE = {"E": math.nan, "P": math.nan}
                                 "significant."),
         # Only differences to a baseline are tested.
         (once(WAIT, THREE, "E-P", baseline="E"),
-         "Mean wait: lowest with P. The difference to E, the only one tested, is significant."),
+         "Mean wait: lowest with P. The difference to E is significant; no other was tested."),
         (once(WAIT, THREE, baseline="E"),
-         "Mean wait: lowest with P in these runs. No significant difference to E, the only one "
-         "tested, was found."),
+         "Mean wait: lowest with P in these runs. No significant difference to E was found; no "
+         "other was tested."),
         (once(WAIT, THREE, "F-P", baseline="P"),
          "Mean wait: lowest with P. The lead over F is significant, over E not."),
         (by_size(WAIT, (THREE, "E-P"), ({"E": 1.0, "F": 4.0, "P": 2.0}, "E-P"), baseline="E"),
@@ -122,7 +122,7 @@ NONE = {"E": math.nan, "P": math.nan}
         # At a tie with the baseline, the others are tested against that one alone.
         (by_size(WAIT, (THREE, "E-P"), ({"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"), baseline="E"),
          "Mean wait: lowest with P at every cluster size, together with others at cluster size 2. "
-         "The difference to E, the only one tested, is significant at cluster size 1 only."),
+         "The difference to E is significant at cluster size 1 only; no other was tested."),
         # Several conditions, one best policy.
         (by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, "E-P F-P"), (THREE, "E-P F-P")),
          "P misses the fewest deadlines at every cluster size. The lead over F is significant at "
@@ -169,7 +169,7 @@ def test_one_sentence_answers(answer, sentence) -> None:
 def test_of_many_that_are_equal_it_gives_the_number() -> None:
     figures = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 1.0, "E": 2.0}
     assert answer_sentence(once(DEADLINE_MISSES, figures, "A-E B-E C-E D-E")) == (
-        "Deadline misses: lowest with 4 policies alike. The difference to E is significant."
+        "Deadline misses: 4 policies tie for the lowest. The difference to E is significant."
     )
 
 
@@ -239,7 +239,7 @@ def test_the_terminal_and_the_page_begin_with_it(make_report, make_pairs) -> Non
         pairs=make_pairs({"EDF": 20, "FIFO": 20, "MDF": 60}),
     )
     sentence = answer_sentence(report.answer, axis=report.axis)
-    assert sentence.startswith("Deadline misses: lowest with EDF and FIFO alike at every cluster")
+    assert sentence.startswith("Deadline misses: EDF and FIFO tie for the lowest at every cluster")
     console = Console(width=400, record=True)
     console.print(report_view(report))
     assert console.export_text().startswith(sentence)

@@ -16,15 +16,18 @@ from urllib.parse import quote
 import pytest
 from pyarrow import parquet
 
-from rebecsim.clusters.scenarios import open_run, plan_of_run
+from rebecsim.clusters.scenarios import load, open_run, plan_of_run
 from rebecsim.errors import UserError
 from rebecsim.report import answer_sentence, shown_figures, write_report
 from rebecsim.report.comparison import report_input
+from rebecsim.studies import Results
 from rebecsim.studies.run_directory import exclusive
 from rebecsim.web.library import read_small_file
 from rebecsim.web.studies.run_finder import id_of
+from rebecsim.web.studies.scenarios import builtin_folder
 from rebecsim.web.studies.sql import Questions, answered
 from tests.on_asgi import ask, send_form
+from tests.plans import run_plan
 from tests.web.runs import make_run
 from tests.web.test_attacks import WORDS, assert_harmless
 
@@ -122,11 +125,38 @@ def test_without_a_directory_there_are_no_runs(app: Any) -> None:
     assert send_form(application, "/runs/sql", sql="select 1").status == 400
 
 
+def test_jobs_have_the_names_of_their_trace_as_long_as_it_is_the_same(
+    app: Any, tmp_path: Path
+) -> None:
+    given = builtin_folder() / "changed_queues"
+    for file in ("hour.json", "before.xml", "after.xml"):
+        shutil.copy(given / file, tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        """
+        kind = "yarn"
+        name = "mine"
+        schedulers = [
+            { name = "before", queues = "before.xml" },
+            { name = "after", queues = "after.xml" },
+        ]
+        workload.trace = "hour.json"
+        cluster.nodes = [{ count = 8, memory = 32_768, cores = 16 }]
+        """
+    )
+    plan = load(tmp_path / "mine.toml").plan()
+    results = Results.create(tmp_path / "mine", plan)
+    run_plan(plan, results)
+    assert "Worst: survey_5 of analysts" in ask(app(tmp_path), address("mine")).text
+    trace = (tmp_path / "hour.json").read_text()
+    (tmp_path / "hour.json").write_text(trace.replace("survey_5", "survey_0"))
+    assert "Worst: job_10 of analysts" in ask(app(tmp_path), address("mine")).text
+
+
 def test_two_runs_are_compared(pages: Any) -> None:
     one, other = id_of("whole"), id_of("below/other's")
     page = unescape(ask(pages, f"/runs/diff?run={one}&run={other}").text)
     assert "4 cells in both runs: 0 identical." in page
-    assert re.search(r"scenario\.seed</th><td[^>]*>7</td><td[^>]*>8<", page)
+    assert re.search(r"scenario\.<wbr>seed</th><td[^>]*>7</td><td[^>]*>8<", page)
     same = ask(pages, f"/runs/diff?run={one}&run={id_of('begun')}")
     assert "is missing" in unescape(same.text)  # it is not complete
     for wrong in ("", f"run={one}", f"run={one}&run={one}", f"run={one}&run=x&run={other}"):
