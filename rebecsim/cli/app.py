@@ -35,7 +35,7 @@ GroupsOfKinds = tuple[Any, ...]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command as typer has to see it: each field of a dataclass is an option of its own.
+    """Give a command as typer reads it: each field of an options dataclass is an option.
 
     The options stand in the order of the parameters, those of a group in that of its fields. A
     parameter of the type `GroupsOfKinds` gets all groups that kinds of clusters bring.
@@ -86,7 +86,7 @@ def _options_of(group: Any) -> list[Parameter]:
 
 
 def _hint(hint: Any, option: Any) -> Any:
-    """Give the type with its option, which may have been made from a key of scenarios."""
+    """Give a field's type with its option, which may come from a key of scenarios."""
     return hint if option is None else Annotated[hint, option]
 
 
@@ -101,7 +101,7 @@ _READ = frozenset({"like", "plugin", "property", "queues", "replay", "topology",
 
 
 def keep_inputs(command: Any) -> None:
-    """Let a command, and those below it, refuse to write over what it reads before it begins."""
+    """Let a command and its subcommands refuse, before they begin, to overwrite their inputs."""
     for each in getattr(command, "commands", {}).values():
         keep_inputs(each)
     run, parameters = command.callback, command.params
@@ -138,7 +138,7 @@ def _require_other_files(parameters: list[Any], given: dict[str, Any]) -> None:
 
 
 def _option_of(parameters: list[Any], argument: str) -> str:
-    """Give the option that an argument of a function comes from; of texts it takes one."""
+    """Give the option that an argument of a function comes from."""
     for each in parameters:
         if each.name in (argument, argument.removesuffix("s")):
             return str(each.opts[0])
@@ -146,7 +146,7 @@ def _option_of(parameters: list[Any], argument: str) -> str:
 
 
 def _files(value: object) -> Iterator[Path]:
-    """Give those of some values that name files which are there."""
+    """Give the values that name existing files."""
     for each in value if isinstance(value, (list, tuple)) else (value,):
         if isinstance(each, (str, Path)) and os.path.isfile(each):  # noqa: PTH113 - SQL is too long
             yield Path(each)
@@ -157,7 +157,7 @@ Law = Literal["fair", "rmc"]
 
 
 def _usable_engine(engine: Engine) -> Engine:
-    """Refuse the engine that is not installed before anything is done."""
+    """Refuse an engine that is not installed, before any work is done."""
     return engine if engine == "auto" else usable(engine)
 
 
@@ -285,7 +285,7 @@ def error_console() -> Console:
 
 
 def consent_of(trust: bool) -> Consent:
-    """Give what decides about Python files that an input names: `--trust`, or the user's answer.
+    """Give what decides whether named Python files may run: `--trust`, or the user's answer.
 
     The user is asked only if input and standard error are terminals.
     """
@@ -314,7 +314,7 @@ def use_plugins(files: list[Path] | None) -> None:
 
 
 class Listed(NamedTuple):
-    """A command before it is imported: the module that registers it, and what its help says.
+    """A command that is not imported yet: the module that registers it, and its help.
 
     `panel` is the part of the list that shows it, and `place` its order there; `example` stands
     first in its own help.
@@ -425,7 +425,7 @@ def rebecsim(
 
 @cache
 def program() -> Any:
-    """Give all commands as one that can be called, any number of times in a process."""
+    """Give the program with all commands; a process may call it several times."""
     return typer.main.get_command(app)
 
 
@@ -448,7 +448,7 @@ def _imported(name: str) -> Any:
 
 
 def _alone(brought: Command) -> Any:
-    """Give a command that a plug-in brings, with the settings of all commands."""
+    """Give a plug-in's command, with the settings that all commands share."""
     own = typer.Typer(add_completion=False, context_settings=_SETTINGS, rich_markup_mode=None)
     own.command(brought.name)(brought.run)
     return typer.main.get_command(own)

@@ -1,4 +1,4 @@
-"""The commands check, new, format, draw, replay and conformance, about models that are there."""
+"""The commands check, new, format, draw, replay and conformance: work on model files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check(
 
 
 def _check_all(files: Sequence[Path], core: bool, as_json: bool, strict: bool) -> bool:
-    """Check the files and say what was found; give whether none of them has a mistake."""
+    """Check the files and print what was found; give whether all are without mistakes."""
     from rebecsim.interface import check
 
     problems: list[Diagnostic] = []
@@ -94,7 +94,7 @@ def _check_all(files: Sequence[Path], core: bool, as_json: bool, strict: bool) -
 
 
 def _changes(files: Sequence[Path]) -> Iterator[list[Path]]:
-    """Wait until files are written, made or deleted, and say which, again and again."""
+    """Yield the files that were written, made or deleted since the last look."""
     before = [_stamp(file) for file in files]
     while True:
         time.sleep(_INTERVAL)
@@ -106,7 +106,7 @@ def _changes(files: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """Give what differs when a file is written; None if there is none."""
+    """Give a file's time and size, which change when it is written; None without a file."""
     try:
         found = file.stat()
     except OSError:
@@ -162,7 +162,7 @@ def format_models(
 
 
 def _laid_out(file: Path) -> bytes | None:
-    """Give what a file is to hold, with its line ends and byte order mark; None if it does already.
+    """Give the formatted bytes of a file, line ends and byte order mark kept; None if unchanged.
 
     Raises UserError where it cannot be read, is no model in Rebeca, or a comment would lose its
     place.

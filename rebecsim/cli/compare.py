@@ -1,4 +1,4 @@
-"""The command `compare`."""
+"""The command `compare`: run the policies of a scenario and print who does best."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _MOST_REPLICATIONS = 10_000
 
 
 class _OptionalAddress(TyperCommand):
-    """A command whose option --dask may stand alone."""
+    """A command whose option --dask may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give the option its usual value where no address follows."""
@@ -76,7 +76,7 @@ class _OptionalAddress(TyperCommand):
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """What takes the place of something in the scenario."""
+    """Options that replace values of the scenario."""
 
     replications: Replications = None
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None
@@ -96,7 +96,7 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class Sought:
-    """How well figures are to be known."""
+    """Options that say how precise the figures must be."""
 
     precision: Annotated[
         str | None,
@@ -121,7 +121,7 @@ class Sought:
 
 @dataclass(frozen=True, kw_only=True)
 class AllOrders:
-    """What is found of orders that were not drawn."""
+    """Options about message orders other than the random one."""
 
     orders: Annotated[
         bool, typer.Option(help="Run other message orders too, to see how much they change.")
@@ -154,7 +154,7 @@ class AllOrders:
 
 @dataclass(frozen=True, kw_only=True)
 class Making(SizeOptions):
-    """How runs are made."""
+    """Options about how runs are made: seed, law, workers, engine."""
 
     engine: EngineName = "auto"
     trust: Trust = False
@@ -302,7 +302,7 @@ def _run(
 
 @contextmanager
 def _showing_what_was_found(seen: Sequence[PlannedRun], watch: Watch) -> Iterator[None]:
-    """Show the cells that are finished when a limit of memory interrupts the block."""
+    """Show the finished cells if the memory limit interrupts the block."""
     try:
         yield
     except KeyboardInterrupt:
@@ -323,7 +323,7 @@ def _showing_what_was_found(seen: Sequence[PlannedRun], watch: Watch) -> Iterato
 
 @contextmanager
 def _importing(module: str) -> Iterator[None]:
-    """Import a module beside what is done meanwhile, and wait for that at the end.
+    """Import a module in a thread while the block runs, and wait for it at the end.
 
     Python must not end in the midst of an import, as it may after Ctrl-C: the thread would be
     stopped while it holds the lock of all imports, and what frees modules then waits for ever.
@@ -337,7 +337,7 @@ def _importing(module: str) -> Iterator[None]:
 
 
 def _require_cluster(address: str, workers: int | None) -> None:
-    """Refuse what has no meaning for a Dask cluster, and say so before anything else is done."""
+    """Refuse options that do not fit a Dask cluster, before any work is done."""
     from rebecsim.studies.dask_executor import require_dask
 
     if address != LOCAL:
@@ -346,7 +346,7 @@ def _require_cluster(address: str, workers: int | None) -> None:
 
 
 def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
-    """Refuse options that have no meaning for a kind."""
+    """Refuse options that a kind of study does not have."""
     for name, value in given.items():
         if value and name not in study.options:
             option = f"--{'no-' if name == 'orders' else ''}{name}"
@@ -357,7 +357,7 @@ def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
 
 @contextmanager
 def kept_or_temporary(kept: Path | None) -> Iterator[Path]:
-    """Give the directory that results are kept in, or one that is removed afterwards."""
+    """Give the directory for results, or a temporary one."""
     if kept is not None:
         yield kept
         return

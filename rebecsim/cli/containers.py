@@ -25,7 +25,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class SwimOptions:
-    """How tasks are made where a trace has none; see `SwimRule` and `AppsRule`."""
+    """Options for traces without tasks; see `SwimRule` and `AppsRule`."""
 
     block: Annotated[
         int | None, typer.Option(min=1, show_default="128", help="SWIM: MB of input of a map.")
@@ -52,7 +52,7 @@ class SwimOptions:
 
     @property
     def of_swim(self) -> dict[str, int | None]:
-        """Those for SWIM."""
+        """The options for SWIM traces."""
         return {name: value for name, value in vars(self).items() if name != "task"}
 
     def rule(self) -> SwimRule:
@@ -80,7 +80,7 @@ AS_USUAL = SwimOptions()
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnColumns:
-    """What synthetic container jobs are drawn from; see `TraceModel`."""
+    """Options of synthetic container jobs; see `TraceModel`."""
 
     sls: Annotated[
         bool, typer.Option("--sls", help="Jobs of containers, as SLS JSON: .json, .json.gz.")
@@ -122,7 +122,7 @@ NO_COLUMNS = DrawnColumns()
 
 
 def refuse(why: str, **options: object) -> None:
-    """Raise UserError for options that were given and say nothing here."""
+    """Raise UserError for given options that have no effect here."""
     given = [name for name, value in options.items() if value is not None and value is not False]
     if given:
         listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -175,7 +175,7 @@ def generate_trace(
 
 
 def write_nodes(groups: Sequence[str], racks: int, out: Path) -> None:
-    """Write a topology of nodes that are alike, group by group."""
+    """Write a topology from groups of equal nodes."""
     from rebecsim.workloads import racks_of, write_sls_topology
 
     require_sls_name(out)
@@ -200,7 +200,7 @@ def _alike(text: str) -> AlikeNodes:
 
 
 def require_sls_name(out: Path) -> None:
-    """Raise UserError for a file that cannot be a trace, or that has no directory."""
+    """Raise UserError for a file name that is no trace's, or whose directory is missing."""
     if not out.name.endswith(SLS):
         raise UserError(f"{out}: the name of a trace should end with {' or '.join(SLS)}")
     if not out.parent.is_dir():
@@ -208,7 +208,7 @@ def require_sls_name(out: Path) -> None:
 
 
 def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], list[tuple[str, str]]]:
-    """Read a trace, and give facts of its own form with it."""
+    """Read a trace, and give facts about its format."""
     from rebecsim.workloads import read_sls_trace, read_swim
 
     if path.name.endswith(SWIM):

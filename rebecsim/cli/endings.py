@@ -32,14 +32,14 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 class ProgramEnd(NamedTuple):
-    """What is said, if anything, and the exit code."""
+    """How the program ends: a message, if any, and the exit code."""
 
     text: str
     code: ExitCode
 
 
 def end_with(error: Exception) -> ExitCode:
-    """Say what has ended the program and give the exit code."""
+    """Print what ended the program, and give the exit code."""
     text, code = ending_of(error)
     if code in (ExitCode.CLOSED_PIPE, ExitCode.NOT_WRITTEN):
         _give_up_unwritable_output()
@@ -52,7 +52,7 @@ def end_with(error: Exception) -> ExitCode:
 
 
 def ending_of(error: Exception) -> ProgramEnd:
-    """Say what an exception means to the user, and which exit code it deserves.
+    """Give the message and the exit code for an exception.
 
     That is one line, but for a mistake of this program, whose traceback is kept in a file.
     """
@@ -89,7 +89,7 @@ def _of_user_error(error: UserError) -> ProgramEnd:
 
 
 def _legible(text: str) -> str:
-    """Shorten what a value of the input, or the number of its faults, has made too long to read."""
+    """Shorten a message that long input or many faults made too long to read."""
     lines = [clipped(each, _LONGEST) for each in text.splitlines()]
     if len(lines) > _MOST_LINES:
         lines[_MOST_LINES:] = [f"... and {len(lines) - _MOST_LINES:,} more lines"]

@@ -1,4 +1,4 @@
-"""The command explore, and the options and the progress of every search."""
+"""The command explore, and what all searches share: options, limits and progress."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _PATIENCE = 0.4
 
 
 class Asked(TypedDict):
-    """The arguments of `rs.explore` and `rs.races` that say what is asked."""
+    """The question of a search, as arguments of `rs.explore` and `rs.races`."""
 
     tts: bool
     checks: Checks
@@ -57,7 +57,7 @@ class Asked(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
-    """What is asked of a model."""
+    """Options that ask a question about a model."""
 
     core: Core = False
     tts: Tts = False
@@ -90,7 +90,7 @@ class QuestionOptions:
     strict: Strict = False
 
     def open(self, file: Path) -> LoadedModel:
-        """Load the model, and say on standard error if it has no use for time.
+        """Load the model; warn on standard error if it never uses time.
 
         Raises as `open_model` does.
         """
@@ -122,7 +122,7 @@ class QuestionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """How far a model is looked at."""
+    """Options that limit a search."""
 
     max_states: Annotated[
         int | None, typer.Option(min=1, help="Stop after storing so many states.")
@@ -146,7 +146,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenTests:
-    """The tests that are made of a run to a violation."""
+    """Options that write a run to a violation as a test."""
 
     as_test: Annotated[
         Path | None,
@@ -174,7 +174,7 @@ class WrittenTests:
 
 
 class Watched(TypedDict):
-    """The arguments of a search by which Ctrl-C ends it, and a user sees how far it is."""
+    """Arguments that let Ctrl-C end a search and show its progress."""
 
     limits: Limits
     progress: Callable[[Progress], None] | None
@@ -182,7 +182,7 @@ class Watched(TypedDict):
 
 @contextmanager
 def watching(limits: Limits) -> Iterator[Watched]:
-    """Let Ctrl-C end a search that has these limits, and show how far it is."""
+    """Let Ctrl-C end a search with these limits, and show its progress."""
     from rebecsim.processes import noting_interrupts
 
     with noting_interrupts() as interrupt, showing_progress() as progress:
@@ -192,7 +192,7 @@ def watching(limits: Limits) -> Iterator[Watched]:
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
-    """Show how far a search is, if somebody looks and it takes a while."""
+    """Show the progress of a long search in a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -220,7 +220,7 @@ Search = Literal["breadth", "depth", "bounded", "walks"]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """How states are looked for."""
+    """Options of the search: strategy, engine, reduction."""
 
     strategy: Annotated[Search, typer.Option(help="Order in which states are explored.")] = (
         "breadth"
@@ -267,7 +267,7 @@ class SearchOptions:
         return self.reduce
 
     def chosen(self) -> Strategy:
-        """Give the strategy; an option that it has no use for is refused."""
+        """Give the strategy; refuse options that it cannot use."""
         from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
 
         if self.compact and self.strategy != "breadth":
@@ -297,7 +297,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FormulaOptions:
-    """Which properties of a file are looked at, and on which runs."""
+    """Options that choose the properties of a file, and the runs they must hold on."""
 
     formula: Annotated[
         list[str] | None,
@@ -310,7 +310,7 @@ class FormulaOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreOutputOptions(WrittenTests):
-    """What is written of a search."""
+    """Options for the files that a search writes."""
 
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
@@ -342,7 +342,7 @@ class ExploreOutputOptions(WrittenTests):
             check_ending(self.export)
 
     def check_scenario(self) -> None:
-        """Raise BadParameter for what is made of the files of models only."""
+        """Raise BadParameter for output that only model files allow."""
         if self.web or self.asked:
             raise typer.BadParameter(
                 "is for models; of a scenario, `--save` and `--svg` write the counterexample",
@@ -350,7 +350,7 @@ class ExploreOutputOptions(WrittenTests):
             )
 
     def check_several(self, clusters: Mapping[str, LoadedCluster]) -> None:
-        """Raise BadParameter for what is written of one cluster."""
+        """Raise BadParameter for output that only a single cluster allows."""
         files = (self.save, self.svg, self.export)
         if len(clusters) > 1 and files != (None, None, None):
             raise typer.BadParameter(
@@ -359,7 +359,7 @@ class ExploreOutputOptions(WrittenTests):
             )
 
     def write_counterexample(self, found: Explored, model: Path) -> None:
-        """Write what is asked for, and open the browser; without a counterexample, say so."""
+        """Write the requested files and open the browser; say so if there is no counterexample."""
         if not (self.asked or self.web) and (self.save, self.svg) == (None, None):
             return
         if found.path is None or found.path.breach is None:

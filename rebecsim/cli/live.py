@@ -25,7 +25,7 @@ _SHOWN_LATE = 3  # messages that were late, named in the report
 
 @dataclass(frozen=True, kw_only=True)
 class PaceOptions:
-    """How long a run is, and how fast."""
+    """Options for the length and speed of a run."""
 
     until: PerhapsUntil = None
     steps: Annotated[
@@ -140,7 +140,7 @@ def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
 
 
 class _Printer:
-    """Prints the messages of a run as they are served, and checks them if it is to."""
+    """Prints the messages of a run as they are served, and checks them if asked to."""
 
     def __init__(self, model: Model, quiet: bool) -> None:
         names = [instance.name for instance in model.instances]
@@ -195,7 +195,7 @@ def _cells(event: Event) -> tuple[str, str, str, str, str, str]:
 
 
 def _report(model: Model, run: LiveRun, tolerance: int, file: Path | None) -> None:
-    """Say how a run ended, check and keep it, and exit with what it deserves."""
+    """Print how a run ended, check and save it, and exit with its code."""
     from rebecsim.live import NotAllowedError, check_log, save_log
 
     allowed = True
@@ -219,7 +219,7 @@ def _report(model: Model, run: LiveRun, tolerance: int, file: Path | None) -> No
 
 
 def _exit_after(ending: Ending) -> None:
-    """Exit with the code that an ending deserves, if it is not a good one."""
+    """Exit with the code of a bad ending; return after a good one."""
     if ending.outcome in ("failed", "not answering"):
         raise typer.Exit(ExitCode.MODEL_FAILED)
     if ending.is_violation:

@@ -1,4 +1,4 @@
-"""What commands about logs and kinds of clusters share: reading a log, and what is printed."""
+"""Shared by commands about logs and clusters: reading a log, printing the answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Sort = Annotated[
 
 
 def holds_containers(path: Path) -> bool:
-    """Whether a file is a trace of container jobs, by its name, or as it begins with a brace.
+    """Whether a file is a trace of container jobs, by its name or its first character.
 
     Raises WorkloadError and OSError for a file that cannot be read.
     """
@@ -71,7 +71,7 @@ def require_log(path: Path) -> None:
 
 
 def told(path: Path, workload: Workload) -> Workload:
-    """Say what is skipped of a log, and give it."""
+    """Print which lines of a log were skipped, and give the log."""
     from rebecsim.workloads.cleaning import skipped_lines
 
     for line in skipped_lines(workload.skipped):
@@ -81,7 +81,7 @@ def told(path: Path, workload: Workload) -> Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Showing:
-    """How much is printed."""
+    """Options for how much is printed."""
 
     more: Annotated[
         bool, typer.Option("--more", help="Show all queues or users, and all other figures.")
@@ -90,7 +90,7 @@ class Showing:
 
 @dataclass(frozen=True, kw_only=True)
 class ShowingFiles(Showing):
-    """How much is printed, of files of schedulers too."""
+    """Options for how much is printed, also of queue files."""
 
     verbose: Annotated[
         bool, typer.Option("--verbose", help="List the settings that have no effect here.")

@@ -1,4 +1,4 @@
-"""The commands `web`, `lsp`, `cache` and `scenarios`: servers, and what the program has."""
+"""The commands `web`, `lsp`, `cache` and `scenarios`: servers, and lists of the program's parts."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class QuantityOptions:
-    """What is reckoned over runs."""
+    """Options that name the values to compute."""
 
     reward: Annotated[
         list[str] | None,
@@ -66,7 +66,7 @@ class QuantityOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtremeOptions:
-    """The runs that are written."""
+    """Options that save the best and the worst run."""
 
     save_min: Annotated[
         Path | None,
@@ -79,7 +79,7 @@ class ExtremeOptions:
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
 
     def check(self, texts: list[str]) -> None:
-        """Raise BadParameter if it would not be clear whose extreme is meant."""
+        """Raise BadParameter if several values make an extreme ambiguous."""
         if len(texts) > 1 and (self.save_min, self.save_max) != (None, None):
             hint = "--save-max" if self.save_min is None else "--save-min"
             raise typer.BadParameter("needs exactly one quantity", param_hint=hint)
@@ -143,7 +143,7 @@ def exact(
 
 @dataclass(frozen=True, kw_only=True)
 class EventOptions:
-    """What may happen in a run."""
+    """Options that name the event to estimate."""
 
     reach: Reach = None
     goes_wrong: GoesWrong = False
@@ -151,7 +151,7 @@ class EventOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PrecisionOptions:
-    """How well it is to be known."""
+    """Options for the error and the most runs."""
 
     error: Annotated[
         float | None,
@@ -166,7 +166,7 @@ class PrecisionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions:
-    """How runs that come near to a rare event are gone on with."""
+    """Options of splitting, which continues runs that come near a rare event."""
 
     split: Annotated[
         str | None,
@@ -208,7 +208,7 @@ class SplitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnOptions:
-    """How runs are drawn, and by whom."""
+    """Options for the seed, the law and the workers."""
 
     law: Annotated[Law, typer.Option(help="How `?(...)` draws its values.")] = "fair"
     deadlines: EndsAtDeadlines = True
@@ -288,7 +288,7 @@ def _print(
 
 @contextmanager
 def _showing_runs() -> Iterator[Callable[[int], None]]:
-    """Show how many runs are done, if somebody looks."""
+    """Show in a terminal how many runs are done."""
     if not sys.stderr.isatty():
         yield lambda runs: None
         return

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RaceOptions:
-    """Which races are looked at, and what is done about them."""
+    """Options that choose races and try fixes."""
 
     observe: Annotated[
         list[str] | None,
@@ -53,7 +53,7 @@ class RaceOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RaceOutputOptions(WrittenTests):
-    """What is written of the races."""
+    """Options for the files that a search for races writes."""
 
     svg: Annotated[
         Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
@@ -64,7 +64,7 @@ class RaceOutputOptions(WrittenTests):
     ] = None
 
     def write_race(self, found: FoundRaces, only: str | None, model: Path) -> None:
-        """Draw a race, and write the test of its order that goes wrong, as they are asked for."""
+        """Write the requested drawing of a race and the test of its failing order."""
         if not self.asked and self.svg is None:
             return
         if only is None and not found.groups:
@@ -156,7 +156,7 @@ def _show(found: FoundRaces, json: bool) -> None:
 def _cures(
     found: FoundRaces, only: str | None, limits: Limits, json: bool
 ) -> tuple[Cures, list[dict[str, Any]]]:
-    """Try fixes, until there is an interrupt, and print them; give them as plain values, too."""
+    """Try fixes until an interrupt, print them, and give them as plain values."""
     from rebecsim.report.race_cures import cure_lines, cures_to_json
 
     with watching(limits) as watched:
@@ -167,7 +167,7 @@ def _cures(
 
 
 def _save(cures: Cures, directory: Path, found: FoundRaces) -> None:
-    """Write every changed model, and the model itself as they are printed, to compare with."""
+    """Write every changed model, and the model itself in the same layout to compare with."""
     from rebecsim.report.race_cures import cure_file, unchanged_file
 
     model = found.races.model

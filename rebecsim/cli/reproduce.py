@@ -1,4 +1,4 @@
-"""The command `reproduce`: that of the plug-in `reproductions`, a folder beside the package.
+"""The command `reproduce`: repeat published experiments with the plug-in `reproductions`.
 
 Only a checkout has the folder; the published tables are no part of an installed package."""
 

@@ -1,4 +1,4 @@
-"""The commands generate and simulate."""
+"""The commands generate and simulate: write models of a scenario, run a model."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ManyRunsOptions:
-    """What is said of many runs only."""
+    """Options that only many runs have."""
 
     runs: Annotated[
         int | None,
@@ -95,7 +95,7 @@ class ManyRunsOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SingleRunOptions:
-    """What is said of a single run only."""
+    """Options that only a single run has."""
 
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
     replay: Annotated[Path | None, typer.Option(help="Replay a saved run.")] = None
@@ -104,7 +104,7 @@ class SingleRunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What is said of one run and of many."""
+    """Options that one run and many runs share."""
 
     until: PerhapsUntil = None
     steps: Annotated[
@@ -159,7 +159,7 @@ def _refuse(options: ManyRunsOptions | SingleRunOptions, fault: str) -> None:
 
 
 def _opened(path: Path, core: bool, env: list[str] | None) -> LoadedModel:
-    """Load a model, with other values of constants if there are any."""
+    """Load a model, with the given values of constants."""
     if not env:
         return open_model(path, core)
     from rebecsim.clusters.model.short import single_variant

@@ -32,7 +32,7 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class SizeOptions:
-    """What is done about the size of runs."""
+    """Options about large runs: dry run, memory limit."""
 
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the estimated size of the runs, and stop.")
@@ -44,7 +44,7 @@ class SizeOptions:
 
 
 class Watch:
-    """Says on standard error how far runs are, and interrupts them at a limit of memory."""
+    """Prints the progress of runs on standard error, and interrupts them at the memory limit."""
 
     def __init__(self, first: float, most: int | None = None) -> None:
         self._first = first
@@ -58,12 +58,12 @@ class Watch:
         self._heeded = threading.Event()
 
     def heeds(self) -> bool:
-        """Whether an interrupt is due to the limit of memory; the watch then sends no more."""
+        """Whether the memory limit caused an interrupt; the watch then sends no more."""
         self._heeded.set()
         return self._is_over
 
     def start(self, total: int) -> None:
-        """Begin to count anew with a total."""
+        """Restart the count with a total."""
         self._total, self._finished = total, 0
 
     def advance(self, finished: int) -> None:
@@ -82,7 +82,7 @@ class Watch:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Say nothing while the block shows itself how far runs are."""
+        """Print nothing while the block shows the progress itself."""
         self._is_quiet = True
         try:
             yield
@@ -108,7 +108,7 @@ class Watch:
         return True
 
     def _interrupt(self) -> None:
-        """Interrupt until it is heeded: Python drops exceptions raised while it frees objects."""
+        """Interrupt until it works: Python drops exceptions raised while it frees objects."""
         self._is_over = True
         while not self._heeded.is_set():
             _interrupt()
@@ -123,7 +123,7 @@ class Watch:
 
 
 def _memory() -> int:
-    """Give the bytes that this process and its workers take up."""
+    """Give the memory of this process and its workers, in bytes."""
     from multiprocessing import active_children
 
     from rebecsim.exploration.limits import resident_bytes
@@ -145,7 +145,7 @@ def _interrupt() -> None:
 def sized(
     size: Size | None, options: SizeOptions = SizeOptions(), runs: int = 1
 ) -> Iterator[Watch]:
-    """Say how large runs are if they are large, and show how far they are while the block works.
+    """Announce large runs, and show their progress while the block works.
 
     `size` is None where it is not known. With `--dry-run`, the program ends before the block. At
     the limit of memory it ends with exit code 3; a block that has something to show then catches
@@ -188,7 +188,7 @@ def _require_measurable() -> None:
 
 @contextmanager
 def _heeding_interrupts(options: SizeOptions) -> Iterator[None]:
-    """Let a limit of memory interrupt what runs, also where Ctrl-C is ignored."""
+    """Let the memory limit interrupt the run, also where Ctrl-C is ignored."""
     is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if options.max_memory is None or not is_ignored:
         yield

@@ -1,4 +1,4 @@
-"""The cluster of a scenario, cut small enough to be explored: its options and its answer."""
+"""Explore the cluster of a scenario, cut to a small size: options and answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_scenario(file: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CutOptions:
-    """How small the cluster of a scenario is cut; of no use for a model."""
+    """Options for the size of the cluster; models have none."""
 
     jobs: Annotated[
         int | None,
@@ -65,7 +65,7 @@ class CutOptions:
     plugin: Plugins = None
 
     def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
-        """Give the clusters of a scenario by what they are called; none for a model.
+        """Give the clusters of a scenario by name; none for a model.
 
         A scenario whose cells are models as they stand has none, too. Raises what
         `rs.small_clusters` raises.

@@ -1,4 +1,4 @@
-"""The command step: steer a run by hand."""
+"""The command step: choose each message of a run by hand."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _lines(interactive: bool) -> Iterator[str]:
 
 
 class _Session:
-    """Does what commands say."""
+    """Carries out commands."""
 
     def __init__(self, stepper: Stepper, file: Path) -> None:
         self.failed: ExitCode | None = None
@@ -185,7 +185,7 @@ class _Session:
         self._forward(lambda asked: self._stepper.go_to(time, steps=_MOST_STEPS, interrupted=asked))
 
     def _forward(self, move: Callable[[Callable[[], bool]], Stop]) -> None:
-        """Let the run go on by itself, and say how far it came and why it has stopped."""
+        """Let the run go on by itself, and print how far it came and why it stopped."""
         from rebecsim.processes import noting_interrupts
 
         before = len(self._stepper)

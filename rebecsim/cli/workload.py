@@ -67,7 +67,7 @@ Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenOptions:
-    """Whose jobs count. Users and queues have numbers, and names where the header has these."""
+    """Options that choose jobs. Users and queues have numbers, or names from the header."""
 
     user: Annotated[
         list[str] | None, typer.Option(help="Only this user, number or name; repeatable.")
@@ -96,7 +96,7 @@ class ChosenOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareOptions:
-    """What users may expect, and when jobs should end by that."""
+    """Options for the share that each user may expect, and the job ends that follow."""
 
     share: Annotated[
         list[str] | None,
@@ -140,7 +140,7 @@ class ShareOptions:
             raise UserError(f"{schedule.policy}: {error}") from error
 
     def title(self) -> str:
-        """Say who may expect what, for pictures."""
+        """Give each user's expected share in words, for pictures."""
         share, by_user = self._shares()
         given = [f"{name} {processors:,}" for name, processors in by_user.items()]
         if share is not None:

@@ -1,4 +1,4 @@
-"""What is said, tabled and drawn of studies and of models.
+"""Reports of studies and models: sentences, tables and charts.
 
 Of studies: `write_report` writes the page, CSV files and charts of a `ReportInput`; `report_view`
 gives the same for the terminal; `GroupAnswer` answers by queue or user. Of models: `result_parts`

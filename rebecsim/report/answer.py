@@ -90,7 +90,7 @@ def answer_notes(answer: Answer, compared: Compared = POLICIES) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where policies are compared, and how sentences name it."""
+    """The conditions that policies are compared under, and their names in sentences."""
 
     conditions: tuple[Condition, ...]
     axis: Axis | None
@@ -220,7 +220,7 @@ def _together(leaders: Sequence[str], compared: Compared) -> str:
 
 
 def _shown(answer: Answer, places: _Places, compared: Compared) -> str:
-    """What is shown of the lead, to follow who has it."""
+    """Say how sure the lead is; follows who has it."""
     standings = [each for each in answer.standings if each.leaders and each.others]
     if not any(each.differences for each in standings):
         return " in these runs, but no difference could be tested"
@@ -283,7 +283,7 @@ def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
 def _one_difference(
     rivals: Sequence[str], only: str, places: _Places, shown: Sequence[Condition]
 ) -> str:
-    """What is shown of all rivals in the same places."""
+    """Say that the differences to some rivals are significant under the same conditions."""
     end = f"significant{places.of(shown)}{'' if len(shown) == len(places.conditions) else ' only'}"
     if len(rivals) == 1:
         return f"The difference to {rivals[0]} is {end}{only}"

@@ -1,4 +1,4 @@
-"""Do comparisons with a progress bar, and make the input of their reports.
+"""Run comparisons with a progress bar, and make the input of their reports.
 
 All values of a swept key see the same random numbers, so that its values are compared run by run,
 as policies are.
@@ -121,7 +121,7 @@ def _charts(
 
 
 def _others(plan: Plan, axis: Axis) -> tuple[str, ...]:
-    """Name what else is compared apart and has several values: lines differ by it."""
+    """Name the other coordinates with several values: each has its own lines."""
     return tuple(
         name
         for name in plan.apart
@@ -246,7 +246,7 @@ def _csv(plan: Plan, results: Results, axis: Axis) -> str:
 def compared(
     run: PlannedRun, runner: StudyRunner, with_others: bool, exact_states: int | None = None
 ) -> ReportInput:
-    """Do the runs of a comparison, in other message orders too if that is wanted.
+    """Run a comparison, on request also in other message orders.
 
     With `exact_states`, what all orders come to is found beside them, from so many states of each
     cell. Raises as `run_plans`, and UserError where that is not known how to do.
@@ -349,7 +349,7 @@ def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
 
 
 def _inputs(record: Mapping[str, Any]) -> dict[str, str]:
-    """What else results depend on: files that the scenario names, and plug-ins."""
+    """The other inputs of results: files that the scenario names, and plug-ins."""
     ending = "_blake2b"
     files = {
         f"BLAKE2b checksum of the {name.removesuffix(ending)}": str(digest)

@@ -130,7 +130,7 @@ def _estimate_columns(summary: Summary) -> list[str]:
 
 
 def estimate_fields(estimates: Sequence[Estimate]) -> list[str]:
-    """Give estimates as fields: those of `ESTIMATEESTIMATE_FIELDS` for each."""
+    """Give estimates as fields: those of `ESTIMATE_FIELDS` for each."""
     return [
         _number(number)
         for e in estimates

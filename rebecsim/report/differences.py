@@ -62,7 +62,7 @@ def pair_sentence(pair: PairDifference) -> str:
 
 
 def power_sentence(pair: PairDifference) -> str | None:
-    """What the runs of an undecided pair could show, and how many would be needed."""
+    """Say which difference the runs of an undecided pair could find, and how many are needed."""
     if pair.power is None:
         return None
     detectable = _amount(pair.metric, pair.power.detectable, _decimals(pair))
@@ -348,7 +348,7 @@ def _best_clause(
     differences: Mapping[str, list[PairDifference]],
     compared: Compared,
 ) -> str:
-    """Which policy is best under which order, as far as differences are shown."""
+    """Say which policy is best under which order, by significant differences only."""
     best = {o: _unbeaten(group, o, differences.get(o, [])) for o in group[0].by_order}
     told = {order: names for order, names in best.items() if names}
     if not told:

@@ -286,7 +286,7 @@ def plain_axes(axes: Axes, title: str, x_label: str, y_label: str) -> None:
 def legend_below(
     figure: Figure, entries: Axes | Sequence[Artist], columns: int = 6, size: float = 9
 ) -> None:
-    """Name what is drawn, or what some axes have, below a figure, where nothing is covered."""
+    """Put the legend below a figure, where it covers nothing."""
     from matplotlib.axes import Axes as AnyAxes
 
     handles = entries.get_legend_handles_labels()[0] if isinstance(entries, AnyAxes) else entries

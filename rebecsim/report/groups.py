@@ -1,4 +1,4 @@
-"""Who waits longer and who less: the answer of a comparison by queue or user, from its jobs.
+"""The answer by queue or user: whose jobs wait longer, and whose wait less.
 
 All figures are of the jobs that have run under every variant, so that a queue whose jobs are
 refused does not look fast. A change counts from a second and 1 % on: less than a second is less
@@ -83,7 +83,7 @@ class JobTimes:
 
 
 def grouping(queues: Sequence[str], users: Sequence[str]) -> tuple[str, Names]:
-    """Choose what jobs are told apart by: queues where there are several, or else users.
+    """Choose how to group jobs: by queue if there are several, or else by user.
 
     Gives `queue`, `user` or, where all jobs are alike in both, an empty word; and the group of each
     job.
@@ -304,7 +304,7 @@ def group_view(answer: GroupAnswer, whole: bool = False) -> RenderableType:
 
 
 def answer_view(told: Sequence[Answered]) -> RenderableType:
-    """Show what is answered, each line under what it is about."""
+    """Show the answer: each heading with its lines."""
     parts: list[RenderableType] = []
     for each in told:
         parts.append(Text(each.about, style="bold"))
@@ -375,7 +375,7 @@ def _tail(times: Seconds) -> float:
 
 
 def _change(name: str, before: JobTimes, after: JobTimes) -> str:
-    """Say what changes for a group; empty: nothing does. Without a name, it is of all jobs."""
+    """Say what changes for a group, or for all jobs without a name; empty without a change."""
     wait, waits = float(before.wait.mean()), float(after.wait.mean())
     took, takes = float(before.duration.mean()), float(after.duration.mean())
     tail, tails = _tail(before.duration), _tail(after.duration)

@@ -20,7 +20,7 @@ _MOST_EXTRA_DECIMALS = 2
 
 
 def display_scale(metric: Metric) -> int:
-    """By what a value is multiplied before it is shown: shares are shown in percent."""
+    """Give the factor of a value in tables: 100 for shares, which are shown in percent."""
     return 100 if metric.is_share else 1
 
 

@@ -94,7 +94,7 @@ class _Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """What is said of policies under one condition."""
+    """The part of the page about one condition."""
 
     title: str
     results: FigureTable
@@ -201,7 +201,7 @@ def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
 
 
 def _facts(report: ReportInput) -> tuple[str, ...]:
-    """How much there is: policies, places of the axis, conditions, runs."""
+    """Say how much was run: policies, places of the axis, conditions, runs."""
     first = next(iter(report.comparisons.values())).summary
     counts = [(len(first.policies), *report.compared)]
     if report.axis is not None:
@@ -416,7 +416,7 @@ def _headed(picture: Picture, title: str) -> Figure:
 
 
 def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:
-    """Remove what an earlier report has written and this one has not; list what there is now."""
+    """Remove the files of an earlier report that this one did not write; list the present ones."""
     before: object = []
     with suppress(FileNotFoundError, ValueError, LimitError):
         before = read_json(listed, limit=REPORT, plain=True)

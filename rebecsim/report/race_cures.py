@@ -1,4 +1,4 @@
-"""Cures of races, as text and as JSON values."""
+"""Fixes of races, as text and as JSON values."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _fitting(order: WitnessOrder, rebecs: Sequence[str], width: int) -> list[str
 
 
 def _rebecs(witness: Witness) -> list[str]:
-    """Give who takes part, receivers first."""
+    """Give the rebecs that take part, receivers first."""
     steps = [step for order in witness.orders for step in order.steps if step.kind != "time"]
     names = [step.rebec for step in steps] + [step.sender for step in steps]
     return list(dict.fromkeys(names))
@@ -336,7 +336,7 @@ def _group_lines(
 
 
 def race_meaning(group: RaceGroup) -> str:
-    """Say what comes of a race, and how far away."""
+    """Say which result a race has, and after how many steps."""
     far = ""
     if group.distance is not None:
         at_most = " at most" if group.kind == "while" else ""

@@ -65,7 +65,7 @@ _MARK_STYLE = (
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where everything stands, in pixels. `rows`: the line of each step; `instants`: of times."""
+    """The positions in pixels: `rows` of steps, `instants` of times."""
 
     lanes: dict[str, float]
     width: float

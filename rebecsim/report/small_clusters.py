@@ -1,4 +1,4 @@
-"""What exploring small clusters has found: broken promises, and starts that depend on the order."""
+"""Results of exploring small clusters: broken promises, starts that depend on the order."""
 
 from __future__ import annotations
 

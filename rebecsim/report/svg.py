@@ -1,4 +1,4 @@
-"""Write drawings as SVG, and paint them as figures, so that they can be written as PNG."""
+"""Write drawings as SVG, and paint them as figures for PNG files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for the terminal."""
+"""Tables of a comparison for the terminal, cut to what fits a screen."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def text_table(shown: TextTable) -> Table:
 
 
 def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
-    """What a report says in figures, for the terminal; raises as `summarise` does.
+    """Give the figures of a report for the terminal; raises as `summarise` does.
 
     The answer comes first, and who leads under each condition where that differs. As much of the
     rest follows as fits on a screen; with `explain` all of it, and how it was computed.
@@ -171,7 +171,7 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Part:
-    """What is shown together, how much it matters (0: most), and how it was computed."""
+    """A part of the output: its content, its rank (0 comes first), and its method."""
 
     rank: int
     views: Sequence[RenderableType]
@@ -185,7 +185,7 @@ class _Part:
 
 
 def _order_parts(report: ReportInput) -> Iterator[_Part]:
-    """What the order of messages does to the first figure, for each comparison apart."""
+    """Say how the order of messages changes the first figure, for each comparison."""
     first, compared = report.metrics[0], report.compared
     for condition, each in report.comparisons.items():
         if found := [envelope for envelope in each.envelopes if envelope.metric == first]:

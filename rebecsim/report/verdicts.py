@@ -1,4 +1,4 @@
-"""What explorations, exact analyses and estimates find, in words, tables and plain values."""
+"""Results of explorations, exact analyses and estimates: words, tables, plain values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RAISED_BY = (("states", "--max-states"), ("seconds", "--max-time"), ("memory", 
 
 
 def result_parts(result: Result, verbose: bool = False) -> Iterator[str | MessageTable]:
-    """The answer, every counterexample as a table, and what to beware of.
+    """The answer, every counterexample as a table, and warnings.
 
     Time, memory and counts of the search come last, if they are wanted.
     """
@@ -140,7 +140,7 @@ def _seen(result: Result) -> list[str]:
 
 
 def _to_try(result: Result) -> list[str]:
-    """Say what makes a search grow, and what may bring it to an end."""
+    """Say why a search grows, and what may make it end."""
     ways = [f"a larger `{option}`" for bound, option in _RAISED_BY if bound in result.bounds]
     if not ways:
         return []

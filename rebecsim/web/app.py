@@ -1,4 +1,4 @@
-"""Put the pages together to an application with its first page, and turn errors into pages."""
+"""The application: it joins all pages, makes the first one, and turns errors into pages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
 
 
 def _said_of(model: ListedModel) -> tuple[str, str]:
-    """Give a title and a sentence, from the comment at the top of a model.
+    """Give a model's title and first sentence, from the comment at its top.
 
     A short first sentence is the title; without one it is the name of the file.
     """

@@ -29,7 +29,7 @@ _STARTER = "starter"
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is open in the editor; `version` is that of the file on disk, empty if there is none."""
+    """The text in the editor; `version` is that of its file, empty without a file."""
 
     address: str
     name: str
@@ -89,7 +89,7 @@ def _address(**query: str) -> str:
 
 
 def _opened(library: Library, file: str, new: str, start: str, copy: str) -> Sheet:
-    """Give what an address asks for. Raises UserError."""
+    """Open the model that an address names. Raises UserError."""
     if file:
         if library.named_so("yours", file) is None:
             raise UnknownPlaceError(f"{file}: is not among your models. Open the list of models.")
@@ -175,7 +175,7 @@ def _explored(library: Library, form: dict[str, str]) -> Response:
 
 
 def _sheet(form: dict[str, str]) -> Sheet:
-    """Give what a form of the editor has sent. Raises UserError."""
+    """Read the editor's form. Raises UserError."""
     address = form.get("editor", "")
     if not address.startswith("/edit?"):
         address = "/edit"

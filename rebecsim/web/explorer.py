@@ -1,4 +1,4 @@
-"""What the page of the explorer shows: what may happen next, the rebecs, the run and the model."""
+"""The explorer's page: what may happen next, the rebecs, the run and the model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Spans = dict[tuple[str, str], tuple[int, int]]
 
 
 class ShownLine(NamedTuple):
-    """A line of a model; `runs` if it is of the message server that ran last."""
+    """A line of a model; `runs` marks the message server that ran last."""
 
     html: Markup
     runs: bool
@@ -56,7 +56,7 @@ class ShownLine(NamedTuple):
 def shown_lines(
     text: str, is_python: bool, reactive_class: str, server: str
 ) -> tuple[ShownLine, ...]:
-    """Give a text in colours, a server of a class marked; nothing for a text that is too long.
+    """Give a model's lines in colours, with one server marked; none if it is too long.
 
     A server that a class inherits is found by its name.
     """
@@ -146,7 +146,7 @@ class ShownMessage:
 
 @dataclass(frozen=True)
 class Card:
-    """A rebec as it is."""
+    """A rebec with its variables and messages."""
 
     name: str
     reactive_class: str
@@ -158,7 +158,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Possibility:
-    """A way in which something may go: the choices, what comes of it, and where it leads."""
+    """An alternative of a step: its choices, its effect, and the address it leads to."""
 
     chosen: str
     effect: str
@@ -168,7 +168,7 @@ class Possibility:
 
 @dataclass(frozen=True)
 class Offer:
-    """Something that may happen next."""
+    """A message that may be served next."""
 
     title: str
     sender: str
@@ -196,7 +196,7 @@ class View:
 
 
 def view_of(stepper: Stepper, place: Place, sent: frozenset[tuple[str, str, int]]) -> View:
-    """Describe the place that a stepper has come to; `sent` is what the last step has sent."""
+    """Describe the present state of a stepper; `sent` are the messages of the last step."""
     timed = not stepper.model.core
     path = stepper.path()
     breach = stepper.breach
@@ -263,7 +263,7 @@ def _card(
 
 
 def _offers(turns: list[Turn], place: Place, timed: bool) -> list[Offer]:
-    """Describe what may happen next, with how many others are for the same rebec."""
+    """Describe the possible steps, each with how many others its rebec has."""
     rebecs = Counter(each.step.rebec for each in turns if each.step.kind != "time")
     offers = []
     for turn in turns:

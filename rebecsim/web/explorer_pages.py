@@ -1,4 +1,4 @@
-"""The pages of the explorer, those of graphs and of two runs beside each other, and its files."""
+"""The routes of the explorer: runs, graphs, two runs side by side, and files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATIENCE = 2.0
 
 
 def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str, Any]:
-    """Give what the page shows; `find` is a condition. Raises UserError, RebecaError."""
+    """Give the values of a graph's page; `find` is a condition. Raises UserError, RebecaError."""
     (space, ways), found = _ahead(stepper, states, find)
     most = _most(states)
 
@@ -60,7 +60,7 @@ def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str
 
 
 def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
-    """Draw the same for a file, where states lead nowhere. Raises UserError, RebecaError."""
+    """Draw the graph for a file, without links. Raises UserError, RebecaError."""
     (space, _), found = _ahead(stepper, states, find)
     return states_svg(space, marked=found)
 
@@ -83,7 +83,7 @@ _DRAWN_STEPS = 60
 
 
 def beside(steppers: ModelSteppers, one: Place, other: Place) -> dict[str, Any]:
-    """Give what the page shows of two runs. Raises UserError, Violation."""
+    """Give the values of the page of two runs. Raises UserError, Violation."""
     shared = shared_steps(one.run, other.run)
     paths, states = [], []
     for place in (one, other):

@@ -60,7 +60,7 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Admission:
-    """Who may ask: browsers of this machine; with a `token`, whoever has it, under any name.
+    """Which requests pass: those of this machine; with a `token`, all that carry it.
 
     Whoever has the token `teacher` is the teacher of a class.
     """
@@ -84,7 +84,7 @@ class Admission:
 
 
 def _is_token(given: str, token: str | None) -> bool:
-    """Compare in constant time."""
+    """Compare tokens in constant time."""
     return token is not None and hmac.compare_digest(
         given.encode("utf-8", "replace"), token.encode()
     )

@@ -1,4 +1,4 @@
-"""The models that the server shows: to learn from, of a directory, and texts of visitors."""
+"""The models that the server shows: teaching models, those of a directory, visitors' texts."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _version(data: bytes) -> str:
 
 
 def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
+    """Read a small regular file; None for links (unless `follow`), devices and errors."""
     try:
         return read_plain(file.resolve() if follow else file, most)
     except (OSError, ValueError, RuntimeError):  # of `resolve`: a loop of links
@@ -180,10 +180,10 @@ Origin = Literal["yours", "teaching", "typed"]
 
 @dataclass(frozen=True)
 class ListedModel:
-    """A model as it was read. `id` tells texts apart, `name` is what people see.
+    """A model that was read. `id` identifies its text, `name` is its title for people.
 
     `questions` is the property file beside it, if there is one, and `editor` the address of the
-    page on which it was typed. If there is an `owner`, nobody else may see it.
+    page on which it was typed. Only its `owner` may see it, if there is one.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Limits of the server: how much one client, and all together, may use at a time.
+"""Limits of the server: how much one client and all clients may use at a time.
 
 The guide `docs/guides/web-server.md` has these numbers; a test compares them.
 """
@@ -112,7 +112,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks.
+    """The visitor who sends a request.
 
     Attributes:
         address: where the request comes from.

@@ -1,4 +1,4 @@
-"""Bind a port, start the server and the browser, bound connections, and end all."""
+"""Start the server and the browser, limit connections, and shut down."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def waits_for(self) -> Literal["question", "body", "taking", ""]:
-        """What the client has to do next; empty while the server works on its request."""
+        """What the server waits for from the client; empty while it works on a request."""
         if self.transport.get_write_buffer_size():
             return "taking"
         if self.cycle is None or self.cycle.response_complete:
@@ -192,14 +192,14 @@ _BACKLOG = 64
 
 
 class _Program(uvicorn.Server):
-    """Drops slow clients, and ends streams at shutdown, which would otherwise wait for them."""
+    """Drops slow clients, and ends streams before shutdown waits for them."""
 
     def __init__(self, config: uvicorn.Config, closing: threading.Event) -> None:
         super().__init__(config)
         self._closing = closing
 
     async def on_tick(self, counter: int) -> bool:
-        """Look after connections, each second."""
+        """Close overdue connections; called each second."""
         if counter % 10 == 0:
             drop_overdue(self.server_state.connections, asyncio.get_running_loop().time())
         return await super().on_tick(counter)

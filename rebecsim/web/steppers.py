@@ -1,4 +1,4 @@
-"""Keep steppers of open models, and move them to the state that a request asks for."""
+"""Steppers of open models, moved to the state that a request asks for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ModelSteppers:
         return self._steps.at(ordinals)
 
     def aside(self, ordinals: Sequence[int]) -> AbstractContextManager[Stepper]:
-        """Give one for what may take a second or two; else as `at`.
+        """Give a stepper for slow work, of a second or two; otherwise as `at`.
 
         A model in Python is a program, which is not run again for that: there, all wait.
         """
@@ -91,7 +91,7 @@ class _SharedSteppers:
             yield stepper
 
     def _nearest(self, ordinals: Sequence[int]) -> Stepper:
-        """Give the stepper that shares most of its way, and have it be the one used last."""
+        """Take the stepper that shares the longest way, and mark it as used last."""
 
         def shared(each: Stepper) -> int:
             return shared_steps(each.ordinals, ordinals)

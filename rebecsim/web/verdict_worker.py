@@ -19,7 +19,7 @@ from rebecsim.interface.loading import LoadedModel, loads
 
 
 def main() -> None:
-    """Do what standard input asks for."""
+    """Answer the question on standard input."""
     asked = json.loads(sys.stdin.readline())
     say(answered(asked))
 
@@ -41,7 +41,7 @@ def say(what: dict[str, Any]) -> None:
 
 
 def verdict(asked: dict[str, Any]) -> dict[str, Any]:
-    """Explore and give what came of it. Raises UserError, Violation."""
+    """Explore and give the result. Raises UserError, Violation."""
     loaded = _loaded(asked)
     limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
     invariants = tuple(asked["invariants"])

@@ -1,4 +1,4 @@
-"""Who visits a shared server: a class with its addresses and opened lessons, and its browsers."""
+"""Visitors of a shared server: the class with its open lessons, and its browsers."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _EMPHASISED = r"(?<!\w)\*(\w[^*]*)\*(?!\w)"
 
 @dataclass(frozen=True)
 class Case:
-    """A model that can be explored: a text of the package, changed, and what comes of it.
+    """A model of a lesson: a file of the package, its changes, and the expected verdict.
 
     `never` is a condition that one asks about; `questions` a property file of the package. `ends`
     is how what is said of the ends of runs begins, or "never" if no run ends.
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Something to do, with a hint, a solution that can be explored, and what often goes wrong."""
+    """An exercise: its hint, a solution to explore, and what often goes wrong."""
 
     task: str
     minutes: int
@@ -67,7 +67,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A teaching model with a question: first one predicts, then one looks.
+    """A teaching model with a question: pupils predict first, then look.
 
     `hides` names other models that solve an exercise, `spoilers` are the comments in its own model
     that hold an answer. Pupils see neither before the teacher opens the lesson.
@@ -101,7 +101,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Stop:
-    """A place of the tour: a run of a model, and what there is to see."""
+    """A stop of the tour: a run of a model, and what to look at."""
 
     title: str
     text: str
@@ -142,7 +142,7 @@ def lesson_about(model: str) -> Lesson | None:
 
 
 def lesson_hiding(model: str) -> Lesson | None:
-    """Give the lesson whose exercise a model solves, if it is listed beside the others."""
+    """Give the lesson whose exercise a listed model solves."""
     return next((each for each in lessons() if model in each.hides), None)
 
 

@@ -57,7 +57,7 @@ class ListedCell:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a page shows of a run.
+    """The figures that the page of a run shows.
 
     Attributes:
         sentence: who leads; nothing as long as cells are missing.
@@ -186,7 +186,7 @@ class FigureCache:
 
 
 def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[ReportInput | None, str]:
-    """Put together what can be compared, and say what that is if it is not all."""
+    """Report the cells that can be compared, and say which if not all can."""
     cells = _comparable(list(sums))
     if not cells or not run.contents.measures:
         return None, "No cell is finished yet." if not sums else "Nothing can be compared yet."
@@ -239,7 +239,7 @@ def _kind_of(run: StoredRun) -> tuple[Study, Any] | None:
 
 
 def _sections(run: StoredRun, moments: Sequence[CellMoments]) -> tuple[Section, ...]:
-    """Give what the kind of a run adds; nothing where that of a plug-in is not there."""
+    """Give the sections of the run's kind; none if its plug-in is missing."""
     if run.size > _LARGEST_RUN:
         return ()
     try:

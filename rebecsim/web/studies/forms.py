@@ -1,4 +1,4 @@
-"""The forms of scenarios: fields made from the schema of a kind, and edits of the text by them."""
+"""Forms of scenarios: fields from the schema of a kind, and edits of the text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FormField:
 
     @property
     def name(self) -> str:
-        """What forms call it, and messages."""
+        """Its name in forms and messages."""
         return field_name(self.path)
 
     @property
@@ -64,7 +64,7 @@ def every_field(fields: tuple[FormField, ...]) -> Iterator[FormField]:
 
 
 def shown(of: FormField, values: Mapping[str, Any]) -> str:
-    """Write what a scenario has for a field; nothing where it has nothing."""
+    """Write a field's value in a scenario; empty if it has none."""
     value = value_at(values, of.path)
     if value is None:
         return ""
@@ -103,7 +103,7 @@ def _parsed(text: str) -> object:
 
 
 def value_at(values: Any, path: FieldPath) -> Any:
-    """Give what stands at a place; None where nothing does."""
+    """Give the value at a place; None without one."""
     for key in path:
         try:
             values = values[key]
@@ -241,7 +241,7 @@ class _Form:
     # --- shapes --------------------------------------------------------------------------------
 
     def _resolved(self, about: Schema) -> tuple[Schema, bool]:
-        """Follow a reference, and leave out that a value may be none; say if it may."""
+        """Follow a reference; give the schema without None, and whether None is allowed."""
         optional = False
         if "anyOf" in about:
             others = [each for each in about["anyOf"] if each.get("type") != "null"]
@@ -296,7 +296,7 @@ def _beginning(kinds: Sequence[Schema]) -> Mapping[str, object]:
 
 
 def _entry_of(said: Schema) -> Schema:
-    """Give what all entries of a list are like; of a pair or the like, its first."""
+    """Give the schema of a list's entries; of a tuple, that of the first."""
     several: Sequence[Schema] = said.get("prefixItems", ())
     if several:
         return several[0] if all(each == several[0] for each in several) else {}
@@ -305,7 +305,7 @@ def _entry_of(said: Schema) -> Schema:
 
 
 def _hint(said: Schema, each: str) -> str:
-    """Say which values there may be."""
+    """Say which values are allowed."""
     if "enum" in said:
         return f"{each}one of {', '.join(map(str, said['enum']))}" if each else ""
     low, high = said.get("minimum"), said.get("maximum", said.get("exclusiveMaximum"))

@@ -1,4 +1,4 @@
-"""The addresses of studies and runs."""
+"""The routes of studies and runs."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class _Watching(StreamingResponse):
 
 
 async def _followed(views: StudyViews, study: str, closing: threading.Event) -> AsyncIterator[str]:
-    """Say what has changed of a study, until it ends."""
+    """Yield the changed parts of a study's page until it ends."""
     known: dict[str, str] = {}
     looks = next_figures = 0
     try:
@@ -248,7 +248,7 @@ def _add_run(router: APIRouter, views: Callable[[], RunViews]) -> None:
     @router.get("/runs/{run}/charts/{name}.svg")
     async def chart(request: Request, run: str, name: str) -> Response:
         # One is drawn at a time. Those that wait hold no thread, which other answers need, and
-        # those that nobody waits for any more, as newer ones have been asked for, are not drawn.
+        # those whose page is gone, as a newer one was asked for, are not drawn.
         async with drawing:
             if await request.is_disconnected():
                 return Response(status_code=204)

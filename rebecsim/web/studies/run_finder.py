@@ -35,12 +35,12 @@ class ListedRun:
 
     @property
     def name(self) -> str:
-        """How it is called: its place below the directory."""
+        """Its name: its path below the directory."""
         return self.stored.name
 
     @property
     def directory(self) -> Path:
-        """Where it is."""
+        """Its directory."""
         return self.stored.results.directory
 
     @property
@@ -116,5 +116,5 @@ class RunFinder:
 
 
 def id_of(name: str) -> str:
-    """Give what stands in addresses for a run of this name."""
+    """Give the id of a run, which stands in addresses."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -114,11 +114,11 @@ class RunViews:
         return None
 
     def box(self, sql: str) -> str:
-        """Give the page on which one asks."""
+        """Give the page with the box for a question."""
         return self._sql_page(sql[:LONGEST_QUESTION])
 
     def answer(self, sql: str) -> tuple[str, int]:
-        """Give the page with the answer to a question, or with what is wrong, and its status."""
+        """Give the page with the answer to a question, or with its mistake, and the status."""
         try:
             answer = self._questions.ask(sql, self.finder.root)
         except UserError as error:
@@ -175,7 +175,7 @@ class RunViews:
 
 
 def _run_values(run: ListedRun) -> dict[str, Any]:
-    """Give what the page of a run shows beside its figures."""
+    """Give the values of a run's page other than its figures."""
     question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
     return {
         "run": run,
@@ -217,7 +217,7 @@ def _different(found: RunDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
 
 
 def _changes(one: ListedRun, other: ListedRun) -> Iterator[str]:
-    """Say what else a kind can compare, as the terminal shows it."""
+    """Give the further differences that a kind finds, as the terminal shows them."""
     from rich.console import Console
 
     if one.stored.kind != other.stored.kind:

@@ -1,4 +1,4 @@
-"""Texts of scenarios, checked, and the built-in ones by the question that they ask."""
+"""Check the text of a scenario; list the built-in ones by their questions."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def _may_be_read(folder: Path, name: str, around: Path) -> bool:
 
 @dataclass(frozen=True)
 class BuiltinQuestion:
-    """A built-in scenario: what it asks, which is its title, and its name."""
+    """A built-in scenario: its question, which is its title, and its name."""
 
     question: str
     name: str
 
 
 def questions_by_kind() -> dict[str, list[BuiltinQuestion]]:
-    """Give the questions below what their kind asks, in the order of the kinds."""
+    """Give the questions by kind, in the order of the kinds."""
     found: dict[str, list[BuiltinQuestion]] = {_heading(kind): [] for kind in kind_names()}
     for name in builtin_scenarios():
         values = read_scenario_text(name).values

@@ -107,7 +107,7 @@ _ROOM = 3
 
 
 def main() -> None:
-    """Answer what standard input asks."""
+    """Answer the question on standard input."""
     asked = json.loads(sys.stdin.read())
     _limit(asked["megabytes"] * _ROOM, LARGEST_ANSWER)
     print(json.dumps(answered(asked)))

@@ -53,7 +53,7 @@ ALIVE: frozenset[StudyState] = frozenset({"starting", "running", "paused", "endi
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: `text` is the scenario, a `builtin` one if its files are such."""
+    """A request for a study: `text` is the scenario; `builtin` if it names built-in files."""
 
     name: str
     text: str
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is, in what it counts."""
+    """The progress of a study, in its unit."""
 
     done: int
     total: int
@@ -79,12 +79,12 @@ class StartedStudy:
 
     @property
     def name(self) -> str:
-        """How it is called."""
+        """Its name."""
         return self.directory.name
 
     @property
     def state(self) -> StudyState:
-        """What it does, or how it ended."""
+        """Whether it runs, or how it ended."""
         if is_being_written(self.directory / FOLDER):
             if self._is_marked("ending"):
                 return "ending"
@@ -103,7 +103,7 @@ class StartedStudy:
 
     @property
     def why(self) -> str:
-        """What it says of its end, or said last where its process is gone."""
+        """Why it ended; its last words if the process is gone."""
         ended = self._note("ended.json")
         if ended is not None:
             return str(ended.get("text", ""))
@@ -111,7 +111,7 @@ class StartedStudy:
 
     @property
     def progress(self) -> Progress | None:
-        """How far it is, as far as that is known."""
+        """Its progress, if known."""
         far = self._note("progress.json") or {}
         try:
             return Progress(int(far["done"]), int(far["total"]), str(far["counted"]))
@@ -120,7 +120,7 @@ class StartedStudy:
 
     @property
     def log(self) -> str:
-        """The end of what it has said."""
+        """The end of its log."""
         try:
             with (self.directory / FOLDER / "log.txt").open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
@@ -306,7 +306,7 @@ def _require_place(root: Path) -> None:
 
 
 def make_study(directory: Path, request: Request) -> None:
-    """Make a directory with what was asked for: whole or not at all. Raises OSError."""
+    """Make the directory of a request, whole or not at all. Raises OSError."""
     beside = temporary_name(directory)
     try:
         (beside / FOLDER).mkdir(parents=True)
@@ -319,7 +319,7 @@ def make_study(directory: Path, request: Request) -> None:
 
 
 def read_request(directory: Path) -> Request:
-    """Read what was asked for. Raises UserError for what is damaged."""
+    """Read the request of a study. Raises UserError if it is damaged."""
     place = directory / FOLDER
     file = place / "request.json"
     try:
@@ -409,7 +409,7 @@ def _run(out: Path, request: Request) -> None:
 
 
 class _Noted:
-    """How far a study is, in a file, a few times a second at most."""
+    """Writes the progress of a study to a file, at most a few times a second."""
 
     def __init__(self, out: Path, counted: str) -> None:
         self._out, self._counted = out, counted

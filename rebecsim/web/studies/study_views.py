@@ -49,7 +49,7 @@ _LAST = re.compile(r"(^|\.|\[)[^.\[]*$")
 
 @dataclass(frozen=True)
 class Checked:
-    """A scenario as it was checked: what is wrong with each field, and with the whole.
+    """A checked scenario: the mistakes of each field and of the whole.
 
     Attributes:
         text: the scenario, with the changes that could be made.
@@ -78,7 +78,7 @@ class StudyViews:
         self._root = runs.finder.root
 
     def index(self) -> str:
-        """Give the page with what can be started, and what was."""
+        """Give the page that lists studies to start and studies that were started."""
         studies = [] if self._root is None else list(started_studies(self._root))
         return rendered(
             "studies/studies.html.j2",
@@ -169,7 +169,7 @@ class StudyViews:
         fields: Mapping[str, FormField],
         problems: dict[str, list[str]],
     ) -> tuple[list[str], str]:
-        """Say what is wrong with a scenario, at its field or in general; or what would be run."""
+        """Give the mistakes of a scenario, by field and in general; or what it would run."""
         general: list[str] = []
         try:
             plan = checked(text, builtin, self._root or Path("/nonexistent")).plan()
@@ -186,7 +186,7 @@ class StudyViews:
         return general, ""
 
     def _again(self, run: str) -> dict[str, str]:
-        """Give what a run was made from."""
+        """Give the scenario that a run was made from."""
         found = self._runs.finder.find(run)
         study = StartedStudy(found.directory)
         if study in self._started():
@@ -284,7 +284,7 @@ def _has_problems(fields: Sequence[FormField], found: Checked) -> bool:
 
 
 def _summary(field: FormField, found: Checked) -> str:
-    """Say what a table of a list has, in a line."""
+    """Summarise a table of a list in a line."""
     given = ((each.label, found.values.get(each.name, "")) for each in field.inner)
     said = ", ".join(f"{label} {value}" for label, value in given if value and value != "yes")
     return clipped(said, _LONGEST_SUMMARY) or "empty"
