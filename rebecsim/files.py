@@ -91,7 +91,7 @@ def _in_place_of(target: Path, permissions: int | None) -> Iterator[BinaryIO]:
 
 
 def created(temporary: Path, permissions: int | None = None) -> int:
-    """Create a file that was not there: nobody else's, and no link to something else.
+    """Create a new file, which is neither another user's nor a link.
 
     Gives its descriptor. Raises OSError.
     """

@@ -39,7 +39,7 @@ class BodyWriter:
         """Write a body; never empty. Simple statements end with the number of their line."""
         self._block(body.statements)
         if self._returns is not None and self._model.has_open_end(body):
-            self._write(f"return {self._default(self._returns)}  # a value that nobody uses")
+            self._write(f"return {self._default(self._returns)}  # a value that is never used")
         return self._lines or ["pass"]
 
     @staticmethod

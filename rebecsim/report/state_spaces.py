@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rebecsim.exploration import QueuedMessage, RebecState, StateSpace, Transition
 
 MOST_DOT_STATES = 300
-"""States of a dot file; nobody can read the drawing of more."""
+"""Most states of a dot file: a drawing of more is unreadable."""
 
 _LINE = 48  # characters of a line of a label
 _LINES = 12

@@ -107,7 +107,7 @@ def _start_of(
             number += 1
             heappush(events, (wake, _WAKE, number, job))
             wake_at = wake
-    raise RuntimeError("the policy never starts a job that nobody comes after")
+    raise RuntimeError("the policy never starts a job that no other job follows")
 
 
 _UNBOUNDED = 2**31 - 1

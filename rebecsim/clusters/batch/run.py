@@ -55,8 +55,8 @@ class InflatedEstimates:
 
 
 Estimates: TypeAlias = NamedEstimates | InflatedEstimates
-"""`requested`: the time that the user asked for, the run time where nobody asked; `exact`: the
-run time; or run times with an error."""
+"""`requested`: the time that the user asked for, without one the run time; `exact`: the run time; or
+run times with an error."""
 
 
 def durations(workload: Workload) -> Integers:
@@ -164,7 +164,7 @@ def run_schedule(
     be on one node; a divisor of its processors, by default 1.
 
     With `fair_starts`, the schedule has the fair start of each job as well: when it would have
-    started under the policy if nobody had come after it. For that the run looks ahead from the
+    started under the policy if no job had come after it. For that the run looks ahead from the
     submission of each job that has to wait.
 
     Raises UserError for a job that does not fit on the empty machine and for demands that do not

@@ -36,7 +36,7 @@ from rebecsim.studies.units import within
 def _pattern_suspects(
     arrival_pattern: WorkloadPattern, length_pattern: WorkloadPattern
 ) -> tuple[PluginSuspect, ...]:
-    """Return whom to blame for errors of two patterns; nobody for built-in ones."""
+    """Return the plug-ins to name in errors of two patterns; none for built-in ones."""
     return (
         *pattern_kinds.arrivals.suspects(arrival_pattern.names()[0]),
         *pattern_kinds.lengths.suspects(length_pattern.names()[0]),

@@ -180,7 +180,7 @@ class WaitingQueue(StatePart):
 
     @property
     def head(self) -> Job:
-        """The first job. Raises IndexError when nobody waits."""
+        """The first job. Raises IndexError if no job waits."""
         head: Job = self.blocks[0].entries[0][2]
         return head
 
@@ -362,7 +362,7 @@ class EasyBackfilling(Backfilling):
         return started + self._pass(small, self.start, now) if small else started
 
     def starts_alone(self, job: Job, key: Any, now: int) -> bool | None:
-        """Start a new job at once if nobody waits, or it overtakes a head that has been tried.
+        """Start a new job at once if no job waits, or it overtakes a head that has been tried.
 
         While nothing is given back and the head is the same, what could not start cannot later:
         what is free, what the head leaves, and the time up to its start only become less.

@@ -161,7 +161,7 @@ class Profile(StatePart):
 
 
 class ConservativeBackfilling(Backfilling):
-    """A job overtakes if that delays nobody ahead of it, by the estimates.
+    """A job overtakes if, by the estimates, it delays no job ahead of it.
 
     A new job gets the earliest reservation that the others leave. When a job ends before its
     estimate, the waiting jobs are tried in the order of the queue and move to the earliest place

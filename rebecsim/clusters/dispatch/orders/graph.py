@@ -371,7 +371,7 @@ class _Builder:
             receipt=np.zeros(_SMALLEST, np.int32),
             weight=np.zeros(_SMALLEST),
         )
-        # Before the first tick all is empty, and that state is found by nobody.
+        # Before the first tick all is empty, and no event leads to that state.
         self.graph.nodes[0, 0] = cluster.periods - 1
         self.graph.way[0] = len(cluster.chances) - 1, len(cluster.chances)
         self.first_seen = np.zeros(_SMALLEST, np.int32)

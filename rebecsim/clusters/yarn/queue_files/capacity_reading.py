@@ -258,7 +258,13 @@ class _Queues:
     def _one_of(self, key: str, given: str, allowed: Sequence[str]) -> str:
         if given not in allowed:
             names = " or ".join(allowed)
-            raise self._own.wrong(key, f"the policy {given!r:.80} is not known; {names}")
+            said = f"the policy {given!r:.80} is not known; {names}"
+            if given in _LEAF_ORDERS:
+                said = (
+                    f"{given} orders the jobs of a leaf, and this queue has queues below it; "
+                    f"Hadoop 3 refuses it, too. Use {names}, or delete this property"
+                )
+            raise self._own.wrong(key, said)
         return given
 
     def _capacity(self, path: str, key: str, label: str) -> Capacity:

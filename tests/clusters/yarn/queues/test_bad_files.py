@@ -41,7 +41,12 @@ _NESTED = {
         ({"root.a.capacity": "[memory=50%,vcores=2w]"}, "legacy-queue-mode.enabled to be false"),
         ({"root.a.maximum-capacity": "2w"}, "a maximum is percent or resources, and no weight"),
         ({"root.a.ordering-policy": "lottery"}, "the policy 'lottery' is not known; fifo or fair"),
-        ({"root.ordering-policy": "fifo"}, "not known; utilization or priority-utilization"),
+        (
+            {"root.ordering-policy": "fifo"},
+            "fifo orders the jobs of a leaf, and this queue has queues below it; Hadoop 3 refuses "
+            "it, too. Use utilization or priority-utilization, or delete this property",
+        ),
+        ({"root.ordering-policy": "lottery"}, "not known; utilization or priority-utilization"),
         ({"root.a.state": "RESTING"}, "should be RUNNING or STOPPED, not RESTING"),
         (
             {"root.state": "STOPPED", "root.a.state": "RUNNING"},
