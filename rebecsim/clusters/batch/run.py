@@ -55,8 +55,8 @@ class InflatedEstimates:
 
 
 Estimates: TypeAlias = NamedEstimates | InflatedEstimates
-"""`requested`: the time that the user asked for, without one the run time; `exact`: the run time; or
-run times with an error."""
+"""`requested`: the time that the user asked for, else the run time; `exact`: the run time; or run
+times with an error."""
 
 
 def durations(workload: Workload) -> Integers:
