@@ -37,7 +37,7 @@ class SwimOptions:
         int | None, typer.Option(min=1, show_default="50", help="SWIM: MB a task moves per second.")
     ] = None
     startup: Annotated[
-        int | None, typer.Option(min=0, show_default="1000", help="SWIM: ms before it does.")
+        int | None, typer.Option(min=0, show_default="1000", help="SWIM: ms to start a task.")
     ] = None
     task_memory: Annotated[
         int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB of a container.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -48,13 +50,26 @@ workload_app = typer.Typer(
 app.add_typer(workload_app, name="workload")
 
 
+def _command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command whose help starts with an example; its name is the first word."""
+
+    def registered(run: Callable[..., None]) -> Callable[..., None]:
+        words = getdoc(run) or ""
+        return workload_app.command(
+            example.split()[0],
+            help=f"Example: rebecsim workload {example}\n\n{words}",
+            short_help=words.partition("\n\n")[0],
+        )(run)
+
+    return registered
+
+
 Group = Literal["user", "queue"]
 """By what metrics are shown."""
 
 AnyLog = Annotated[
     Path,
     typer.Argument(
-        metavar="LOG",
         help="A log (SWF, PBS accounting); or jobs of containers: SLS (.json), SWIM (.tsv).",
         show_default=False,
     ),
@@ -165,7 +180,7 @@ class ShareOptions:
 Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offered load.")]
 
 
-@workload_app.command()
+@_command("info log.swf")
 @grouped
 def info(
     log: AnyLog,
@@ -194,7 +209,7 @@ def info(
         say(f"picture in {chart}")
 
 
-@workload_app.command()
+@_command("generate --jobs 1000 --processors 128 --out jobs.swf")
 @grouped
 def generate(
     out: AnyOut,
@@ -203,7 +218,8 @@ def generate(
         typer.Option(min=1, show_default="10000, or 100 with --sls", help="How many jobs."),
     ] = None,
     processors: Annotated[
-        int | None, typer.Option(min=2, show_default="128, or the log's", help="Of the machine.")
+        int | None,
+        typer.Option(min=2, show_default="128, or the log's", help="Processors of the machine."),
     ] = None,
     users: Annotated[
         int | None, typer.Option(min=1, show_default="1, or the log's", help="How many users.")
@@ -244,7 +260,7 @@ def generate(
     _say_written(made, out)
 
 
-@workload_app.command()
+@_command("nodes --nodes 8:memory=16000,cores=16 --out racks.json")
 def nodes(
     out: Annotated[Path, typer.Option(help="The new file: .json, .json.gz.")],
     group: Annotated[
@@ -259,7 +275,7 @@ def nodes(
     write_nodes(group, racks, out)
 
 
-@workload_app.command("slice")
+@_command("slice log.swf --until 86400 --out day.swf")
 @grouped
 def slice_(
     log: Log,
@@ -297,7 +313,7 @@ def slice_(
     _say_written(workload, out)
 
 
-@workload_app.command()
+@_command("convert log.swf --out clean.swf")
 @grouped
 def convert(
     log: AnyLog,
@@ -325,7 +341,7 @@ def convert(
     _say_written(workload, out)
 
 
-@workload_app.command()
+@_command("metrics easy.swf")
 @grouped
 def metrics(
     schedules: Annotated[

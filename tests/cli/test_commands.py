@@ -122,6 +122,18 @@ def test_help_of_a_command_starts_with_an_example_that_can_be_read(name: str) ->
         assert context.command is command
 
 
+@pytest.mark.parametrize("name", ["info", "generate", "nodes", "slice", "convert", "metrics"])
+def test_help_of_workload_commands_starts_with_an_example_that_can_be_read(name: str) -> None:
+    shown = CliRunner().invoke(app, ["workload", name, "--help"], env={"COLUMNS": "300"})
+    _, example, _ = re.split(r"\n\n  Example: rebecsim workload |\n\n", shown.output, maxsplit=2)
+    _, group, words = program().resolve_command(
+        typer.Context(program()), ["workload", *shlex.split(example)]
+    )
+    _, command, words = group.resolve_command(typer.Context(group), words)
+    with command.make_context(name, words) as context:
+        assert context.command.name == name
+
+
 def test_help_is_broken_at_80_columns() -> None:
     shown = CliRunner().invoke(app, ["explore", "-h"]).output.splitlines()
     lines = [line.strip() for line in shown]
