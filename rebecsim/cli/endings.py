@@ -20,7 +20,7 @@ from rebecsim.cache import cache_directory
 from rebecsim.cli.app import complain
 from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.extras import EXTRAS, missing_package
-from rebecsim.wording import clipped
+from rebecsim.wording import clipped, closest_name
 
 DEBUG = "REBECSIM_DEBUG"
 """The environment variable that, if not empty, has tracebacks shown."""
@@ -107,7 +107,21 @@ def _of_os_error(error: OSError) -> ProgramEnd | None:
         return ProgramEnd(text, ExitCode.NOT_WRITTEN)
     if error.filename is None:
         return None
-    return ProgramEnd(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT)
+    text = f"{error.filename}: {error.strerror}"
+    if error.errno == errno.ENOENT:
+        text += _to_try(Path(error.filename))
+    return ProgramEnd(text, ExitCode.BAD_INPUT)
+
+
+def _to_try(missing: Path) -> str:
+    """Say which folder of a missing file is missing, or which file has nearly its name."""
+    absent = next((each for each in reversed(missing.parents) if not each.exists()), None)
+    if absent is not None:
+        return f"; there is no folder {absent}"
+    with suppress(OSError):
+        close = closest_name(missing.name, [each.name for each in missing.parent.iterdir()])
+        return f"; did you mean {missing.parent / close}?" if close else ""
+    return ""
 
 
 def _of_other(error: Exception) -> ProgramEnd:

@@ -52,6 +52,20 @@ main { A a():(); }
 """
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("models/office.rebeca", "No such file or directory; there is no folder models"),
+        ("offce.rebeca", "No such file or directory; did you mean office.rebeca?"),
+        ("lamp.rebeca", "No such file or directory"),
+    ],
+)
+def test_a_missing_file_is_named_with_what_to_try(run, tmp_path, monkeypatch, file, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "office.rebeca").touch()
+    assert run("explore", file) == (ExitCode.BAD_INPUT, "", f"{file}: {said}\n")
+
+
 @pytest.fixture
 def raising(tmp_path):
     def write(start):
