@@ -216,7 +216,7 @@ class BatchScenario(StudyScenario):
 
     kind: Literal["batch"] = Field("batch", description="the kind of cluster")
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
-        1, description="how often what is random is drawn: generated jobs, errors of estimates"
+        1, description="runs with other random jobs and errors of estimates"
     )
     policies: Annotated[tuple[str, ...], AnyList, named_by(batch_policy), Unique] = Field(
         min_length=1, description="names of the batch policies to compare"
@@ -231,7 +231,7 @@ class BatchScenario(StudyScenario):
     settings: Settings = Field(Settings(), description="numbers that policies go by")
     estimates: Annotated[tuple[Literal["requested", "exact"], ...], AnyList, Unique] = Field(
         (),
-        description="what policies believe of run times: what users asked for, or the truth; "
+        description="run times that policies know: those that users asked for, or the true ones; "
         "requested, if this and estimate_errors are empty",
     )
     estimate_errors: Annotated[tuple[_Excess, ...], AnyList, Unique] = Field(
@@ -241,7 +241,7 @@ class BatchScenario(StudyScenario):
     )
     load_factors: LoadFactors = (1.0,)
     share: Annotated[int | None, within(1, MOST_PROCESSORS, "processors")] = Field(
-        None, description="that every user may expect; for user-aware metrics"
+        None, description="processors that every user may expect; for user-aware metrics"
     )
     user_shares: dict[str, Processors] = Field(
         {},

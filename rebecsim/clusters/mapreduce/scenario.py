@@ -104,7 +104,7 @@ class MapReduceScenario(StudyScenario):
 
     kind: Literal["mapreduce"] = Field("mapreduce", description="the kind of cluster")
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
-        10, description="how often what is random is drawn: blocks, heartbeats, jitter, drawn jobs"
+        10, description="runs with other random blocks, heartbeats, jitter and jobs"
     )
     variants: Annotated[tuple[VariantTable, ...], ListOf] = Field(
         description="schedulers with settings, to compare"

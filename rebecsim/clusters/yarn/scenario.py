@@ -79,7 +79,7 @@ class GenerateJobs(Table):
         json_schema_extra=unit("MB"), description="that each task asks for, in steps of 100"
     )
     users: Annotated[int, within(1, 10**6)] = Field(
-        1, description="who share the jobs; each is as likely to have one"
+        1, description="users who share the jobs, all equally likely"
     )
 
 
@@ -179,16 +179,16 @@ class ClusterTable(Table):
     reservations: bool = Field(
         False, description="keep a node for the first task that does not fit on it"
     )
-    gaps: bool = Field(False, description="give of a reserved node what ends before it is needed")
-    gaps_for_masters: bool = Field(False, description="to AppMasters, too")
+    gaps: bool = Field(False, description="lend a reserved node to tasks that end in time")
+    gaps_for_masters: bool = Field(False, description="lend it to AppMasters, too")
     assign_multiple: bool = Field(
         False, description="give as many containers as fit at a heartbeat, not one"
     )
     push_back: PushBack | None = Field(
-        None, description="what PEEK asks beside its look ahead before it gives less"
+        None, description="a further test of PEEK before it gives less"
     )
     pools: Annotated[tuple[PoolTable, ...], AnyList] = Field(
-        (), description="FAIR and DRF: those of which something is to be said"
+        (), description="FAIR and DRF: the pools with settings"
     )
 
     @model_validator(mode="after")
@@ -235,7 +235,7 @@ class PenaltyTable(Table):
 class ElasticityTable(Table):
     """What less memory does to tasks, and how much of what they ask for they need."""
 
-    penalty: PenaltyTable | None = Field(None, description="of task classes whose trace says none")
+    penalty: PenaltyTable | None = Field(None, description="of classes without one in the trace")
     node_percent: Annotated[int | None, within(0, 100, "%")] = Field(
         None, description="GREEDY and SMARTG: the part of the nodes that may give less"
     )
@@ -263,7 +263,7 @@ class ErrorTable(Table):
     percent: Annotated[int | None, within(0, 1000, "%")] = Field(
         None, description="of the true value, at most; without it, error_percents"
     )
-    sign: ErrorSign = Field("MIXED", description="whether what is true may be more, less, or both")
+    sign: ErrorSign = Field("MIXED", description="whether true values are higher, lower or both")
     mode: ErrorMode = Field("RANDOM", description="drawn, or always the most there may be")
 
 
@@ -286,13 +286,13 @@ class YarnScenario(StudyScenario):
 
     kind: Literal["yarn"] = Field("yarn", description="the kind of cluster")
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
-        1, description="how often what is random is drawn: generated jobs, errors, over-estimates"
+        1, description="runs with other random jobs, errors and over-estimates"
     )
     policies: Annotated[tuple[str, ...], AnyList, named_by(yarn_scheduler), Unique] = Field(
-        (), description="names of the schedulers to compare, of which there is a rule"
+        (), description="names of the schedulers to compare"
     )
     schedulers: Annotated[tuple[SchedulerTable, ...], AnyList] = Field(
-        (), description="schedulers to compare of which there is a file of Hadoop's"
+        (), description="schedulers to compare that a file of Hadoop describes"
     )
     baseline: str | None = Field(
         None, description="the scheduler that the others are compared with; the first one"
@@ -301,14 +301,14 @@ class YarnScenario(StudyScenario):
         None, description="do as this simulator does, quirks and random numbers included"
     )
     workload: YarnWorkload = Field(description="where the jobs come from")
-    cluster: ClusterTable = Field(description="what they run on")
+    cluster: ClusterTable = Field(description="the nodes that run them")
     placement: PlacementTable | None = Field(
         None, description="where containers may run; without it, wherever they fit"
     )
     elasticity: ElasticityTable = Field(
-        ElasticityTable(), description="what less memory does to tasks"
+        ElasticityTable(), description="how less memory slows tasks"
     )
-    errors: ErrorsTable = Field(ErrorsTable(), description="what is not as schedulers believe")
+    errors: ErrorsTable = Field(ErrorsTable(), description="errors in what schedulers know")
     error_percents: Annotated[tuple[Percent, ...], AnyList, Unique] = Field(
         (),
         json_schema_extra=unit("%"),
