@@ -17,6 +17,7 @@ from .rebec import (
     QueueOverflowError as QueueOverflowError,
     Rebec as Rebec,
     StateVariable as StateVariable,
+    Weighted as Weighted,
     assign as assign,
     element as element,
     known_rebec as known_rebec,

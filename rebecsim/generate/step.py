@@ -48,6 +48,7 @@ STEP_SIGNATURE = f"void(int64, {', '.join(SURROUNDINGS.values())})"
 _OPERATIONS = [
     "bits",
     "choose",
+    "choose_weighted",
     "delay",
     "double_quotient",
     "element",

@@ -35,6 +35,7 @@ from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
+from rebecsim.weights import limits_of
 
 
 @dataclass(frozen=True)
@@ -284,8 +285,22 @@ class StepExpressions(ExpressionWriter):
         site = str(self.model.choice_site(node))
         if self.run is not None:
             site = self.run.column(map(self.model.choice_site, self.run.nodes(node)))
-        drawn = f"choose(ctx, streams, choices, {len(texts)}, {site})"
+        choose, chances = "choose", str(len(texts))
+        if node.weights:
+            choose, chances = "choose_weighted", f"params, {self._limits(node)}, {len(texts)}"
+        drawn = f"{choose}(ctx, streams, choices, {chances}, {site})"
         return Code(f"({listed})[{drawn}]", range=hull(alternatives))
+
+    def _limits(self, node: syntax.Choice) -> str:
+        """Write where the limits of the shares of the alternatives begin."""
+        found = [
+            limits_of(shares)
+            for each in ([node] if self.run is None else self.run.nodes(node))
+            if (shares := self.model.shares_of(each)) is not None
+        ]
+        if self.run is None:
+            return self.numbers.table(("limits", *found[0]), found[0])
+        return self.run.column(map(self.numbers.place, found))
 
     def _call(self, node: syntax.Call) -> str:
         method = self.surroundings.method(node.method)

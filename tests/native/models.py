@@ -42,6 +42,8 @@ ACTIONS = st.sampled_from(
     [
         "delay(x & 3);",
         "delay(?(0, 1, 2));",
+        "x += ?(0.2: 0, HALF: 1, 0.3: 2); self.tick() after(?(1 - HALF: 1, HALF: 2));",
+        "pAlt { prob(HALF): { if (x > 3) break; y++; } prob(0.5): { y = ?(0.1: 1, 0.9: 5); } }",
         "peer.tick() after(?(1, 2)) deadline(y & 7);",
         "self.tock(twice(x), p, f * 2, (A) sender) after(1);",
         "peer.tock(x & 1, q, f, self) after(x);",

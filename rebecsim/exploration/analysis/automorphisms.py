@@ -357,7 +357,7 @@ class CodeAutomorphisms:
 
     def _is_coin(self, node: syntax.Expression) -> bool:
         """Whether something is as often true as false among its outcomes."""
-        if not isinstance(node, syntax.Choice):
+        if not isinstance(node, syntax.Choice) or node.weights:
             return False
         values = [self._checked.constant_of(each) for each in node.alternatives]
         return values.count(True) == values.count(False) == len(values) / 2

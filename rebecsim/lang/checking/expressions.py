@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ from rebecsim.lang.types import (
     Type,
     arithmetic_type,
 )
+from rebecsim.weights import TOLERANCE, shares_of
 from rebecsim.wording import counted
 
 _NOT_CONSTANT: dict[type, str] = {
@@ -397,7 +399,24 @@ class ExpressionChecker(CallChecker):
                 self.findings.report("choice-constant", alternative.span)
                 found = None
             result = found if result is None else self._wider(node, result, found)
+        self._weights(node, scope)
         return result
+
+    def _weights(self, node: syntax.Choice, scope: Scope) -> None:
+        """Check that the weights of a choice are constants that add up to 1."""
+        weights: list[float] = []
+        for each in node.weights:
+            found, weight = self.value(each, scope), self.findings.constants.get(id(each))
+            if isinstance(weight, int | float) and found in NUMERIC and weight > 0:
+                weights.append(weight)
+            elif found is not None:
+                self.findings.report("weight", each.span)
+        if weights and len(weights) == len(node.weights):
+            try:
+                shares_of(tuple(weights))
+            except ValueError:
+                total = f"{math.fsum(weights):g}"
+                self.findings.report("weights-sum", node.span, found=total, tolerance=TOLERANCE)
 
     def _wider(self, node: syntax.Expression, left: Type, right: Type | None) -> Type | None:
         if right is None:

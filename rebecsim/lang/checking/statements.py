@@ -48,6 +48,7 @@ class StatementChecker:
             syntax.While: self._while,
             syntax.For: self._for,
             syntax.Switch: self._switch,
+            syntax.PAlt: self._switch,
             syntax.Break: self._break,
             syntax.Continue: self._continue,
             syntax.Return: self._return,
