@@ -88,6 +88,8 @@ def _alike(model: CheckedModel, one: object, other: object) -> bool:
 
 
 def _same_name(model: CheckedModel, one: syntax.Name, other: syntax.Name) -> bool:
+    if type(one) is not type(other):
+        return False
     symbols = model.symbol_of(one), model.symbol_of(other)
     if symbols[0].kind == "known":
         return symbols[1].kind == "known" and symbols[0].type == symbols[1].type

@@ -279,6 +279,7 @@ EXPRESSIONS = {
         "{what} is not constant", "use numbers, true, false and env constants here"
     ),
     "unknown-name": Template("there is no variable `{name}` here"),
+    "unknown-own": Template("`{owner}` has no variable `{name}`"),
     "unknown-method": Template("`{owner}` has no method or message server `{name}`"),
     "unknown-server": Template("`{owner}` has no message server `{name}`"),
     "method-timed": Template(
@@ -326,9 +327,7 @@ EXPRESSIONS = {
     "member": Template(
         "only properties can read the variables of other rebecs", "ask for the value in a message"
     ),
-    "own-member": Template(
-        "a rebec's own variables have no `{word}.` before them", "write `{name}`"
-    ),
+    "own-member": Template("a rebec's own variables have no `this.` before them", "write `{name}`"),
     "array-member": Template(
         "an array has no `{name}`", "its length is constant: write {length}, or an env constant"
     ),

@@ -415,6 +415,7 @@ _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.BoolLiteral: lambda node: (POSTFIX, "true" if node.value else "false"),
     syntax.NullLiteral: lambda _: (POSTFIX, "null"),
     syntax.Name: lambda node: (POSTFIX, node.identifier),
+    syntax.OwnVariable: lambda node: (POSTFIX, f"self.{node.identifier}"),
     syntax.Index: _index,
     syntax.Member: lambda node: (POSTFIX, f"{_receiver(node.target)}.{node.name}"),
     syntax.Unary: _unary,

@@ -91,6 +91,10 @@ class Name(Node):
     identifier: str
 
 
+class OwnVariable(Name):
+    """`self.x`: the state variable or known rebec `x`, whatever else has that name there."""
+
+
 class Index(Node):
     """`array[index]`; arrays of arrays nest."""
 
@@ -200,6 +204,7 @@ Expression = (
     | BoolLiteral
     | NullLiteral
     | Name
+    | OwnVariable
     | Index
     | Member
     | Unary

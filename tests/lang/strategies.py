@@ -59,6 +59,11 @@ def tuples_of(
     return st.lists(elements, min_size=least, max_size=most).map(tuple)
 
 
+def _member(target: syntax.Expression, name: str) -> syntax.Expression:
+    itself = syntax.Name("self")
+    return syntax.OwnVariable(name) if target == itself else syntax.Member(target, name)
+
+
 def _weighted(pairs: tuple[tuple[syntax.Expression, syntax.Expression], ...]) -> syntax.Choice:
     weights, alternatives = zip(*pairs, strict=True)
     return syntax.Choice(alternatives, weights)
@@ -72,7 +77,7 @@ def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[sy
     return st.one_of(
         st.just(smallest),
         st.builds(syntax.Index, inner, inner),
-        st.builds(syntax.Member, inner, names),
+        st.builds(_member, inner, names),
         st.builds(syntax.Unary, st.sampled_from("-+!~"), inner),
         st.builds(syntax.Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
         st.builds(syntax.InstanceOf, inner, st.builds(syntax.TypeName, names)),

@@ -41,6 +41,8 @@ main { A a(b):(0); @priority(1) B b(c):(1); A c(a):(0); }
 ACTIONS = st.sampled_from(
     [
         "delay(x & 3);",
+        "{ int x = 2; boolean last = p; self.x += x; self.y = self.twice(self.x & 3) + x; }",
+        "self.peer.tock(self.x & 1, self.q, f, self.last) after(1); self.v[self.x & 3]--;",
         "delay(?(0, 1, 2));",
         "x += ?(0.2: 0, HALF: 1, 0.3: 2); self.tick() after(?(1 - HALF: 1, HALF: 2));",
         "pAlt { prob(HALF): { if (x > 3) break; y++; } prob(0.5): { y = ?(0.1: 1, 0.9: 5); } }",

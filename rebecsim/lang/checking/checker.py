@@ -1,8 +1,8 @@
 """Check a syntax tree: names, types and the rules of the dialect; here bodies and main.
 
-The call `tick();` is `self.tick();` where `tick` is a message server. Whether it is one is known
-when all classes are. The tree is rewritten before it is checked, so that nothing behind the parser
-has to know of two ways to send.
+The call `tick();` is `self.tick();` where `tick` is a message server, and `self.f()` is `f()` where
+`f` is a method. Which it is, is known when all classes are. The tree is rewritten before it is
+checked, so that nothing behind the parser has to know of two ways to send or call.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from rebecsim.wording import counted
 
 
 def with_self_sends(model: syntax.Model) -> syntax.Model:
-    """The model with every call of a message server written as a send to `self`."""
+    """The model with calls of message servers as sends to `self`, and no other sends to methods."""
     trees = {tree.name: tree for tree in model.classes}
     promised = {interface.name: interface for interface in model.interfaces}
     classes = tuple(
-        _rewritten(tree, _servers(tree, trees, promised) - _methods(tree, trees))
+        _rewritten(tree, _servers(tree, trees, promised), _methods(tree, trees))
         for tree in model.classes
     )
     return replace(model, classes=classes)
@@ -92,19 +92,21 @@ def _methods(tree: syntax.ReactiveClass, trees: dict[str, syntax.ReactiveClass])
     return frozenset(node.name for each in _lineage(tree, trees) for node in each.methods)
 
 
-def _rewritten(tree: syntax.ReactiveClass, servers: frozenset[str]) -> syntax.ReactiveClass:
-    if not any(isinstance(node, syntax.Call) and node.method in servers for node in walk(tree)):
-        return tree
-
-    def sending(node: syntax.Node) -> syntax.Node:
-        if isinstance(node, syntax.Call) and node.method in servers:
-            receiver = syntax.Name("self", span=node.span)
-            return syntax.Send(
-                receiver, node.method, node.arguments, node.after, node.deadline, span=node.span
-            )
+def _rewritten(
+    tree: syntax.ReactiveClass, servers: frozenset[str], methods: frozenset[str]
+) -> syntax.ReactiveClass:
+    def changed(node: syntax.Node) -> syntax.Node:
+        match node:
+            case syntax.Call(name, arguments, after, deadline) if name in servers - methods:
+                receiver = syntax.Name("self", span=node.span)
+                return syntax.Send(receiver, name, arguments, after, deadline, span=node.span)
+            case syntax.Send(syntax.Name("self"), name, arguments, after, deadline) if (
+                name in methods - servers
+            ):
+                return syntax.Call(name, arguments, after, deadline, span=node.span)
         return node
 
-    return cast(syntax.ReactiveClass, rewritten(tree, sending))
+    return cast(syntax.ReactiveClass, rewritten(tree, changed))
 
 
 def resolve_constructor(

@@ -73,6 +73,7 @@ class ExpressionChecker(CallChecker):
             syntax.BoolLiteral: lambda node, _: self._literal(node, node.value, BOOLEAN),
             syntax.NullLiteral: lambda node, _: self._literal(node, None, NULL),
             syntax.Name: self._name,
+            syntax.OwnVariable: self._own_variable,
             syntax.Index: self._index,
             syntax.Member: self._member,
             syntax.Unary: self._unary,
@@ -158,6 +159,25 @@ class ExpressionChecker(CallChecker):
             self.findings.constants[id(node)] = symbol.value
         return symbol.type
 
+    def _own_variable(self, node: syntax.OwnVariable, scope: Scope) -> Type | None:
+        owner, name = self.body.owner, node.identifier
+        if owner is None:
+            return self._name(syntax.Name("self", span=node.span), scope)
+        if name in self.findings.spoilt.get(owner.name, ()):
+            return None
+        symbols = {each.name: each for each in (*owner.state_variables, *owner.known_rebecs)}
+        symbol = symbols.get(name)
+        if symbol is None:
+            if owner.name not in self.findings.incomplete:
+                unknown = Unknown(f"variable of {owner.name}", name, symbols)
+                hint = member_hint(owner, name)
+                self.findings.report_unknown(
+                    "unknown-own", node.span, unknown, hint, owner=owner.name
+                )
+            return None
+        self.findings.symbols[id(node)] = symbol
+        return symbol.type
+
     def _unknown_name(self, node: syntax.Name, scope: Scope, hint: str | None = None) -> None:
         owner = self.body.owner
         if owner is not None and owner.name in self.findings.incomplete:
@@ -224,8 +244,8 @@ class ExpressionChecker(CallChecker):
     def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
         target = node.target
         name = target.identifier if isinstance(target, syntax.Name) else None
-        if name in ("self", "this") and scope.find(name) is None:
-            self.findings.report("own-member", node.span, word=name, name=node.name)
+        if name == "this" and scope.find(name) is None:
+            self.findings.report("own-member", node.span, name=node.name)
             return None
         found = self.check(target, scope)
         if isinstance(found, ArrayType):

@@ -155,7 +155,6 @@ _NODES: dict[str, tuple[Callable[..., Node], *tuple[Take, ...]]] = {
     "prefix_increment": (syntax.Increment, _second, _text(0), lambda _: True),
     "postfix_increment": (syntax.Increment, _first, _text(1), lambda _: False),
     "name": (syntax.Name, _text(0)),
-    "member": (syntax.Member, _first, _text(2)),
     "call": (syntax.Call, _text(0), _nodes),
 }
 """The rules that become a node: which, and what its fields take of the children."""
@@ -397,6 +396,12 @@ class TreeBuilder:
             raise syntax_error("operator-missing", self.around([operand]))
         named = syntax.TypeName(kind.identifier, span=kind.span)
         return syntax.Cast(named, cast(Expression, operand), span=self.around(children))
+
+    def member(self, children: Children) -> Expression:
+        target, name, span = cast(Expression, children[0]), str(children[2]), self.around(children)
+        if isinstance(target, syntax.Name) and target.identifier == "self":
+            return syntax.OwnVariable(name, span=span)
+        return syntax.Member(target, name, span=span)
 
     def send(self, children: Children) -> syntax.Send:
         receiver, *arguments = _nodes(children)
