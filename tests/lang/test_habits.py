@@ -107,7 +107,7 @@ JAVA: list[Row] = [
     ),
     (
         member,
-        "knownrebecs { A a; } msgsrv n() { ¶a.m(); } void m() { }",
+        "statevars { A a; } msgsrv n() { ¶a.m(); } void m() { }",
         "`m` is a method; it cannot be the name of a message",
         "declare it by `msgsrv m(...)` in `A`, or call it as a method: `m(...)`",
     ),
