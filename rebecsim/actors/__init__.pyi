@@ -19,6 +19,7 @@ from .rebec import (
     StateVariable as StateVariable,
     Weighted as Weighted,
     assign as assign,
+    copied as copied,
     element as element,
     known_rebec as known_rebec,
     message_server as message_server,

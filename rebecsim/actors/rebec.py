@@ -417,6 +417,11 @@ def element(index: int, length: int, line: int) -> int:
     raise IndexOutOfBoundsError(index, line)
 
 
+def copied(array: Iterable[Any]) -> list[Any]:
+    """Give a copy of an array and of all arrays in it, as an argument."""
+    return [copied(each) if isinstance(each, list | tuple) else each for each in array]
+
+
 def store(array: list[Value], index: int, value: Value) -> Value:
     """Assign an element and give the value, as an assignment inside an expression does."""
     array[index] = value

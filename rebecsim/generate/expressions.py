@@ -355,8 +355,14 @@ class ExpressionWriter:
     ) -> list[str]:
         pairs = zip(arguments, parameters, strict=True)
         return [
-            self.text(argument, self.model.declared_type(each.type)) for argument, each in pairs
+            self.argument(argument, self.model.declared_type(each.type)) for argument, each in pairs
         ]
+
+    def argument(self, node: syntax.Expression, kind: Type) -> str:
+        """Write what a parameter of that type gets; of an array, a copy."""
+        if isinstance(kind, ArrayType):
+            return f"copied({self.write(node).text})"
+        return self.text(node, kind)
 
     def _send(self, node: syntax.Send) -> str:
         server = self.model.server_of(node)

@@ -408,6 +408,15 @@ def choose_weighted(
     return _noted(ctx, choices, site, index)
 
 
+@compiled(inner=True)
+def copied(cells: Integers, first: int, length: int) -> Integers:
+    """Copy an array that is an argument."""
+    found = np.empty(length, np.int64)
+    for place in range(length):
+        found[place] = cells[first + place]
+    return found
+
+
 @compiled(borrows=True, inner=True)
 def sendable(ctx: Integers, receiver: int) -> int:
     """Give back a receiver; null fails."""

@@ -35,6 +35,7 @@ from rebecsim.lang.checking.scopes import (
     Unknown,
     assignment_problem,
     is_a,
+    parameter_type,
     resolve_type,
     signature,
 )
@@ -141,7 +142,7 @@ def resolve_constructor(
 
 
 def _types(findings: Findings, constructor: syntax.Constructor) -> list[Type | None]:
-    return [resolve_type(findings, parameter.type) for parameter in constructor.parameters]
+    return [parameter_type(findings, each) for each in constructor.parameters]
 
 
 def _fits(
@@ -245,7 +246,7 @@ def _parameters(
 ) -> Scope:
     scope = Scope(fields)
     for node in parameters:
-        kind = resolve_type(findings, node.type)
+        kind = parameter_type(findings, node)
         if not name_is_free(findings, node.name, node.span) or kind is None:
             scope.spoil(node.name)
             continue
@@ -422,7 +423,7 @@ def _argument(
     symbol = findings.symbols.get(id(node))
     if symbol is not None and symbol.kind == "known":
         return symbol.name
-    kind = resolve_type(findings, parameter.type)
+    kind = parameter_type(findings, parameter)
     if id(node) in findings.constants and kind is not None:
         with suppress(NotConstantError):
             return convert(findings.constants[id(node)], kind)
