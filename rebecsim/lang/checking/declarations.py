@@ -12,6 +12,7 @@ from rebecsim.lang.checking.scopes import (
     Findings,
     Scope,
     Unknown,
+    differ,
     no_array,
     parameter_type,
     resolve_type,
@@ -22,24 +23,12 @@ from rebecsim.lang.checking.statements import (
     array_lengths,
     class_annotations,
     name_is_free,
+    parameter_symbols,
     server_priorities,
     symbol_with_value,
 )
 from rebecsim.lang.syntax import DEFAULT_QUEUE_SIZE
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
-
-
-def parameter_symbols(
-    findings: Findings, node: syntax.MessageServer | syntax.Method, env: Scope
-) -> tuple[Symbol, ...]:
-    """The parameters whose types are known; reports the other types."""
-    found = []
-    for each in node.parameters:
-        lengths = array_lengths(findings, each.type, env)
-        kind = resolve_with_lengths(findings, each.type, lengths)
-        if kind is not None:
-            found.append(Symbol("parameter", each.name, kind))
-    return tuple(found)
 
 
 def declare_interfaces(findings: Findings, trees: dict[str, syntax.Interface], env: Scope) -> None:
@@ -146,8 +135,8 @@ def _same_parameters(
     span: syntax.Span,
 ) -> None:
     """Report a message server with other parameters than promised; `span` is of who promises."""
-    expected = type_signature(findings, promised.tree)
-    if type_signature(findings, server.tree) != expected:
+    if differ(findings, server.tree, promised.tree):
+        expected = type_signature(findings, promised.tree)
         place = server.tree.span if _inside(server.tree.span, span) else span
         findings.report(
             "override-differs", place, name=server.name, base=interface, expected=expected
@@ -383,7 +372,7 @@ class _ClassReader:
                 no_array(self.findings, result, "the result of a method")
             if not self._is_new_member("method", node, own):
                 continue
-            if node.name in methods and self._differs(node, methods[node.name]):
+            if node.name in methods and differ(self.findings, node, methods[node.name]):
                 self._override_differs(node, methods[node.name])
             self._abstract_allowed(node)
             own[node.name] = node
@@ -405,7 +394,7 @@ class _ClassReader:
                 continue
             inherited = servers.get(node.name)
             number = len(servers) if inherited is None else inherited.number
-            if inherited is not None and self._differs(node, inherited.tree):
+            if inherited is not None and differ(self.findings, node, inherited.tree):
                 self._override_differs(node, inherited.tree)
             self._abstract_allowed(node)
             own[node.name] = node
@@ -449,13 +438,6 @@ class _ClassReader:
             base=self.tree.base,
             expected=type_signature(self.findings, inherited),
         )
-
-    def _differs(
-        self,
-        node: syntax.MessageServer | syntax.Method,
-        other: syntax.MessageServer | syntax.Method,
-    ) -> bool:
-        return type_signature(self.findings, node) != type_signature(self.findings, other)
 
     def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
         if node.abstract and not self.tree.abstract:

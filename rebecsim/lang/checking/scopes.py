@@ -346,6 +346,11 @@ def type_signature(findings: Findings, node: Declared) -> str:
     return f"{result} {parameters}"
 
 
+def differ(findings: Findings, one: Declared, other: Declared) -> bool:
+    """Whether two members have other types of parameters, or another result."""
+    return type_signature(findings, one) != type_signature(findings, other)
+
+
 def parameter_type(findings: Findings, node: syntax.Parameter) -> Type | None:
     """The type of a parameter, whose lengths have been folded if it is an array."""
     known = findings.declared_types.get(id(node.type))

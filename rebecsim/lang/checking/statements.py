@@ -228,6 +228,19 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
     return lengths
 
 
+def parameter_symbols(
+    findings: Findings, node: syntax.MessageServer | syntax.Method, env: Scope
+) -> tuple[Symbol, ...]:
+    """The parameters whose types are known; reports the other types."""
+    found = []
+    for each in node.parameters:
+        lengths = array_lengths(findings, each.type, env)
+        kind = resolve_with_lengths(findings, each.type, lengths)
+        if kind is not None:
+            found.append(Symbol("parameter", each.name, kind))
+    return tuple(found)
+
+
 def name_is_free(findings: Findings, name: str, span: syntax.Span) -> bool:
     """Whether a name may be declared; the names with a meaning in the language may not."""
     if name in BUILTINS or name in ("self", "super", "ReactiveClass"):
