@@ -431,13 +431,9 @@ class _ClassReader:
         node: syntax.MessageServer | syntax.Method,
         inherited: syntax.MessageServer | syntax.Method,
     ) -> None:
-        self.findings.report(
-            "override-differs",
-            node.span,
-            name=node.name,
-            base=self.tree.base,
-            expected=type_signature(self.findings, inherited),
-        )
+        expected, base = type_signature(self.findings, inherited), self.tree.base
+        name = node.name
+        self.findings.report("override-differs", node.span, name=name, base=base, expected=expected)
 
     def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
         if node.abstract and not self.tree.abstract:
