@@ -357,10 +357,12 @@ class CodeAutomorphisms:
 
     def _is_coin(self, node: syntax.Expression) -> bool:
         """Whether something is as often true as false among its outcomes."""
-        if not isinstance(node, syntax.Choice) or node.weights:
+        if not isinstance(node, syntax.Choice):
             return False
         values = [self._checked.constant_of(each) for each in node.alternatives]
-        return values.count(True) == values.count(False) == len(values) / 2
+        pairs = [*zip(values, self._checked.shares_of(node) or (1,) * len(values), strict=True)]
+        shares = [sorted(each for value, each in pairs if value is side) for side in (True, False)]
+        return shares[0] == shares[1] and 2 * len(shares[0]) == len(values)
 
     # --- in another order ------------------------------------------------------------------------
 
