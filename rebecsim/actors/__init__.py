@@ -4,8 +4,8 @@ Writing a model: `Rebec`, `Interface`, `message_server`, `state_variable`, `know
 `Int`, `Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, `Timer` (`Since`, `STOPPED`,
 `durations`), their arithmetic (`int32`, `int16`, `int8`, `float32`, `float_quotient`,
 `double_quotient`, `power`, `square_root`, `quotient`, `remainder`, `truncate`), the operations of
-assertions, indices, casts and nested assignments (`require`, `element`, `refer`, `store`,
-`assign`), `Model`, `Instance` and `RebecNamed` for main; `StatePart`,
+assertions, indices, casts, arguments and nested assignments (`require`, `element`, `refer`,
+`copied`, `store`, `assign`), `Model`, `Instance` and `RebecNamed` for main; `StatePart`,
 `Unordered` and `Constant`, what state is made of beside numbers.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,

@@ -8,13 +8,17 @@ and its own number. Any engine that computes Philox can draw the same ones:
 * counter, least significant word first: (block, stream, replication, 0);
 * the four words of each block are used in order, the upper 32 bits of each word;
 * an index below n is drawn from them without bias by Lemire's method ("Fast random integer
-  generation in an interval", TOMACS 29, 2019, algorithm 5); with n = 1 nothing is drawn.
+  generation in an interval", TOMACS 29, 2019, algorithm 5); with n = 1 nothing is drawn;
+* of weighted alternatives one is drawn by two words, the second for the lowest 21 of 53 bits.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
+
+from rebecsim.weights import FRACTION_BITS, Shares, limits_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +66,13 @@ class Stream:
                 product = self._word() * count
         return product >> 32
 
+    def weighted(self, shares: Shares) -> int:
+        """Draw the index of an alternative, each as likely as its share says."""
+        if len(shares) == 1:
+            return 0
+        fraction = self._word() << FRACTION_BITS - 32 | self._word() >> 64 - FRACTION_BITS
+        return bisect_right(limits_of(shares), fraction)
+
 
 def key_of(seed: int | np.random.SeedSequence) -> tuple[int, int]:
     """Give the key of the random streams of a seed: two 64-bit words."""
@@ -100,8 +111,9 @@ class Streams:
 def drawing(stream: Stream, choice_law: ChoiceLaw) -> Callable[[int], int]:
     """Return the function that draws one of so many alternatives from a stream under a law.
 
-    `fair` makes all alternatives equally likely. `rmc` is what RMC's trace generator does: with k
-    alternatives the last one has probability 2 / (k + 1), every other one 1 / (k + 1).
+    They have no weights. `fair` makes all of them equally likely. `rmc` is what RMC's trace
+    generator does: with k alternatives the last one has probability 2 / (k + 1), every other one
+    1 / (k + 1).
     """
     if choice_law == "fair":
         return stream.below

@@ -24,10 +24,10 @@ from __future__ import annotations
 import functools
 import inspect
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
 
 from rebecsim.actors.values import Array, Kind, Since, duration
 from rebecsim.actors.violations import (
@@ -38,6 +38,7 @@ from rebecsim.actors.violations import (
     Verdict,
     Violation,
 )
+from rebecsim.weights import Shares, shares_of
 
 if TYPE_CHECKING:
     from rebecsim.actors.system import System
@@ -257,12 +258,19 @@ class Rebec:
         """Give how long a timer has been running, or -1 if it does not run."""
         return duration(timer, self._now)
 
-    def choose(self, *alternatives: Any, site: int = 0) -> Any:
+    def choose(
+        self, *alternatives: Any, site: int = 0, weights: Sequence[float] | None = None
+    ) -> Any:
         """Choose one of the alternatives, nondeterministically.
+
+        `weights` says how likely each one is: numbers above 0 that add up to 1. Without them, the
+        choice law does. Raises ValueError for other weights.
 
         `site` numbers the places of choice in a class: each has a random stream of its own, so
         that models which differ elsewhere still draw the same values here.
         """
+        if weights is not None:
+            alternatives = Weighted(alternatives, weights)
         return alternatives[self._system.choose(self, alternatives, site)]
 
     def __str__(self) -> str:
@@ -287,6 +295,20 @@ def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str,
             shown, handler, priority, global_priority = declared
             servers[name] = MessageServer(shown, handler, number, priority, global_priority)
     return servers
+
+
+class Weighted(tuple[Any, ...]):
+    """The alternatives of a choice that says how likely they are: by their `shares`."""
+
+    shares: Shares
+
+    def __new__(cls, alternatives: Iterable[Any], weights: Sequence[float]) -> Self:
+        """Raise ValueError for weights that do not fit."""
+        made = super().__new__(cls, alternatives)
+        if len(made) != len(weights):
+            raise ValueError(f"{len(weights)} weights for {len(made)} alternatives")
+        made.shares = shares_of(tuple(weights))
+        return made
 
 
 INITIAL_SENDER = "main"
@@ -393,6 +415,11 @@ def element(index: int, length: int, line: int) -> int:
     if 0 <= index < length:
         return index
     raise IndexOutOfBoundsError(index, line)
+
+
+def copied(array: Iterable[Any]) -> list[Any]:
+    """Give a copy of an array and of all arrays in it, as an argument."""
+    return [copied(each) if isinstance(each, list | tuple) else each for each in array]
 
 
 def store(array: list[Value], index: int, value: Value) -> Value:

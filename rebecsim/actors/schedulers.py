@@ -18,7 +18,7 @@ from rebecsim.actors.randomness import (
     choice_stream,
     drawing,
 )
-from rebecsim.actors.rebec import Message, PlainMessage, Rebec
+from rebecsim.actors.rebec import Message, PlainMessage, Rebec, Weighted
 from rebecsim.actors.semantics import count_alternatives, steps
 from rebecsim.errors import UserError
 from rebecsim.limits import read_json
@@ -126,7 +126,10 @@ class RandomValues:
         self._drawing: dict[tuple[int, int], Callable[[int], int]] = {}
 
     def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
-        """Draw an alternative."""
+        """Draw an alternative; weights say more than the law."""
+        if isinstance(alternatives, Weighted):
+            stream = self._streams[choice_stream(rebec._index, site)]
+            return stream.weighted(alternatives.shares)
         draw = self._drawing.get((rebec._index, site))
         if draw is None:
             stream = self._streams[choice_stream(rebec._index, site)]

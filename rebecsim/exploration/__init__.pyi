@@ -63,7 +63,12 @@ from .state_graph import (
     neighbourhood_of as neighbourhood_of,
     state_space as state_space,
 )
-from .states.effects import Breach as Breach, BreachKey as BreachKey, Verdict as Verdict
+from .states.effects import (
+    Breach as Breach,
+    BreachKey as BreachKey,
+    Outcome as Outcome,
+    Verdict as Verdict,
+)
 from .states.transitions import (
     MODES as MODES,
     Cause as Cause,

@@ -102,9 +102,13 @@ class FunctionNumbers:
     def table(self, key: Hashable, values: Sequence[int]) -> str:
         """Write where a table begins that lies beside the row; the same one for the same key."""
         if ("table", key) not in self._known:
-            self.number(("table", key), len(self._tables.params))
-            self._tables.params += values
+            self.number(("table", key), self.place(values))
         return self._known["table", key]
+
+    def place(self, values: Sequence[int]) -> int:
+        """Put numbers beside the row and give where they begin."""
+        self._tables.params += values
+        return len(self._tables.params) - len(values)
 
     def site(self, about: Site) -> str:
         """Write the number of a place that can fail."""

@@ -122,10 +122,10 @@ def _combined(operator: str, left: Range | None, right: Range | None) -> Range |
 HELPERS = frozenset(
     {
         *("Boolean", "Byte", "Double", "Float", "Instance", "Int", "Interface", "Model", "Rebec"),
-        *("RebecNamed", "Reference", "Short", "Since", "Timer", "assign", "double_quotient"),
-        *("element", "float32", "float_quotient", "int8", "int16", "int32", "known_rebec"),
-        *("message_server", "power", "quotient", "refer", "remainder", "require", "square_root"),
-        *("state_variable", "store", "truncate"),
+        *("RebecNamed", "Reference", "Short", "Since", "Timer", "assign", "copied"),
+        *("double_quotient", "element", "float32", "float_quotient", "int8", "int16", "int32"),
+        *("known_rebec", "message_server", "power", "quotient", "refer", "remainder", "require"),
+        *("square_root", "state_variable", "store", "truncate"),
     }
 )
 """The names of `rebecsim.actors` that generated modules use."""

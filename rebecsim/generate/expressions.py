@@ -315,7 +315,12 @@ class ExpressionWriter:
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         arguments = ", ".join(alternative.text for alternative in alternatives)
         site = self.model.choice_site(node)
-        return Code(f"self.choose({arguments}, site={site})", range=hull(alternatives))
+        weights = f", weights={self._weights(node)}" if node.weights else ""
+        return Code(f"self.choose({arguments}, site={site}{weights})", range=hull(alternatives))
+
+    def _weights(self, node: syntax.Choice) -> str:
+        found = [self.text(each, DOUBLE) for each in node.weights]
+        return f"({', '.join(found)}{',' * (len(found) == 1)})"
 
     def _call(self, node: syntax.Call) -> str:
         parameters = self._owner.methods[node.method].parameters
@@ -350,8 +355,14 @@ class ExpressionWriter:
     ) -> list[str]:
         pairs = zip(arguments, parameters, strict=True)
         return [
-            self.text(argument, self.model.declared_type(each.type)) for argument, each in pairs
+            self.argument(argument, self.model.declared_type(each.type)) for argument, each in pairs
         ]
+
+    def argument(self, node: syntax.Expression, kind: Type) -> str:
+        """Write what a parameter of that type gets; of an array, a copy."""
+        if isinstance(kind, ArrayType):
+            return f"copied({self.write(node).text})"
+        return self.text(node, kind)
 
     def _send(self, node: syntax.Send) -> str:
         server = self.model.server_of(node)

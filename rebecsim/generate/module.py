@@ -39,6 +39,7 @@ from rebecsim.lang.checked import (
     Value,
 )
 from rebecsim.lang.reading.parser import read_source
+from rebecsim.lang.traversal import assigned_arrays
 from rebecsim.lang.types import (
     FLOAT,
     ArrayType,
@@ -267,6 +268,14 @@ class _ModuleWriter:
         lines = ["raise NotImplementedError  # abstract"]
         if tree.body is not None:
             lines = writer.lines(tree.body)
+            if isinstance(tree, syntax.MessageServer):  # the message stays as it was sent
+                changed = assigned_arrays(tree.body)
+                shown = zip(tree.parameters, writer.parameters, strict=True)
+                lines[:0] = [
+                    f"{name} = copied({name})"
+                    for each, name in shown
+                    if each.type.dimensions and each.name in changed
+                ]
         return _Function(
             name=name,
             parameters=self._typed(writer.parameters, tree.parameters),

@@ -373,9 +373,9 @@ def _counting(node: syntax.For) -> Counting | None:
                 type=syntax.TypeName(name="int", dimensions=()),
                 variables=((name, start),),
             ),
-            condition=syntax.Binary(operator, syntax.Name(tested), end),
-            update=(syntax.Increment(syntax.Name(counted), step, _),),
-        ) if name == tested == counted and isinstance(start, syntax.Expression):
+            condition=syntax.Binary(operator, left, end),
+            update=(syntax.Increment(target, step, _),),
+        ) if syntax.Name(name) == left == target and isinstance(start, syntax.Expression):
             if operator in ("<", "<=") and step == "++":
                 return name, start, operator, end, 1
             if operator in (">", ">=") and step == "--":

@@ -13,7 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rebecsim.errors import UserError
-from rebecsim.generate.cells import ClassCells, FunctionNumbers, StepTables, class_cells
+from rebecsim.generate.cells import (
+    ClassCells,
+    FunctionNumbers,
+    StepTables,
+    class_cells,
+    flat_length,
+)
 from rebecsim.generate.code import StepNames, shown_name, words_in
 from rebecsim.generate.step_expressions import (
     StepExpressions,
@@ -25,7 +31,7 @@ from rebecsim.generate.step_statements import StepBodyWriter, returned
 from rebecsim.generate.templates import template_environment
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.types import BOOLEAN, REAL, VOID, Type
+from rebecsim.lang.types import BOOLEAN, REAL, VOID, ArrayType, Type
 
 SURROUNDINGS = {
     "base": "int64",
@@ -48,6 +54,8 @@ STEP_SIGNATURE = f"void(int64, {', '.join(SURROUNDINGS.values())})"
 _OPERATIONS = [
     "bits",
     "choose",
+    "choose_weighted",
+    "copied",
     "delay",
     "double_quotient",
     "element",
@@ -274,7 +282,7 @@ class _StepWriter:
             ", ".join((*surroundings, *passed)),
             f"line {tree.span.line}",
             lines,
-            "np" not in words,  # local arrays are all that a function makes
+            words.isdisjoint(("np", "copied")),  # local arrays are all that a function makes
             returns is None,  # `step` is the one place where a message server is called
         )
         return function, StepMethod(function.name, surroundings, start, writer.fallible)
@@ -282,9 +290,14 @@ class _StepWriter:
 
 def _from_message(names: Iterable[str], kinds: Iterable[Type]) -> list[str]:
     lines = []
-    for column, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+    column = 0
+    for name, kind in zip(names, kinds, strict=True):
         place = f"ARGUMENTS + {column}" if column else "ARGUMENTS"
-        lines.append(f"{name} = {decoded(f'message[{place}]', kind).text}")
+        value = decoded(f"message[{place}]", kind).text
+        if isinstance(kind, ArrayType):
+            value = f"copied(message, {place}, {flat_length(kind)})"
+        lines.append(f"{name} = {value}")
+        column += flat_length(kind)
     return lines
 
 
@@ -293,4 +306,6 @@ def _numba_type(kind: Type) -> str:
         return "void"
     if kind == BOOLEAN:
         return "boolean"
+    if isinstance(kind, ArrayType):
+        return "int64[::1]"
     return "float64" if kind in REAL else "int64"

@@ -35,6 +35,7 @@ from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
+from rebecsim.weights import limits_of
 
 
 @dataclass(frozen=True)
@@ -172,20 +173,11 @@ class StepExpressions(ExpressionWriter):
         kind = self.model.type_of(node.array)
         assert isinstance(kind, ArrayType)
         length = str(kind.length)
-        if isinstance(node.array, syntax.Index):
-            array, start = self._cell(node.array)
-        else:
-            assert isinstance(node.array, syntax.Name)
-            name = node.array.identifier
+        array, start = self._start(node.array)
+        if isinstance(node.array, syntax.Name):
             symbol = self.model.symbol_of(node.array)
-            if symbol.kind == "env":
-                cells = constant_cells(symbol.elements, symbol.type)
-                array, start = "params", Code(self.numbers.table(name, cells))
-            elif symbol.kind == "state":
-                array, start = "cells", Code(self._variable(node.array))
-                length = self._names.lengths[name]
-            else:
-                array, start = self.locals[name], Code("0")
+            if symbol.kind == "state":
+                length = self._names.lengths[symbol.name]
         index = self._index(node, kind.length, length)
         width = flat_length(kind.element)
         if width > 1:
@@ -195,6 +187,27 @@ class StepExpressions(ExpressionWriter):
         if index.text == "0":
             return array, start
         return array, Code(f"{start.at(SUM)} + {index.at(SUM + 1)}", SUM)
+
+    def argument(self, node: syntax.Expression, kind: Type) -> str:
+        """Write what a parameter of that type gets; of an array, a copy."""
+        if not isinstance(kind, ArrayType):
+            return super().argument(node, kind)
+        array, start = self._start(node)
+        return f"copied({array}, {start.text}, {flat_length(kind)})"
+
+    def _start(self, node: syntax.Expression) -> tuple[str, Code]:
+        """Give the array, of the rebec or local, and the place in it where an array begins."""
+        if isinstance(node, syntax.Index):
+            return self._cell(node)
+        assert isinstance(node, syntax.Name)
+        name, symbol = node.identifier, self.model.symbol_of(node)
+        if symbol.kind == "env":
+            return "params", Code(
+                self.numbers.table(name, constant_cells(symbol.elements, symbol.type))
+            )
+        if symbol.kind == "state":
+            return "cells", Code(self._variable(node))
+        return self.locals[name], Code("0")
 
     def _index(self, node: syntax.Index, length: int, shown: str) -> Code:
         """Write an index that is checked where it is not known to be in range."""
@@ -284,8 +297,22 @@ class StepExpressions(ExpressionWriter):
         site = str(self.model.choice_site(node))
         if self.run is not None:
             site = self.run.column(map(self.model.choice_site, self.run.nodes(node)))
-        drawn = f"choose(ctx, streams, choices, {len(texts)}, {site})"
+        choose, chances = "choose", str(len(texts))
+        if node.weights:
+            choose, chances = "choose_weighted", f"params, {self._limits(node)}, {len(texts)}"
+        drawn = f"{choose}(ctx, streams, choices, {chances}, {site})"
         return Code(f"({listed})[{drawn}]", range=hull(alternatives))
+
+    def _limits(self, node: syntax.Choice) -> str:
+        """Write where the limits of the shares of the alternatives begin."""
+        found = [
+            limits_of(shares)
+            for each in ([node] if self.run is None else self.run.nodes(node))
+            if (shares := self.model.shares_of(each)) is not None
+        ]
+        if self.run is None:
+            return self.numbers.table(("limits", *found[0]), found[0])
+        return self.run.column(map(self.numbers.place, found))
 
     def _call(self, node: syntax.Call) -> str:
         method = self.surroundings.method(node.method)

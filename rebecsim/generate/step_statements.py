@@ -88,6 +88,8 @@ def _alike(model: CheckedModel, one: object, other: object) -> bool:
 
 
 def _same_name(model: CheckedModel, one: syntax.Name, other: syntax.Name) -> bool:
+    if type(one) is not type(other):
+        return False
     symbols = model.symbol_of(one), model.symbol_of(other)
     if symbols[0].kind == "known":
         return symbols[1].kind == "known" and symbols[0].type == symbols[1].type
@@ -314,14 +316,14 @@ class StepBodyWriter(BodyWriter):
         receiver = self._receiver(node)
         server = self._model.server_of(node)
         kinds = [self._model.declared_type(each.type) for each in server.tree.parameters]
-        values = []
+        values: list[tuple[str, Type]] = []
         for argument, kind in zip(node.arguments, kinds, strict=True):
-            code = self._expressions.text(argument, kind)
-            if has_effect(argument) or self._expressions.fallible:
+            code = self._expressions.argument(argument, kind)
+            if has_effect(argument) or self._expressions.fallible or isinstance(kind, ArrayType):
                 shown = self._locals.temporary("argument")
                 self._write(f"{shown} = {code}", node)
                 code = shown
-            values.append(encoded(code, kind))
+            values.append((code, kind))
         times = []
         for time, without in ((node.after, "0"), (node.deadline, "NEVER")):
             times.append(without if time is None else self._expressions.text(time, INT))
@@ -329,9 +331,16 @@ class StepBodyWriter(BodyWriter):
                 shown = self._locals.temporary("duration")
                 self._write(f"{shown} = {times[-1]}", node)
                 times[-1] = shown
-        for column, value in enumerate(values):
+        column = 0
+        for code, kind in values:
             place = f"ARGUMENTS + {column}" if column else "ARGUMENTS"
-            self._write(f"sends[ctx[SENDS], {place}] = {value}", node)
+            column += flat_length(kind)
+            if isinstance(kind, ArrayType):
+                each = self._locals.temporary("each")
+                self._write(f"for {each} in range({flat_length(kind)}):", node)
+                self._write(f"    sends[ctx[SENDS], {place} + {each}] = {code}[{each}]")
+            else:
+                self._write(f"sends[ctx[SENDS], {place}] = {encoded(code, kind)}", node)
         number = self._expressions.server_number(node, receiver)
         arguments = ", ".join((receiver, number, *times))
         self._write(f"send(ctx, rebecs, sends, {arguments})  # {node.server}", None)

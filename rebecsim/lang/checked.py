@@ -14,6 +14,7 @@ from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import TIMER, RebecType, Type
+from rebecsim.weights import Shares, shares_of
 
 Dialect = Literal["timed", "core"]
 SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]
@@ -173,6 +174,15 @@ class CheckedModel:
         which differ only in a policy see the same workload.
         """
         return self.choice_sites[id(node)]
+
+    def shares_of(self, node: syntax.Choice) -> Shares | None:
+        """How likely the alternatives of a choice are; None for a choice without weights."""
+        return shares_of(tuple(map(self._number, node.weights))) if node.weights else None
+
+    def _number(self, node: syntax.Expression) -> float:
+        value = self.constants[id(node)]
+        assert isinstance(value, int | float)
+        return value
 
     def is_function(self, node: syntax.Call) -> bool:
         """Whether a call is one of the language: `pow`, `sqrt`, or an operation on a timer."""

@@ -23,7 +23,7 @@ _PSEUDO = ("self", "sender", "super", "now")
 
 WORDS: Final = {
     "declaration": (*_DECLARATIONS, "interface", "implements"),
-    "statement": (*_STATEMENTS, "instanceof"),
+    "statement": (*_STATEMENTS, "instanceof", "pAlt", "prob"),
     "type": _TYPES,
     "constant": _CONSTANTS,
     "pseudo": _PSEUDO,
@@ -47,6 +47,7 @@ class RebecaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
             (r"interface(?=\s+\w+[\w\s,]*\{)|implements(?=\s+\w)", Keyword.Declaration),
             (r"instanceof(?=\s+\w)", Operator.Word),
             (words(_STATEMENTS, suffix=r"\b"), Keyword),
+            (r"pAlt(?=\s*\{)|prob(?=\s*\([^{};]*\)\s*:)", Keyword),
             (words(_TYPES, suffix=r"\b"), Keyword.Type),
             (words(_CONSTANTS, suffix=r"\b"), Keyword.Constant),
             (words(_PSEUDO, suffix=r"\b"), Name.Builtin.Pseudo),

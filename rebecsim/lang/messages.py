@@ -104,6 +104,10 @@ SYNTAX = {
         "`for` cannot iterate over an array",
         "use an index, as in `for (int i = 0; i < 3; i++) {{ ... v[i] ... }}`",
     ),
+    "choice-mixed": Template(
+        "only some alternatives of this choice have a weight",
+        "give all of them one, as in `?(0.25: 1, 0.75: 2)`, or none",
+    ),
     "array-after-name": Template(
         "the length of an array stands after the type", "write `int[3] v;`, not `int v[3];`"
     ),
@@ -275,6 +279,7 @@ EXPRESSIONS = {
         "{what} is not constant", "use numbers, true, false and env constants here"
     ),
     "unknown-name": Template("there is no variable `{name}` here"),
+    "unknown-own": Template("`{owner}` has no variable `{name}`"),
     "unknown-method": Template("`{owner}` has no method or message server `{name}`"),
     "unknown-server": Template("`{owner}` has no message server `{name}`"),
     "method-timed": Template(
@@ -322,9 +327,7 @@ EXPRESSIONS = {
     "member": Template(
         "only properties can read the variables of other rebecs", "ask for the value in a message"
     ),
-    "own-member": Template(
-        "a rebec's own variables have no `{word}.` before them", "write `{name}`"
-    ),
+    "own-member": Template("a rebec's own variables have no `this.` before them", "write `{name}`"),
     "array-member": Template(
         "an array has no `{name}`", "its length is constant: write {length}, or an env constant"
     ),
@@ -333,6 +336,14 @@ EXPRESSIONS = {
     ),
     "choice-constant": Template(
         "the alternatives of a choice must be constants", "choose a number and compute with it"
+    ),
+    "weight": Template(
+        "a weight must be a constant above 0",
+        "use numbers and env constants, as in `?(P: 1, 1 - P: 2)`",
+    ),
+    "weights-sum": Template(
+        "the weights add up to {found}, not to 1",
+        "weights that miss 1 by at most {tolerance} are scaled, others are a mistake",
     ),
     "receiver": Template("only a rebec can receive a message, not {found}"),
     "sender-class": Template(

@@ -203,6 +203,8 @@ def _write_statement(writer: _Writer, node: syntax.Statement) -> None:
         _write_nested(writer, f"while ({print_expression(node.condition)})", node.body)
     elif isinstance(node, syntax.For):
         _write_nested(writer, _for_head(node), node.body)
+    elif isinstance(node, syntax.PAlt):
+        _write_p_alt(writer, node)
     elif isinstance(node, syntax.Switch):
         _write_switch(writer, node)
     else:
@@ -307,7 +309,23 @@ def _write_switch(writer: _Writer, node: syntax.Switch) -> None:
     writer.close()
 
 
+def _write_p_alt(writer: _Writer, node: syntax.PAlt) -> None:
+    assert isinstance(node.subject, syntax.Choice)
+    writer.open("pAlt")
+    for weight, case in zip(node.subject.weights, node.cases, strict=True):
+        _write_nested(writer, f"prob({print_expression(weight)}):", case.statements[0])
+    writer.close()
+
+
 # --- expressions -------------------------------------------------------------------------------
+
+
+def _choice(node: syntax.Choice) -> tuple[int, str]:
+    shown = [print_expression(each) for each in node.alternatives]
+    if node.weights:
+        pairs = zip(node.weights, shown, strict=True)
+        shown = [f"{print_expression(weight)}: {text}" for weight, text in pairs]
+    return UNARY, f"?({', '.join(shown)})"
 
 
 def _list(nodes: Sequence[Expression]) -> str:
@@ -397,6 +415,7 @@ _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.BoolLiteral: lambda node: (POSTFIX, "true" if node.value else "false"),
     syntax.NullLiteral: lambda _: (POSTFIX, "null"),
     syntax.Name: lambda node: (POSTFIX, node.identifier),
+    syntax.OwnVariable: lambda node: (POSTFIX, f"self.{node.identifier}"),
     syntax.Index: _index,
     syntax.Member: lambda node: (POSTFIX, f"{_receiver(node.target)}.{node.name}"),
     syntax.Unary: _unary,
@@ -406,7 +425,7 @@ _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Assignment: _assignment,
     syntax.Increment: _increment,
     syntax.Cast: _cast,
-    syntax.Choice: lambda node: (UNARY, f"?({_list(node.alternatives)})"),
+    syntax.Choice: _choice,
     syntax.Call: _call,
     syntax.Send: _send,
 }

@@ -109,6 +109,7 @@ _WITHOUT_PLACE: dict[type, str] = {
     syntax.Call: "a temporal operator or method call",
     syntax.Send: "a send",
     syntax.Choice: "a choice",
+    syntax.OwnVariable: "`self`",
 }
 
 

@@ -91,6 +91,10 @@ class Name(Node):
     identifier: str
 
 
+class OwnVariable(Name):
+    """`self.x`: the state variable or known rebec `x`, whatever else has that name there."""
+
+
 class Index(Node):
     """`array[index]`; arrays of arrays nest."""
 
@@ -166,9 +170,10 @@ class Cast(Node):
 
 
 class Choice(Node):
-    """`?(a, b, c)`: a nondeterministic choice between constants."""
+    """`?(a, b, c)`: a choice between constants; `?(0.25: a, 0.75: b)` has a weight for each."""
 
     alternatives: tuple[Expression, ...]
+    weights: tuple[Expression, ...] = ()
 
 
 class Call(Node):
@@ -199,6 +204,7 @@ Expression = (
     | BoolLiteral
     | NullLiteral
     | Name
+    | OwnVariable
     | Index
     | Member
     | Unary
@@ -289,6 +295,24 @@ class Switch(Node):
 
     subject: Expression
     cases: tuple[Case, ...]
+
+
+class PAlt(Switch):
+    """`pAlt { prob(p): { ... } ... }`: a switch over a weighted choice between its cases.
+
+    Build it with `p_alt`.
+    """
+
+
+def p_alt(groups: tuple[tuple[Expression, Block], ...], span: Span) -> PAlt:
+    """A `pAlt` of weights, each with its statements; as in Rebeca's compiler, `break` leaves it."""
+    numbers = [IntLiteral(number, span=block.span) for number, (_, block) in enumerate(groups)]
+    choice = Choice(tuple(numbers), tuple(weight for weight, _ in groups), span=span)
+    cases = (
+        Case(number, (block, Break(span=block.span)), span=block.span)
+        for number, (_, block) in zip(numbers, groups, strict=True)
+    )
+    return PAlt(choice, tuple(cases), span=span)
 
 
 class Break(Node):

@@ -85,6 +85,19 @@ def assigned_names(body: syntax.Statement) -> frozenset[str]:
     return frozenset(name for name, _ in _assignments(body))
 
 
+def assigned_arrays(body: syntax.Statement) -> frozenset[str]:
+    """Give the names of arrays of which a body assigns or increments elements."""
+    found = set()
+    for node in walk(body):
+        match node:
+            case syntax.Assignment(target=target) | syntax.Increment(target=target):
+                while isinstance(target, syntax.Index):
+                    target = target.array
+                if isinstance(target, syntax.Name):
+                    found.add(target.identifier)
+    return frozenset(found)
+
+
 def assigned_inside(body: syntax.Statement) -> frozenset[str]:
     """Give the names of variables that are assigned within expressions, not by statements."""
     alone = {id(expression) for node in walk(body) for expression in _alone(node)}

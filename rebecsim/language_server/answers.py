@@ -157,7 +157,7 @@ def _declarations(
 ) -> Iterator[Declared]:
     """Give all declarations of a name that are seen from there, the nearest one first."""
     for node in reversed(around):
-        if isinstance(node, Owner):
+        if isinstance(node, Owner) and not isinstance(name, syntax.OwnVariable):
             before = [
                 each
                 for each in walk(node)

@@ -22,6 +22,7 @@ from rebecsim.exploration import (
     Cause,
     Mode,
     Neighbourhood,
+    Outcome,
     Path,
     PathStep,
     Properties,
@@ -39,6 +40,7 @@ from rebecsim.exploration import (
     vocabulary,
 )
 from rebecsim.lang import CheckedModel
+from rebecsim.weights import shares_of
 from rebecsim.wording import suggestion
 
 
@@ -47,13 +49,16 @@ class Alternative:
     """A transition: what happens under certain choices, and the breach it ends in, if it does.
 
     `sent` are the messages that are then new in the bags: the receiver, and the message with
-    arrival and deadline in absolute time.
+    arrival and deadline in absolute time. `likelihood` is that of the choices, which may
+    have weights.
     """
 
     ordinal: int
     step: PathStep
     breach: Breach | None
     sent: tuple[tuple[str, QueuedMessage], ...]
+    likelihood: float
+    is_weighted: bool
 
 
 @dataclass(frozen=True)
@@ -160,18 +165,21 @@ class Stepper:
 
     def _enabled(self) -> list[Turn]:
         groups: list[list[Alternative]] = []
+        likely = 1.0, False
         before = self._bags(self._state, self.time)
         for ordinal, (cause, target) in enumerate(self._expanded()):
             step = step_of(self._system, self._state, cause, self.time)
             # The first alternative of a message takes the first value of every choice.
             if not any(index for index, _ in step.choices):
                 groups.append([])
+            if isinstance(cause, Outcome):
+                likely = cause.effect.likelihood("fair"), cause.effect.is_weighted
             if isinstance(target, Breach):
-                groups[-1].append(Alternative(ordinal, step, target, ()))
+                groups[-1].append(Alternative(ordinal, step, target, (), *likely))
                 continue
             later = self.time + self._system.elapsed(self._state, cause, target)
             sent = self._bags(target, later) - before
-            groups[-1].append(Alternative(ordinal, step, None, tuple(sent.elements())))
+            groups[-1].append(Alternative(ordinal, step, None, tuple(sent.elements()), *likely))
         return [Turn(tuple(group)) for group in groups]
 
     def rebecs(self) -> list[RebecState]:
@@ -282,7 +290,7 @@ class Stepper:
             if not turns:
                 return Stop("end")
             turn = turns[self._random.below(len(turns))]
-            alternative = turn.alternatives[self._random.below(len(turn.alternatives))]
+            alternative = self._drawn(turn.alternatives)
             before, enabled = self._state, {_named(each.step) for each in turns if each != turn}
             self.take(alternative)
             hit = self._hit(before, enabled)
@@ -291,6 +299,13 @@ class Stepper:
         if until is not None and self.time >= until:
             return Stop("time")
         return Stop("steps") if self.turns() else Stop("end")
+
+    def _drawn(self, alternatives: tuple[Alternative, ...]) -> Alternative:
+        """Draw one: by the weights of the choices where there are any, else evenly."""
+        if any(each.is_weighted for each in alternatives):
+            likely = tuple(each.likelihood for each in alternatives)
+            return alternatives[self._random.weighted(shares_of(likely))]
+        return alternatives[self._random.below(len(alternatives))]
 
     def go_to(
         self, time: int, *, steps: int, interrupted: Callable[[], bool] = lambda: False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -72,8 +72,16 @@ class RebecView:
         """Give the arguments of a message for the server of this number."""
         kinds = self.servers[server][1]
         return tuple(
-            shown_value(cells[column:], kind, self.names) for column, kind in enumerate(kinds)
+            shown_value(cells[column:], kind, self.names) for column, kind in columns_of(kinds)
         )
+
+
+def columns_of(kinds: Iterable[Type]) -> Iterator[tuple[int, Type]]:
+    """Give the types of arguments, each with its first column behind ARGUMENTS."""
+    column = 0
+    for kind in kinds:
+        yield column, kind
+        column += flat_length(kind)
 
 
 @lru_cache(maxsize=64)
@@ -293,7 +301,7 @@ def _cells(
 def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Integers) -> Integers:
     widest = max(
         (
-            len(server.parameters)
+            sum(flat_length(each.type) for each in server.parameters)
             for name in source.cells
             for server in checked.classes[name].servers
         ),
@@ -317,8 +325,9 @@ def fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: Sequence[T
     row[slot.SERVER] = message.server.number
     row[slot.SENDER] = -1 if message.sender is None else message.sender._index
     row[slot.DEADLINE] = slot.NEVER if message.deadline is None else message.deadline
-    for column, (value, kind) in enumerate(zip(message.arguments, kinds, strict=True)):
-        row[slot.ARGUMENTS + column] = flat_cells(value, kind)[0]
+    for value, (column, kind) in zip(message.arguments, columns_of(kinds), strict=True):
+        first = slot.ARGUMENTS + column
+        row[first : first + flat_length(kind)] = flat_cells(value, kind)
 
 
 # --- values --------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
 from rebecsim.native.codes import Failure
+from rebecsim.weights import FRACTION_BITS
 
 KEY, REPLICATION, NUMBER, DRAWN, WORDS = 0, 2, 3, 4, 5
 """Columns of the table of streams: uint64, the key and the words take two and four of them."""
@@ -41,6 +42,7 @@ _MULTIPLY_1 = np.uint64(0xCA5A826395121157)
 _BUMP_0 = np.uint64(0x9E3779B97F4A7C15)
 _BUMP_1 = np.uint64(0xBB67AE8584CAA73B)
 _ROUNDS = 10
+_FIRST_BITS, _LAST_BITS = FRACTION_BITS - 32, 64 - FRACTION_BITS
 
 
 def _split_sum(a: np.uint64, b: np.uint64) -> np.uint64:
@@ -355,7 +357,7 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
 def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site: int) -> int:
     """Draw one of `count` alternatives under the law of the run.
 
-    As long as there is room, it is noted, with its site above the lowest `SITE_SHIFT` bits.
+    It is noted with its site above the lowest `SITE_SHIFT` bits.
 
     Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances. Under a script the
     first half of `choices` says which ones to take, and the second half is told how many there are.
@@ -366,10 +368,53 @@ def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site:
         return _follow_script(ctx, choices, count)
     row = ctx[slot.STREAMS] + site - 1
     index = min(below(streams, row, count + ctx[slot.LAW]), count - 1)
+    return _noted(ctx, choices, site, index)
+
+
+@compiled(borrows=True, inner=True)
+def _noted(ctx: Integers, choices: Integers, site: int, index: int) -> int:
+    """Note the alternative that is drawn, as long as there is room."""
     if ctx[slot.CHOICES] < choices.shape[0]:
         choices[ctx[slot.CHOICES]] = site << slot.SITE_SHIFT | index
     ctx[slot.CHOICES] += 1
     return index
+
+
+@compiled(borrows=True, inner=True)
+def choose_weighted(
+    ctx: Integers,
+    streams: Streams,
+    choices: Integers,
+    params: Integers,
+    limits: int,
+    count: int,
+    site: int,
+) -> int:
+    """Draw one of `count` alternatives by their weights, as `choose` does without them.
+
+    The limits between them, see `rebecsim.weights.limits_of`, are in `params` from `limits` on.
+    """
+    if ctx[slot.FAILED] != 0:
+        return 0
+    if ctx[slot.LAW] == slot.SCRIPT:
+        return _follow_script(ctx, choices, count)
+    index = 0
+    if count > 1:
+        row = ctx[slot.STREAMS] + site - 1
+        fraction = _word(streams, row) << _FIRST_BITS
+        fraction |= _word(streams, row) >> _LAST_BITS
+        while index + 1 < count and params[limits + index] <= fraction:
+            index += 1
+    return _noted(ctx, choices, site, index)
+
+
+@compiled(inner=True)
+def copied(cells: Integers, first: int, length: int) -> Integers:
+    """Copy an array that is an argument."""
+    found = np.empty(length, np.int64)
+    for place in range(length):
+        found[place] = cells[first + place]
+    return found
 
 
 @compiled(borrows=True, inner=True)

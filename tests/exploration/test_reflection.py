@@ -184,6 +184,22 @@ def _station(body: str, rebecs: str = RING_OF_THREE, core: bool = False) -> Chec
             id="a coin that is not fair",
         ),
         pytest.param(
+            "if (?(0.5: true, 0.5: false)) { left.fromRight(0); } else { right.fromLeft(0); }",
+            6,
+            id="a weighted coin that is fair",
+        ),
+        pytest.param(
+            "if (?(0.25: true, 0.75: false)) { left.fromRight(0); } else { right.fromLeft(0); }",
+            3,
+            id="a weighted coin that is not",
+        ),
+        pytest.param(
+            "pAlt { prob(0.25): { left.fromRight(0); } prob(0.75): { right.fromLeft(0); } }",
+            3,
+            id="cases with other weights",
+        ),
+        pytest.param("n = ?(0.25: 0, 0.75: 1); " + BOTH, 6, id="weights"),
+        pytest.param(
             "if (sender == left) { a = 1; } else if (sender == right) { b = 1; } " + BOTH,
             6,
             id="who has sent it",

@@ -36,7 +36,7 @@ PRIMITIVE_NAMES = ("int", "short", "byte", "boolean", "float", "double")
 
 names = st.one_of(
     st.sampled_from(["a", "b", "x1", "_tmp", "self", "sender", "now", "Customer", "e5", "f"]),
-    st.sampled_from(["initial", "interface", "implements"]),
+    st.sampled_from(["initial", "interface", "implements", "pAlt", "prob"]),
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True),
 ).filter(lambda name: name not in RESERVED)
 
@@ -59,6 +59,16 @@ def tuples_of(
     return st.lists(elements, min_size=least, max_size=most).map(tuple)
 
 
+def _member(target: syntax.Expression, name: str) -> syntax.Expression:
+    itself = syntax.Name("self")
+    return syntax.OwnVariable(name) if target == itself else syntax.Member(target, name)
+
+
+def _weighted(pairs: tuple[tuple[syntax.Expression, syntax.Expression], ...]) -> syntax.Choice:
+    weights, alternatives = zip(*pairs, strict=True)
+    return syntax.Choice(alternatives, weights)
+
+
 def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[syntax.Expression]:
     arguments = tuples_of(inner)
     kinds = st.builds(syntax.TypeName, st.one_of(st.sampled_from(PRIMITIVE_NAMES), names))
@@ -67,7 +77,7 @@ def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[sy
     return st.one_of(
         st.just(smallest),
         st.builds(syntax.Index, inner, inner),
-        st.builds(syntax.Member, inner, names),
+        st.builds(_member, inner, names),
         st.builds(syntax.Unary, st.sampled_from("-+!~"), inner),
         st.builds(syntax.Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
         st.builds(syntax.InstanceOf, inner, st.builds(syntax.TypeName, names)),
@@ -76,6 +86,7 @@ def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[sy
         st.builds(syntax.Increment, inner, st.sampled_from(["++", "--"]), st.booleans()),
         st.builds(syntax.Cast, kinds, inner),
         st.builds(syntax.Choice, tuples_of(inner, least=1)),
+        tuples_of(st.tuples(inner, inner), least=1).map(_weighted),
         st.builds(syntax.Call, names, arguments, st.none() | inner, st.none() | inner),
         st.builds(syntax.Send, inner, names, arguments, st.none() | inner, st.none() | inner),
     )
@@ -123,6 +134,7 @@ def takes_else(node: syntax.Statement) -> bool:
 def _compound(inner: st.SearchStrategy[syntax.Statement]) -> st.SearchStrategy[syntax.Statement]:
     init = st.one_of(declarations, tuples_of(small_expressions, most=2))
     cases = st.builds(syntax.Case, st.none() | small_expressions, tuples_of(inner, most=2))
+    blocks = st.builds(syntax.Block, tuples_of(inner))
     closed = inner.filter(lambda node: not takes_else(node))
     return st.one_of(
         st.builds(syntax.Block, tuples_of(inner)),
@@ -137,6 +149,11 @@ def _compound(inner: st.SearchStrategy[syntax.Statement]) -> st.SearchStrategy[s
             inner,
         ),
         st.builds(syntax.Switch, small_expressions, tuples_of(cases)),
+        st.builds(
+            syntax.p_alt,
+            tuples_of(st.tuples(small_expressions, blocks), least=1),
+            st.just(syntax.NOWHERE),
+        ),
     )
 
 

@@ -23,7 +23,6 @@ Row = tuple[Callable[[str], None], str, str, str]
 
 JAVA: list[Row] = [
     (body, "¶this.x = 1;", "a rebec's own variables have no `this.` before them", "write `x`"),
-    (body, "x = ¶self.x;", "a rebec's own variables have no `self.` before them", "write `x`"),
     (body, "¶this.m(1);", "there is no variable `this` here", "write `self`"),
     (member, "¶private int x;", "`private` has no meaning here", VISIBLE),
     (member, "¶private A x;", "`private` has no meaning here", VISIBLE),
@@ -108,7 +107,7 @@ JAVA: list[Row] = [
     ),
     (
         member,
-        "A() { ¶self.m(); } void m() { }",
+        "statevars { A a; } msgsrv n() { ¶a.m(); } void m() { }",
         "`m` is a method; it cannot be the name of a message",
         "declare it by `msgsrv m(...)` in `A`, or call it as a method: `m(...)`",
     ),

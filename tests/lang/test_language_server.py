@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rebecsim.lang import check_file, syntax, walk
-from rebecsim.language_server.answers import hover
+from rebecsim.lang import check_file, check_source, syntax, walk
+from rebecsim.language_server.answers import declaration, hover, nodes_at
 from rebecsim.language_server.server import server
 from tests.conftest import Run
 from tests.lang.test_formatting import LAID_OUT, LAYOUT
@@ -133,6 +133,16 @@ def test_hovering_says_what_a_name_is_and_of_which_type() -> None:
     answers, _ = editor.answers()
     shown = [answers[number]["contents"]["value"] for number in asked]
     assert shown == [f"```rebeca\n{text}\n```" for _, _, text in HOVERS]
+
+
+def test_behind_self_stands_a_state_variable_whatever_else_has_its_name() -> None:
+    text = "reactiveclass A(2) {\n    statevars { byte x; }\n    A(int x) { self.x = 1; }\n}\n"
+    checked = check_source(text + "main { A a():(0); }")
+    found = hover(checked, 3, 21)
+    assert found is not None
+    assert found[0] == "byte x  // a state variable"
+    around = nodes_at(checked.tree, 3, 21)
+    assert declaration(checked, around) == checked.tree.classes[0].state_variables[0]
 
 
 def test_a_definition_is_found_behind_letters_that_take_two_units() -> None:

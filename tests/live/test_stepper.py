@@ -10,8 +10,8 @@ from hypothesis import given, settings, strategies as st
 from rebecsim.actors import ReplayScheduler, Run
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Recorded, replay
-from rebecsim.generate import load_checked
-from rebecsim.lang import RebecaError
+from rebecsim.generate import build_model, load_checked
+from rebecsim.lang import RebecaError, check_source
 from rebecsim.live import Breakpoint, Stepper
 from rebecsim.simulation import simulate
 from tests.live.models import troublemaker, writers
@@ -48,6 +48,19 @@ def test_a_message_that_chooses_is_one_turn_with_alternatives() -> None:
         for each in buy.alternatives
         for receiver, message in each.sent
     ] == [("ann", "ticket", 2), ("ann", "ticket", 3)]
+
+
+def test_a_run_goes_on_by_the_weights_of_choices() -> None:
+    text = (
+        "reactiveclass A(2) { statevars { int rare; } A() { self.go(); } msgsrv go() { "
+        "pAlt { prob(0.1): { if (?(true, false)) rare++; } prob(0.9): { } } self.go() after(1); } }"
+        " main { A a():(); }"
+    )
+    checked = check_source(text)
+    stepper = Stepper(build_model(checked, "a.rebeca"), checked=checked, seed=1)
+    assert [each.likelihood for each in stepper.turns()[0].alternatives] == [0.05, 0.05, 0.9]
+    stepper.run(steps=600)
+    assert 10 <= dict(stepper.rebecs()[0].variables)["rare"] <= 60
 
 
 def test_equal_messages_are_turns_of_their_own() -> None:

@@ -17,6 +17,7 @@ reactiveclass A({queue}) {{
     int twice(int k) {{ y += k; return k + k; }}
     byte narrow(int k) {{ if (k > 9) {{ return k; }} return k - 1; }}
     int at(int k) {{ v[k]++; return v[k]; }}
+    int total(int[4] a, int k) {{ int t = a[1] * k; a[k & 3] = 9; return t + a[2] + a[3]; }}
     void forward(int k) {{ peer.tock(k, p, f, last) after(1) deadline(k); }}
     msgsrv go() {{
         int i; int j; byte c; int fuel;
@@ -28,6 +29,9 @@ TAIL = """\
     @priority(1) msgsrv tock(int n, boolean flag, float h, A who) {
         last = who; p = flag; f = h + HALF; g[n & 1] = f; m[n & 1][1] = !flag; x += n;
         last.tick();
+    }
+    msgsrv give(int[4] a, int k, float[2] h, boolean[2] m) {
+        h[1] = a[k & 3]; v[1] += total(a, k); q = m[1]; g[0] = h[1];
     }
     msgsrv tick() { s += now; if (sender == self) { b++; } }
 }
@@ -41,7 +45,11 @@ main { A a(b):(0); @priority(1) B b(c):(1); A c(a):(0); }
 ACTIONS = st.sampled_from(
     [
         "delay(x & 3);",
+        "{ int x = 2; boolean last = p; self.x += x; self.y = self.twice(self.x & 3) + x; }",
+        "self.peer.tock(self.x & 1, self.q, f, self.last) after(1); self.v[self.x & 3]--;",
         "delay(?(0, 1, 2));",
+        "x += ?(0.2: 0, HALF: 1, 0.3: 2); self.tick() after(?(1 - HALF: 1, HALF: 2));",
+        "pAlt { prob(HALF): { if (x > 3) break; y++; } prob(0.5): { y = ?(0.1: 1, 0.9: 5); } }",
         "peer.tick() after(?(1, 2)) deadline(y & 7);",
         "self.tock(twice(x), p, f * 2, (A) sender) after(1);",
         "peer.tock(x & 1, q, f, self) after(x);",
@@ -49,6 +57,9 @@ ACTIONS = st.sampled_from(
         "((B) peer).tick() after(1);",
         "last.tick() after(1);",
         "forward(x & 3);",
+        "y = total(v, at(1)) + total(self.v, x & 3);",
+        "peer.give(v, at(2), g, m[x & 1]) after(1); v[0]++;",
+        "{ int[4] v; v[1] = x; self.give(v, 1, self.g, m[1]); }",
         "x = at(y & 7);",
         "v[s & 7] = at(1) + at(x & 7);",
         "y = x / b;",

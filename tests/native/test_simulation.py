@@ -118,6 +118,42 @@ def test_global_priorities_of_messages_that_may_turn_run_the_same():
         assert same_run(native, model, 1, order=order, max_steps=60) == "step limit"
 
 
+WEIGHTED = """
+env double P = 0.125, Q = 1 - P;
+env double[2] R = {P, Q};
+reactiveclass Source(9) {
+    knownrebecs { Sink a; Sink b; Sink c; }
+    statevars { int n; double d; boolean p; }
+    Source() { self.go(); }
+    msgsrv go() {
+        a.take(?(1.0 / 4: 1, 3.0 / 4: 2)) after(?(0.5: 1, 0.5: 2));
+        b.take(?(3.0 / 4: 1, 1.0 / 4: 2)) after(?(0.1: 1, 0.9: 2));
+        c.take(?(2.0 / 4: 1, 2.0 / 4: 2)) after(?(0.3: 1, 0.7: 2));
+        d = ?(P: 0.5, Q: 1.5);
+        p = ?(R[0]: true, R[1]: false);
+        n = ?(1: 7);
+        pAlt {
+            prob(P): { while (true) { if (n < 0) break; n--; } }
+            prob(Q - 0.5): { if (p) break; n = ?(1, 2, 3); }
+            prob(0.499): { }
+        }
+        self.go() after(2);
+    }
+}
+reactiveclass Sink(9) { statevars { int sum; } msgsrv take(int x) { sum += x; } }
+main { Source s(a, b, c):(); Sink a():(); Sink b():(); Sink c():(); }
+"""
+
+
+@pytest.mark.parametrize("law", ["fair", "rmc"])
+def test_weighted_choices_draw_the_same_from_each_of_their_sites(law):
+    checked = check_source(WEIGHTED, "a.rebeca")
+    model = build_model(checked, "a.rebeca")
+    native = native_model(model, checked)
+    for replication in range(3):
+        same_run(native, model, replication, law=law, max_steps=200)
+
+
 ASSIGNS_INSIDE = """
 reactiveclass A(3) {
     knownrebecs { A peer; }

@@ -360,7 +360,9 @@ class CodeAutomorphisms:
         if not isinstance(node, syntax.Choice):
             return False
         values = [self._checked.constant_of(each) for each in node.alternatives]
-        return values.count(True) == values.count(False) == len(values) / 2
+        pairs = [*zip(values, self._checked.shares_of(node) or (1,) * len(values), strict=True)]
+        shares = [sorted(each for value, each in pairs if value is side) for side in (True, False)]
+        return shares[0] == shares[1] and 2 * len(shares[0]) == len(values)
 
     # --- in another order ------------------------------------------------------------------------
 

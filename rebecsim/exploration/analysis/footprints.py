@@ -329,7 +329,7 @@ def _counted(node: syntax.Expression) -> tuple[syntax.Name, ...]:
             return (target,)
         case syntax.Assignment(syntax.Name() as target, "=", syntax.Binary() as value):
             read = _first_term(value)
-            if isinstance(read, syntax.Name) and read.identifier == target.identifier:
+            if isinstance(read, syntax.Name) and read == target:
                 return target, read
     return ()
 

@@ -18,7 +18,7 @@ from rebecsim.exploration.states.rebec_states import NEVER, Reference, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.exploration.symmetry import NameImages, Symmetry
-from rebecsim.generate.cells import Place
+from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import Type
@@ -111,7 +111,9 @@ class Serving:
         self.own[:, OWN_ROOM] = [min(each, NEVER) - 1 for each in runner.capacities]
         self.arities: Integers = np.zeros(native.servers.shape[:2], np.int64)
         for own_class, view in zip(native.rebecs[:, OWN_CLASS], native.views, strict=True):
-            self.arities[own_class, : len(view.servers)] = [len(kinds) for _, kinds in view.servers]
+            self.arities[own_class, : len(view.servers)] = [
+                sum(map(flat_length, kinds)) for _, kinds in view.servers
+            ]
 
     def model(self) -> ServedModel:
         """Give the model for compiled code."""

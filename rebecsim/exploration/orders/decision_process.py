@@ -7,7 +7,6 @@ induction.
 from __future__ import annotations
 
 import heapq
-import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -245,7 +244,7 @@ class OrdersSearch(Search):
             if not isinstance(target, Breach):
                 after, added = self._counting.without_counters(target)
                 place = self._number(after)
-            self._rows.add_outcome(probability_of(cause, self._law), place, added)
+            self._rows.add_outcome(cause.effect.likelihood(self._law), place, added)
             self.transitions += 1
         self.expanded += 1
 
@@ -353,15 +352,6 @@ def weights_of(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:
         1 / len(messages) / messages[owner] if first else 0.0
         for owner, first in zip(owners, begins, strict=True)
     ]
-
-
-def probability_of(outcome: Outcome, law: ChoiceLaw) -> float:
-    """Give how likely the choices of an outcome are."""
-    if law == "fair":
-        return 1 / math.prod(count for _, count in outcome.effect.drawn)
-    return math.prod(
-        (2 if index == count - 1 else 1) / (count + 1) for index, count in outcome.effect.drawn
-    )
 
 
 def rewards_of(unrolled: Unrolled, measure: Measure, summed: Sum | None) -> Rewards:

@@ -23,7 +23,7 @@ import numpy as np
 from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.errors import UserError
 from rebecsim.exploration.checks import vocabulary
-from rebecsim.exploration.orders.decision_process import probability_of, weights_of
+from rebecsim.exploration.orders.decision_process import weights_of
 from rebecsim.exploration.orders.quantities import Quantity, measure_of
 from rebecsim.exploration.orders.solving import process_of, require_process
 from rebecsim.exploration.properties import Properties, abstraction
@@ -155,7 +155,7 @@ class SplitRuns:
         for (cause, _), first in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             weight = first or weight  # the outcomes of one message follow each other
-            each.append(weight * probability_of(cause, self._law))
+            each.append(weight * cause.effect.likelihood(self._law))
         states = tuple(_WRONG if isinstance(to, Breach) else to for _, to in found)
         followers = self._known[state] = _Followers(states, tuple(itertools.accumulate(each)))
         return followers

@@ -6,10 +6,11 @@ running message server sends.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rebecsim.actors import Bag, Message, PlainMessage, QueueOverflowError
+from rebecsim.actors import Bag, ChoiceLaw, Message, PlainMessage, QueueOverflowError
 
 if TYPE_CHECKING:
     from rebecsim.exploration.states.rebec_states import Local, Waiting
@@ -50,7 +51,8 @@ class Effect:
     """The effect of a message server under given choices, for any other messages in the bag.
 
     `choices` are (index, count) for every choice drawn since the message was taken and `values` the
-    alternatives drawn; the first `drawn_before` of them belong to parts before a delay.
+    alternatives drawn; the first `drawn_before` of them belong to parts before a delay. `shares`
+    says how likely each of these is by its weight; None for one without.
     `variables`, `clock` and `suspension` are those of the rebec afterwards, before time moves on;
     after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
     itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
@@ -71,6 +73,7 @@ class Effect:
     sendings: tuple[Sending, ...]
     choices: tuple[tuple[int, int], ...] = ()
     values: tuple[Any, ...] = ()
+    shares: tuple[float | None, ...] = ()
     breach: Breach | None = None
     refused: str = ""
 
@@ -83,6 +86,22 @@ class Effect:
     def drawn_values(self) -> tuple[Any, ...]:
         """The alternatives that were drawn in this part of the message server."""
         return self.values[self.drawn_before :]
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether an alternative of this part was drawn by its weight."""
+        return any(share is not None for share in self.shares[self.drawn_before :])
+
+    def likelihood(self, law: ChoiceLaw) -> float:
+        """How likely the choices of this part are."""
+        drawn = [*zip(self.drawn, self.shares[self.drawn_before :], strict=True)]
+        by_weight = math.prod(share for _, share in drawn if share is not None)
+        by_law = [index_and_count for index_and_count, share in drawn if share is None]
+        if law == "fair":
+            return by_weight / math.prod(count for _, count in by_law)
+        return by_weight * math.prod(
+            (2 if index == count - 1 else 1) / (count + 1) for index, count in by_law
+        )
 
 
 class Outcome:

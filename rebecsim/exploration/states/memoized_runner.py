@@ -99,7 +99,7 @@ class DeterminismCheck:
 
 def _difference(names: tuple[str, ...], one: Effect, other: Effect) -> str:
     """Say how two effects differ; nothing if they are the same."""
-    if one.choices != other.choices:
+    if (one.choices, one.shares) != (other.choices, other.shares):
         return "other choices are drawn"
     if one.breach != other.breach:
         return f"{_breach_text(one.breach)} and then {_breach_text(other.breach)}"

@@ -27,6 +27,7 @@ from rebecsim.actors import (
     System,
     Timer,
     Violation,
+    Weighted,
     serve,
 )
 from rebecsim.actors.rebec import INITIAL_SENDER
@@ -171,6 +172,7 @@ class Runner:
         self._start: Situation
         self._taken: list[tuple[int, int]] = []
         self._values: list[Any] = []
+        self._shares: list[float | None] = []
         self._prefix: Choices = ()
         self._delays = 0
         self._stopped: Effect | None = None
@@ -189,7 +191,7 @@ class Runner:
         """
         owner, _, message, suspended, time, _ = self._start = start
         rebec = self.rebecs[owner]
-        self._taken, self._values = [], []
+        self._taken, self._values, self._shares = [], [], []
         self._prefix, self._delays, self._stopped = prefix, 0, None
         self._restore(start)
         began = time if suspended is None else suspended.began
@@ -209,6 +211,7 @@ class Runner:
             effect = self._captured(rebec._now, None)
             effect.breach, effect.refused = breach, refused
         effect.choices, effect.values = tuple(self._taken), tuple(self._values)
+        effect.shares = tuple(self._shares)
         rebec.__class__ = self._hidden[owner]
         self._sent.clear()
         return effect
@@ -232,6 +235,9 @@ class Runner:
         index = self._prefix[position][0] if position < len(self._prefix) else 0
         self._taken.append((index, len(alternatives)))
         self._values.append(_plain(alternatives[index]))
+        self._shares.append(
+            alternatives.shares[index] if isinstance(alternatives, Weighted) else None
+        )
         return index
 
     def _splitting_delay(self, rebec: Rebec) -> Callable[[int], None]:

@@ -16,6 +16,7 @@ from rebecsim.lang.checking.scopes import (
     Unknown,
     assignment_problem,
     mismatch_hint,
+    parameter_type,
     resolve_type,
     signature,
 )
@@ -80,6 +81,11 @@ class CallChecker(ABC):
 
         `hint` says more about a value of a type that does not fit at all.
         """
+        if isinstance(expected, ArrayType):
+            array = self.check(node, scope)
+            if array is not None and array != expected:
+                self.findings.report("mismatch", node.span, hint, expected=expected, found=array)
+            return
         found = self.value(node, scope)
         if found is None or expected is None:
             return
@@ -144,7 +150,7 @@ class CallChecker(ABC):
             return
         hint = f"it goes to `{signature(called.name, parameters)}`"
         for argument, parameter in zip(node.arguments, parameters, strict=True):
-            self.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
+            self.fits(argument, parameter_type(self.findings, parameter), scope, hint)
 
     def _each(self, nodes: Sequence[syntax.Expression], scope: Scope) -> None:
         for node in nodes:

@@ -1,8 +1,8 @@
 """Check a syntax tree: names, types and the rules of the dialect; here bodies and main.
 
-The call `tick();` is `self.tick();` where `tick` is a message server. Whether it is one is known
-when all classes are. The tree is rewritten before it is checked, so that nothing behind the parser
-has to know of two ways to send.
+The call `tick();` is `self.tick();` where `tick` is a message server, and `self.f()` is `f()` where
+`f` is a method. Which it is, is known when all classes are. The tree is rewritten before it is
+checked, so that nothing behind the parser has to know of two ways to send or call.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from rebecsim.lang.checking.scopes import (
     Unknown,
     assignment_problem,
     is_a,
+    parameter_type,
     resolve_type,
     signature,
 )
@@ -48,11 +49,11 @@ from rebecsim.wording import counted
 
 
 def with_self_sends(model: syntax.Model) -> syntax.Model:
-    """The model with every call of a message server written as a send to `self`."""
+    """The model with calls of message servers as sends to `self`, and no other sends to methods."""
     trees = {tree.name: tree for tree in model.classes}
     promised = {interface.name: interface for interface in model.interfaces}
     classes = tuple(
-        _rewritten(tree, _servers(tree, trees, promised) - _methods(tree, trees))
+        _rewritten(tree, _servers(tree, trees, promised), _methods(tree, trees))
         for tree in model.classes
     )
     return replace(model, classes=classes)
@@ -92,19 +93,21 @@ def _methods(tree: syntax.ReactiveClass, trees: dict[str, syntax.ReactiveClass])
     return frozenset(node.name for each in _lineage(tree, trees) for node in each.methods)
 
 
-def _rewritten(tree: syntax.ReactiveClass, servers: frozenset[str]) -> syntax.ReactiveClass:
-    if not any(isinstance(node, syntax.Call) and node.method in servers for node in walk(tree)):
-        return tree
-
-    def sending(node: syntax.Node) -> syntax.Node:
-        if isinstance(node, syntax.Call) and node.method in servers:
-            receiver = syntax.Name("self", span=node.span)
-            return syntax.Send(
-                receiver, node.method, node.arguments, node.after, node.deadline, span=node.span
-            )
+def _rewritten(
+    tree: syntax.ReactiveClass, servers: frozenset[str], methods: frozenset[str]
+) -> syntax.ReactiveClass:
+    def changed(node: syntax.Node) -> syntax.Node:
+        match node:
+            case syntax.Call(name, arguments, after, deadline) if name in servers - methods:
+                receiver = syntax.Name("self", span=node.span)
+                return syntax.Send(receiver, name, arguments, after, deadline, span=node.span)
+            case syntax.Send(syntax.Name("self"), name, arguments, after, deadline) if (
+                name in methods - servers
+            ):
+                return syntax.Call(name, arguments, after, deadline, span=node.span)
         return node
 
-    return cast(syntax.ReactiveClass, rewritten(tree, sending))
+    return cast(syntax.ReactiveClass, rewritten(tree, changed))
 
 
 def resolve_constructor(
@@ -139,7 +142,7 @@ def resolve_constructor(
 
 
 def _types(findings: Findings, constructor: syntax.Constructor) -> list[Type | None]:
-    return [resolve_type(findings, parameter.type) for parameter in constructor.parameters]
+    return [parameter_type(findings, each) for each in constructor.parameters]
 
 
 def _fits(
@@ -243,7 +246,7 @@ def _parameters(
 ) -> Scope:
     scope = Scope(fields)
     for node in parameters:
-        kind = resolve_type(findings, node.type)
+        kind = parameter_type(findings, node)
         if not name_is_free(findings, node.name, node.span) or kind is None:
             scope.spoil(node.name)
             continue
@@ -420,7 +423,7 @@ def _argument(
     symbol = findings.symbols.get(id(node))
     if symbol is not None and symbol.kind == "known":
         return symbol.name
-    kind = resolve_type(findings, parameter.type)
+    kind = parameter_type(findings, parameter)
     if id(node) in findings.constants and kind is not None:
         with suppress(NotConstantError):
             return convert(findings.constants[id(node)], kind)

@@ -12,9 +12,9 @@ from rebecsim.lang.checking.scopes import (
     Findings,
     Scope,
     Unknown,
+    differ,
     no_array,
-    parameter_symbols,
-    parameter_types,
+    parameter_type,
     resolve_type,
     resolve_with_lengths,
     type_signature,
@@ -23,6 +23,7 @@ from rebecsim.lang.checking.statements import (
     array_lengths,
     class_annotations,
     name_is_free,
+    parameter_symbols,
     server_priorities,
     symbol_with_value,
 )
@@ -30,10 +31,10 @@ from rebecsim.lang.syntax import DEFAULT_QUEUE_SIZE
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
 
 
-def declare_interfaces(findings: Findings, trees: dict[str, syntax.Interface]) -> None:
+def declare_interfaces(findings: Findings, trees: dict[str, syntax.Interface], env: Scope) -> None:
     """Fill `findings.interfaces`, each behind those it extends."""
     for tree in trees.values():
-        _declare(findings, tree, trees, ())
+        _declare(findings, tree, trees, (), env)
 
 
 def _declare(
@@ -41,6 +42,7 @@ def _declare(
     tree: syntax.Interface,
     trees: dict[str, syntax.Interface],
     path: tuple[str, ...],
+    env: Scope,
 ) -> None:
     if tree.name in findings.interfaces:
         return
@@ -52,7 +54,7 @@ def _declare(
         return
     for base in tree.bases:
         if base in trees:
-            _declare(findings, trees[base], trees, (*path, tree.name))
+            _declare(findings, trees[base], trees, (*path, tree.name), env)
     if tree.name in findings.interfaces:  # in a cycle, which has been reported
         return
     ancestors = implemented(findings, tree.bases, tree.span)
@@ -60,7 +62,7 @@ def _declare(
         (name, server) for name in ancestors for server in findings.interfaces[name].servers
     ]
     servers = {server.name: server for _, server in reversed(inherited)}
-    _own_servers(findings, tree, servers)
+    _own_servers(findings, tree, servers, env)
     for name, server in inherited:
         _same_parameters(findings, servers[server.name], server, name, tree.span)
     findings.interfaces[tree.name] = CheckedInterface(
@@ -69,12 +71,12 @@ def _declare(
 
 
 def _own_servers(
-    findings: Findings, tree: syntax.Interface, servers: dict[str, CheckedServer]
+    findings: Findings, tree: syntax.Interface, servers: dict[str, CheckedServer], env: Scope
 ) -> None:
     """Add what stands in the text of an interface to what it inherits."""
     lines: dict[str, int] = {}
     for node in tree.message_servers:
-        parameters = parameter_symbols(findings, node)
+        parameters = parameter_symbols(findings, node, env)
         if not name_is_free(findings, node.name, node.span):
             continue
         if node.name in lines:
@@ -120,7 +122,7 @@ def check_implemented(findings: Findings, checked: CheckedClass) -> None:
                     "interface-missing",
                     checked.tree.span,
                     owner=checked.name,
-                    server=promised.name + type_signature(promised.tree),
+                    server=promised.name + type_signature(findings, promised.tree),
                     interface=name,
                 )
 
@@ -133,8 +135,8 @@ def _same_parameters(
     span: syntax.Span,
 ) -> None:
     """Report a message server with other parameters than promised; `span` is of who promises."""
-    expected = type_signature(promised.tree)
-    if type_signature(server.tree) != expected:
+    if differ(findings, server.tree, promised.tree):
+        expected = type_signature(findings, promised.tree)
         place = server.tree.span if _inside(server.tree.span, span) else span
         findings.report(
             "override-differs", place, name=server.name, base=interface, expected=expected
@@ -207,7 +209,7 @@ def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None
             trees[tree.name] = tree
     findings.class_names = frozenset(trees)
     findings.interface_names = frozenset(promises)
-    declare_interfaces(findings, promises)
+    declare_interfaces(findings, promises, env)
     scopes: dict[str, Scope] = {}
     for tree in _bases_first(findings, trees):
         _ClassReader(findings, tree, env, scopes).read()
@@ -363,14 +365,14 @@ class _ClassReader:
         methods = {} if self.base is None else dict(self.base.methods)
         own: dict[str, syntax.Method] = {}
         for node in self.tree.methods:
-            parameter_types(self.findings, node.parameters)
+            parameter_symbols(self.findings, node, self.env)
             result = node.return_type
             if result is not None:
                 resolve_type(self.findings, result)
                 no_array(self.findings, result, "the result of a method")
             if not self._is_new_member("method", node, own):
                 continue
-            if node.name in methods and type_signature(node) != type_signature(methods[node.name]):
+            if node.name in methods and differ(self.findings, node, methods[node.name]):
                 self._override_differs(node, methods[node.name])
             self._abstract_allowed(node)
             own[node.name] = node
@@ -383,7 +385,7 @@ class _ClassReader:
         for name in servers.keys() & {node.name for node in self.tree.methods}:
             self._clash(methods[name], "message server", servers[name].tree.span.line)
         for node in self.tree.message_servers:
-            parameters = parameter_symbols(self.findings, node)
+            parameters = parameter_symbols(self.findings, node, self.env)
             priority, global_priority = server_priorities(self.findings, node, self.env)
             if not self._is_new_member("message server", node, own):
                 continue
@@ -392,7 +394,7 @@ class _ClassReader:
                 continue
             inherited = servers.get(node.name)
             number = len(servers) if inherited is None else inherited.number
-            if inherited is not None and type_signature(node) != type_signature(inherited.tree):
+            if inherited is not None and differ(self.findings, node, inherited.tree):
                 self._override_differs(node, inherited.tree)
             self._abstract_allowed(node)
             own[node.name] = node
@@ -429,13 +431,9 @@ class _ClassReader:
         node: syntax.MessageServer | syntax.Method,
         inherited: syntax.MessageServer | syntax.Method,
     ) -> None:
-        self.findings.report(
-            "override-differs",
-            node.span,
-            name=node.name,
-            base=self.tree.base,
-            expected=type_signature(inherited),
-        )
+        expected, base = type_signature(self.findings, inherited), self.tree.base
+        name = node.name
+        self.findings.report("override-differs", node.span, name=name, base=base, expected=expected)
 
     def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
         if node.abstract and not self.tree.abstract:
@@ -447,10 +445,12 @@ class _ClassReader:
         for node in tree.constructors:
             if node.name != tree.name:
                 findings.report("constructor-name", node.span, name=node.name, owner=tree.name)
-            parameter_types(self.findings, node.parameters)
-            if type_signature(node) in signatures:
+            for parameter in node.parameters:
+                no_array(findings, parameter.type, "a parameter of a constructor")
+                parameter_type(findings, parameter)
+            if type_signature(findings, node) in signatures:
                 findings.report("constructor-twice", node.span, owner=tree.name)
-            signatures.add(type_signature(node))
+            signatures.add(type_signature(findings, node))
         if any(server.name == "initial" for server in servers):
             self._no_constructors()
             return

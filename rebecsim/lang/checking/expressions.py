@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,7 @@ from rebecsim.lang.types import (
     Type,
     arithmetic_type,
 )
+from rebecsim.weights import TOLERANCE, shares_of
 from rebecsim.wording import counted
 
 _NOT_CONSTANT: dict[type, str] = {
@@ -71,6 +73,7 @@ class ExpressionChecker(CallChecker):
             syntax.BoolLiteral: lambda node, _: self._literal(node, node.value, BOOLEAN),
             syntax.NullLiteral: lambda node, _: self._literal(node, None, NULL),
             syntax.Name: self._name,
+            syntax.OwnVariable: self._own_variable,
             syntax.Index: self._index,
             syntax.Member: self._member,
             syntax.Unary: self._unary,
@@ -156,6 +159,25 @@ class ExpressionChecker(CallChecker):
             self.findings.constants[id(node)] = symbol.value
         return symbol.type
 
+    def _own_variable(self, node: syntax.OwnVariable, scope: Scope) -> Type | None:
+        owner, name = self.body.owner, node.identifier
+        if owner is None:
+            return self._name(syntax.Name("self", span=node.span), scope)
+        if name in self.findings.spoilt.get(owner.name, ()):
+            return None
+        symbols = {each.name: each for each in (*owner.state_variables, *owner.known_rebecs)}
+        symbol = symbols.get(name)
+        if symbol is None:
+            if owner.name not in self.findings.incomplete:
+                unknown = Unknown(f"variable of {owner.name}", name, symbols)
+                hint = member_hint(owner, name)
+                self.findings.report_unknown(
+                    "unknown-own", node.span, unknown, hint, owner=owner.name
+                )
+            return None
+        self.findings.symbols[id(node)] = symbol
+        return symbol.type
+
     def _unknown_name(self, node: syntax.Name, scope: Scope, hint: str | None = None) -> None:
         owner = self.body.owner
         if owner is not None and owner.name in self.findings.incomplete:
@@ -222,8 +244,8 @@ class ExpressionChecker(CallChecker):
     def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
         target = node.target
         name = target.identifier if isinstance(target, syntax.Name) else None
-        if name in ("self", "this") and scope.find(name) is None:
-            self.findings.report("own-member", node.span, word=name, name=node.name)
+        if name == "this" and scope.find(name) is None:
+            self.findings.report("own-member", node.span, name=node.name)
             return None
         found = self.check(target, scope)
         if isinstance(found, ArrayType):
@@ -397,7 +419,24 @@ class ExpressionChecker(CallChecker):
                 self.findings.report("choice-constant", alternative.span)
                 found = None
             result = found if result is None else self._wider(node, result, found)
+        self._weights(node, scope)
         return result
+
+    def _weights(self, node: syntax.Choice, scope: Scope) -> None:
+        """Check that the weights of a choice are constants that add up to 1."""
+        weights: list[float] = []
+        for each in node.weights:
+            found, weight = self.value(each, scope), self.findings.constants.get(id(each))
+            if isinstance(weight, int | float) and found in NUMERIC and weight > 0:
+                weights.append(weight)
+            elif found is not None:
+                self.findings.report("weight", each.span)
+        if weights and len(weights) == len(node.weights):
+            try:
+                shares_of(tuple(weights))
+            except ValueError:
+                total = f"{math.fsum(weights):g}"
+                self.findings.report("weights-sum", node.span, found=total, tolerance=TOLERANCE)
 
     def _wider(self, node: syntax.Expression, left: Type, right: Type | None) -> Type | None:
         if right is None:

@@ -9,6 +9,7 @@ from typing import Literal
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
 from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
+from rebecsim.lang.printer import print_type
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.types import (
     ANY_REBEC,
@@ -43,8 +44,8 @@ def name_hint(name: str, known: Iterable[str], words: Iterable[str]) -> str | No
 
 
 def signature(name: str, parameters: Sequence[syntax.Parameter]) -> str:
-    """`buy(Customer customer, int seats)`."""
-    return f"{name}({', '.join(f'{each.type.name} {each.name}' for each in parameters)})"
+    """`buy(Customer customer, int[2] seats)`."""
+    return f"{name}({', '.join(f'{print_type(each.type)} {each.name}' for each in parameters)})"
 
 
 def mismatch_hint(found: Type, expected: Type) -> str | None:
@@ -331,32 +332,29 @@ def resolve_with_lengths(
 Declared = syntax.Constructor | syntax.MessageServer | syntax.Method
 
 
-def type_signature(node: Declared) -> str:
-    """The types of the parameters, and the result of a method before them: `int (byte, A)`."""
-    parameters = f"({', '.join(parameter.type.name for parameter in node.parameters)})"
+def type_signature(findings: Findings, node: Declared) -> str:
+    """The types of the parameters, and the result of a method before them: `int (byte[2], A)`."""
+    shown = (
+        str(kind) if isinstance(kind, ArrayType) else each.type.name
+        for each in node.parameters
+        for kind in [findings.declared_types.get(id(each.type))]
+    )
+    parameters = f"({', '.join(shown)})"
     if not isinstance(node, syntax.Method):
         return parameters
     result = "void" if node.return_type is None else node.return_type.name
     return f"{result} {parameters}"
 
 
-def parameter_symbols(findings: Findings, node: Declared) -> tuple[Symbol, ...]:
-    """The parameters whose types are known; reports those that are not, and arrays."""
-    kinds = parameter_types(findings, node.parameters)
-    return tuple(
-        Symbol("parameter", parameter.name, kind)
-        for parameter, kind in zip(node.parameters, kinds, strict=True)
-        if kind is not None
-    )
+def differ(findings: Findings, one: Declared, other: Declared) -> bool:
+    """Whether two members have other types of parameters, or another result."""
+    return type_signature(findings, one) != type_signature(findings, other)
 
 
-def parameter_types(
-    findings: Findings, parameters: tuple[syntax.Parameter, ...]
-) -> list[Type | None]:
-    """The types of parameters; reports unknown ones and arrays."""
-    for parameter in parameters:
-        no_array(findings, parameter.type, "a parameter")
-    return [resolve_type(findings, parameter.type) for parameter in parameters]
+def parameter_type(findings: Findings, node: syntax.Parameter) -> Type | None:
+    """The type of a parameter, whose lengths have been folded if it is an array."""
+    known = findings.declared_types.get(id(node.type))
+    return known if known is not None or node.type.dimensions else resolve_type(findings, node.type)
 
 
 def no_array(findings: Findings, node: syntax.TypeName, what: str) -> None:

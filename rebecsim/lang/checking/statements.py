@@ -48,6 +48,7 @@ class StatementChecker:
             syntax.While: self._while,
             syntax.For: self._for,
             syntax.Switch: self._switch,
+            syntax.PAlt: self._switch,
             syntax.Break: self._break,
             syntax.Continue: self._continue,
             syntax.Return: self._return,
@@ -225,6 +226,19 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
         )
         return None
     return lengths
+
+
+def parameter_symbols(
+    findings: Findings, node: syntax.MessageServer | syntax.Method, env: Scope
+) -> tuple[Symbol, ...]:
+    """The parameters whose types are known; reports the other types."""
+    found = []
+    for each in node.parameters:
+        lengths = array_lengths(findings, each.type, env)
+        kind = resolve_with_lengths(findings, each.type, lengths)
+        if kind is not None:
+            found.append(Symbol("parameter", each.name, kind))
+    return tuple(found)
 
 
 def name_is_free(findings: Findings, name: str, span: syntax.Span) -> bool:

@@ -22,7 +22,13 @@ from lark.lexer import PatternStr
 from rebecsim.lang.errors import FOREIGN_WORDS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
 
-_KEYWORDS = {"INTERFACE": "interface", "IMPLEMENTS": "implements", "INSTANCEOF": "instanceof"}
+_KEYWORDS = {
+    "INTERFACE": "interface",
+    "IMPLEMENTS": "implements",
+    "INSTANCEOF": "instanceof",
+    "PALT": "pAlt",
+    "PROB": "prob",
+}
 """The terminals of the grammar that no rule of the lexer makes, and their words."""
 
 _TERMINALS = {word: terminal for terminal, word in _KEYWORDS.items()}
@@ -40,30 +46,41 @@ class ContextualKeywords(PostLex):
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """Give the tokens of a text, of which one more is read only behind such a word."""
         depth = 0
+        groups: list[int] = []  # how deep it is right inside each `pAlt` that is open
         before = ""
         waiting: Token | None = None
         for token in stream:
             if waiting is not None:
-                before = _terminal(waiting, depth, before, token.type)
+                in_group = groups[-1:] == [depth]
+                before = _terminal(waiting, depth, before, token.type, in_group)
                 yield Token.new_borrow_pos(before, waiting.value, waiting)
                 waiting = None
+                if before == "PALT":
+                    groups.append(depth + 1)
             if token.type == "NAME" and token in _TERMINALS:
                 waiting = token
                 continue
             depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
+            if groups and depth < groups[-1] and token.type == "RBRACE":
+                groups.pop()
             before = token.type
             yield token
         if waiting is not None:
             yield waiting
 
 
-def _terminal(token: Token, depth: int, before: str, after: str) -> str:
-    """Say what a word is that stands in so many braces between these two terminals."""
+def _terminal(token: Token, depth: int, before: str, after: str, in_group: bool) -> str:
+    """Say what a word is that stands in so many braces between these two terminals.
+
+    `in_group`: right inside a `pAlt`.
+    """
     keyword = _TERMINALS[str(token)]
     fits = {
         "INTERFACE": depth == 0 and before in _DECLARATIONS_END and after == "NAME",
         "IMPLEMENTS": depth == 0 and before == "NAME" and after == "NAME",
         "INSTANCEOF": before in _OPERANDS_END and after in _CLASSES,
+        "PALT": depth > 1 and after == "LBRACE",
+        "PROB": in_group and after == "LPAR",
     }
     return keyword if fits[keyword] else "NAME"
 
@@ -75,7 +92,7 @@ _LITERALS = {"INTEGER", "FLOAT", "CHARACTER", "TRUE", "FALSE", "NULL"}
 _OPERANDS = _SIGNS | _LITERALS | {"NAME", "BANG", "TILDE"}
 _VALUES = (_OPERANDS | _OPERATORS) - {"NAME"}
 _JUMPS = frozenset({"BREAK", "CONTINUE", "RETURN"})
-_BRANCHES = frozenset({"IF", "WHILE", "FOR", "SWITCH"})
+_BRANCHES = frozenset({"IF", "WHILE", "FOR", "SWITCH", "PALT"})
 _SIMPLE = frozenset({"PRIMITIVE", "LBRACE", "SEMICOLON", "DELAY", "ASSERTION"})
 _STATEMENTS = _OPERANDS | _JUMPS | _BRANCHES | _SIMPLE
 _SECTIONS = frozenset({"MSGSRV", "KNOWNREBECS", "STATEVARS"})

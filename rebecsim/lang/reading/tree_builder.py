@@ -154,9 +154,7 @@ _NODES: dict[str, tuple[Callable[..., Node], *tuple[Take, ...]]] = {
     "unary": (syntax.Unary, _text(0), _second),
     "prefix_increment": (syntax.Increment, _second, _text(0), lambda _: True),
     "postfix_increment": (syntax.Increment, _first, _text(1), lambda _: False),
-    "choice": (syntax.Choice, _nodes),
     "name": (syntax.Name, _text(0)),
-    "member": (syntax.Member, _first, _text(2)),
     "call": (syntax.Call, _text(0), _nodes),
 }
 """The rules that become a node: which, and what its fields take of the children."""
@@ -171,6 +169,7 @@ _PARTS: dict[str, tuple[str, Take]] = {
     "env_declarator": ("declared", _name_and_value),
     "declarator": ("declared", _name_and_value),
     "main": ("main", _each(syntax.Instance)),
+    "alternative": ("alternative", lambda children: (children[0], children[2:3])),
     "for_condition": ("condition", lambda children: children[0] if children else None),
     "for_update": ("update", _nodes),
 }
@@ -344,7 +343,22 @@ class TreeBuilder:
             text = text_value(str(quoted), self.token_span(quoted))
         return syntax.Assertion(cast(Expression, children[2]), text, span=self.around(children))
 
+    def prob(self, children: Children) -> Part:
+        return Part("prob", (children[2], children[5]), self.around(children))
+
+    def p_alt(self, children: Children) -> syntax.PAlt:
+        return syntax.p_alt(tuple(_values(children, "prob")), self.around(children))
+
     # --- expressions ---------------------------------------------------------------------------
+
+    def choice(self, children: Children) -> syntax.Choice:
+        span, found = self.around(children), tuple(_values(children, "alternative"))
+        weights = tuple(first for first, behind in found if behind)
+        if weights and len(weights) < len(found):
+            raise syntax_error("choice-mixed", span)
+        return syntax.Choice(
+            tuple(behind[0] if behind else first for first, behind in found), weights, span=span
+        )
 
     def binary(self, children: Children) -> Expression:
         """Group a flat `a + b * c` by precedence (the shunting-yard method)."""
@@ -382,6 +396,12 @@ class TreeBuilder:
             raise syntax_error("operator-missing", self.around([operand]))
         named = syntax.TypeName(kind.identifier, span=kind.span)
         return syntax.Cast(named, cast(Expression, operand), span=self.around(children))
+
+    def member(self, children: Children) -> Expression:
+        target, name, span = cast(Expression, children[0]), str(children[2]), self.around(children)
+        if isinstance(target, syntax.Name) and target.identifier == "self":
+            return syntax.OwnVariable(name, span=span)
+        return syntax.Member(target, name, span=span)
 
     def send(self, children: Children) -> syntax.Send:
         receiver, *arguments = _nodes(children)

@@ -104,7 +104,7 @@ class ServedModel(NamedTuple):
 
     Attributes:
         own: shape (rebecs, OWN_WIDTH).
-        arities: the parameters of message servers; shape (classes, servers).
+        arities: the cells of the parameters of message servers; shape (classes, servers).
     """
 
     rebecs: Table

@@ -87,6 +87,39 @@ def test_a_whole_resource_manager() -> None:
     assert (found.states, found.transitions) == (66_331, 131_767)
 
 
+ARRAYS = """
+reactiveclass Hub(6) {
+  knownrebecs { Node a; Node b; }
+  statevars { int[2][2] table; Node[2] both; byte turns; }
+  Hub() { both[0] = a; both[1] = b; self.turn(table, both); }
+  int sum(int[2] row) { row[0] += row[1]; return row[0]; }
+  msgsrv turn(int[2][2] grid, Node[2] nodes) {
+    grid[?(0.25: 0, 0.75: 1)][turns & 1] = turns;
+    pAlt { prob(0.5): { nodes[0] = both[1]; } prob(0.5): { table[0][0] = sum(grid[1]); } }
+    turns++;
+    if (turns < 3) { nodes[0].give(turns, grid, nodes) after(1); }
+  }
+}
+reactiveclass Node(4) {
+  knownrebecs { Hub hub; }
+  statevars { int seen; }
+  msgsrv give(int n, int[2][2] grid, Node[2] nodes) {
+    grid[1][0] = n;
+    seen = grid[0][1] + grid[1][1];
+    if (nodes[0] == self) { hub.turn(grid, nodes); } else { hub.turn(grid, nodes) after(n); }
+  }
+}
+main { Hub hub(a, b):(); Node a(hub):(); Node b(hub):(); }
+"""
+
+
+def test_arrays_as_arguments() -> None:
+    found = assert_same(
+        check_source(ARRAYS), stop_at="all", checks=Checks(invariants=["a.seen < 2"])
+    )
+    assert found.states > 20
+
+
 ALL_KINDS = """
 reactiveclass Desk(6) {
   knownrebecs { Clerk clerk; }

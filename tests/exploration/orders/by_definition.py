@@ -20,7 +20,7 @@ class TooManyRunsError(Exception):
 class _AskedError(UserError):
     """The script is at its end, and a choice is made."""
 
-    def __init__(self, alternatives: int) -> None:
+    def __init__(self, alternatives: Sequence[Any]) -> None:
         super().__init__("a choice")
         self.alternatives = alternatives
 
@@ -59,16 +59,17 @@ class ByDefinition:
             mean = np.tensordot(found, after[:, :, 1], 1)
             return np.stack([after[:, :, 0].min(axis=0), mean, after[:, :, 2].max(axis=0)], axis=1)
         extra = self._law == "rmc"
-        after = np.array([self.values((*script, each)) for each in range(found)])
-        chances = [(1 + (extra and each == found - 1)) / (found + extra) for each in range(found)]
-        return np.tensordot(chances, after, 1)
+        count = len(found)
+        after = np.array([self.values((*script, each)) for each in range(count)])
+        chances = [(1 + (extra and each == count - 1)) / (count + extra) for each in range(count)]
+        return np.tensordot(getattr(found, "shares", chances), after, 1)
 
     def _done(self, script: tuple[int, ...]) -> tuple[str, Any, bool]:
         left = list(script)
 
         def choose(rebec: Any, alternatives: Any, site: int) -> int:
             if not left:
-                raise _AskedError(len(alternatives))
+                raise _AskedError(alternatives)
             return left.pop(0)
 
         system = self._model.start(choose)

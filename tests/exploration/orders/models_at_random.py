@@ -28,7 +28,16 @@ def model_at_random(draw: random.Random, priorities: bool = True) -> str:
         ),
         draw.choice(["assertion(count < 3);", "", ""]),
     ]
-    chosen = draw.choice(["last = ?(0, 1, 1);", "delay(?(0, 2));", "last = ?(0, 1);", ""])
+    chosen = draw.choice(
+        [
+            "last = ?(0, 1, 1);",
+            "delay(?(0, 2));",
+            "last = ?(0, 1);",
+            "delay(?(0.2: 0, 0.7: 1, 0.1: 2));",
+            "pAlt { prob(0.25): { last = ?(0, 1); } prob(0.75): { count++; } }",
+            "",
+        ]
+    )
     body.insert(draw.choice([1, 2]), f"if (x != 1) {{ {chosen} }}")
     body.append(draw.choice(["served++;", "served += x + 1;", "served = served - last;"]))
     lines += [f"    {each}" for each in body if each]

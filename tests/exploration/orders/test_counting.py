@@ -61,6 +61,7 @@ def test_what_is_only_added_to_is_a_counter(statement):
         "self.tick(n) after(2);",
         "assertion(n < 9);",
         "for (int i = 0; i < 2; n++) { i++; }",
+        "{ int n = m; self.n = n + 1; }",
         "delay(n);",
     ],
 )
