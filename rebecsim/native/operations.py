@@ -292,6 +292,15 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
 
 
 @compiled(borrows=True, inner=True)
+def fitting(ctx: Integers, value: int, site: int) -> int:
+    """Give back a whole number of 32 bits; another one fails."""
+    if -0x80000000 <= value <= 0x7FFFFFFF:
+        return value
+    _fail(ctx, Failure.UNFIT, site, value)
+    return 0
+
+
+@compiled(borrows=True, inner=True)
 def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     """Assign inside an expression and give the value."""
     if ctx[slot.FAILED] == 0:
@@ -352,8 +361,10 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
 
 
 @compiled(borrows=True, inner=True)
-def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site: int) -> int:
-    """Draw one of `count` alternatives under the law of the run.
+def choose(
+    ctx: Integers, streams: Streams, choices: Integers, count: int, site: int, stream: int
+) -> int:
+    """Draw one of `count` alternatives from a stream of the rebec, under the law of the run.
 
     As long as there is room, it is noted, with its site above the lowest `SITE_SHIFT` bits.
 
@@ -364,7 +375,7 @@ def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site:
         return 0
     if ctx[slot.LAW] == slot.SCRIPT:
         return _follow_script(ctx, choices, count)
-    row = ctx[slot.STREAMS] + site - 1
+    row = ctx[slot.STREAMS] + stream - 1
     index = min(below(streams, row, count + ctx[slot.LAW]), count - 1)
     if ctx[slot.CHOICES] < choices.shape[0]:
         choices[ctx[slot.CHOICES]] = site << slot.SITE_SHIFT | index
