@@ -165,8 +165,8 @@ def partial_order(
 
     Raises UserError where that is not known to be sound: for the timed transition system, for
     Python without a meaning in Rebeca, with variables left out of the state, for rebecs of
-    different priorities, more rebecs than `MOST_REBECS`, and in timed models messages that may go round
-    without time.
+    different priorities, more rebecs than `MOST_REBECS`, and in timed models messages that may go
+    round without time.
     """
     obstacle = _obstacle(system, checked, left_out)
     if obstacle:

@@ -393,8 +393,14 @@ class BodyReader(ExpressionReader):
         match node.iter, node.target:
             case ast.Call(ast.Name("range"), bounds, []), ast.Name() as target if bounds:
                 return self._over_range(node, target, bounds)
+            case ast.Name(), ast.Name() as target if (bounds := self._range_named(node.iter)):
+                return self._over_range(node, target, bounds)
             case ast.Tuple(elements) | ast.List(elements), ast.Name(name):
-                return self._over_listed(node, name, elements)
+                return self._over_listed(node, elements, name)
+            case ast.Call(ast.Name("enumerate"), [ast.Tuple(elements) | ast.List(elements)], []), (
+                ast.Tuple([ast.Name(number), ast.Name(name)])
+            ):
+                return self._over_listed(node, elements, name, number)
             case ast.Call(ast.Name("enumerate"), [array], []), ast.Tuple(
                 [ast.Name() as number, ast.Name() as target]
             ):
@@ -402,6 +408,16 @@ class BodyReader(ExpressionReader):
             case _, ast.Name() as target:
                 return self._over_array(node, target, node.iter, None)
         raise self.refused(node, f"a loop over `{shown(node.iter)}` has no meaning in Rebeca")
+
+    def _range_named(self, node: ast.expr) -> list[ast.expr]:
+        """Give the bounds of a constant that is a range; none if it is no such constant."""
+        if not isinstance(node, ast.Name) or node.id in self.keys or node.id in self.locals:
+            return []
+        found = self.outer(node)
+        if not isinstance(found, range):
+            return []
+        values = (found.start, found.stop, found.step)
+        return [ast.copy_location(ast.Constant(each), node) for each in values]
 
     def _over_range(
         self, node: ast.For, target: ast.Name, bounds: list[ast.expr]
@@ -501,22 +517,28 @@ class BodyReader(ExpressionReader):
         return [self._counted(node, number, bounds, 0, [(target, each)])]
 
     def _over_listed(
-        self, node: ast.For, name: str, elements: list[ast.expr]
+        self, node: ast.For, elements: list[ast.expr], *names: str
     ) -> list[syntax.Statement]:
-        """Write the body once for each of some expressions, as rebecs that are known."""
-        if name in self._homes or _assigns(node.body, name) or _breaks(node, or_continues=True):
+        """Write the body once for each of some expressions, as rebecs that are known.
+
+        The first name stands for the expression, the second, if there is one, for its number.
+        """
+        changed = any(each in self._homes or _assigns(node.body, each) for each in names)
+        if changed or _breaks(node, or_continues=True):
             raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be written out")
         statements: list[syntax.Statement] = []
-        for each in elements:
+        for number, each in enumerate(elements):
             piece = self.read(each)
             self._twice(piece, each)
             if not (isinstance(piece.tree, syntax.Name) or piece.value):
                 raise self.refused(each, f"`{shown(each)}` is no name or number")
-            self.locals[name] = piece
-            self._assigned.add(name)
+            place = Piece(literal(number, self.span(node)), INT, number, (number,))
+            self.locals |= zip(names, (piece, place), strict=False)
+            self._assigned |= set(names)
             statements.append(self._block(node.body)[0])
-        self.locals.pop(name, None)
-        self._assigned.discard(name)
+        for name in names:
+            self.locals.pop(name, None)
+            self._assigned.discard(name)
         return statements
 
     # --- calls for their effect ------------------------------------------------------------------
