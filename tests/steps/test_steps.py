@@ -12,8 +12,8 @@ from rebecsim.exploration import Limits
 from rebecsim.generate import python_model
 from rebecsim.lang import print_model
 from rebecsim.steps import NotUnderstoodError, steps_of, understood
-from tests.examples import MODELS
 
+MODELS = Path(__file__).resolve().parents[2] / "models"
 PAIRS = [
     path
     for path in sorted((MODELS / "teaching").glob("*.py"))
