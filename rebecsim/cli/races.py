@@ -108,10 +108,8 @@ def races(
     loaded = cut.only_cluster(model) or cut.model(model) or asked.open(model)
     directory, only = written.save_cures, looked_at.only
     tries = looked_at.try_ or directory is not None
-    if tries and loaded.checked is None:
-        raise UserError(
-            f"--try: {model} is Python; cures change Rebeca text, so they need a .rebeca file"
-        )
+    if tries and loaded.no_text:
+        raise UserError(f"--try: cures change Rebeca text, which {loaded.no_text}")
     if directory is not None:
         directory.mkdir(parents=True, exist_ok=True)
     limits = bounds.limits(asked.horizon)

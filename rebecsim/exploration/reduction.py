@@ -164,9 +164,9 @@ def partial_order(
     """Find which rebecs of a model may go first; the rebecs `named` in properties may not.
 
     Raises UserError where that is not known to be sound: for the timed transition system, for
-    rebecs written in Python, with variables left out of the state, for rebecs of different
-    priorities, more rebecs than `MOST_REBECS`, and in timed models messages that may go round
-    without time.
+    Python without a meaning in Rebeca, with variables left out of the state, for rebecs of
+    different priorities, more rebecs than `MOST_REBECS`, and in timed models messages that may go
+    round without time.
     """
     obstacle = _obstacle(system, checked, left_out)
     if obstacle:
@@ -214,7 +214,7 @@ def _obstacle(
     if system.mode == "TTS":
         return "does not work in the timed transition system"
     if checked is None:
-        return "needs a model in Rebeca, not in Python"
+        return "needs a model in Rebeca, or in Python that has a meaning there"
     if left_out:
         return "does not work with variables left out of the state"
     if system.model.uses_global_priority or len({each._priority for each in rebecs}) > 1:
@@ -335,15 +335,17 @@ def reduced(
 
     The rebecs and variables `named` in properties are not exchanged. `left_out` are variables that
     are no part of the state. Raises UserError where the reduction is not known to be sound: in the
-    timed transition system, with variables left out, and for rebecs written in Python, which may
-    tell themselves apart by their names.
+    timed transition system, with variables left out, and for Python without a meaning in
+    Rebeca, where rebecs may tell themselves apart by their names.
     """
     if full.mode == "TTS":
         raise UserError("symmetry reduction does not work in the timed transition system")
     if left_out:
         raise UserError("symmetry reduction does not work with variables left out of the state")
     if checked is None:
-        raise UserError("symmetry reduction needs a model in Rebeca, not in Python")
+        raise UserError(
+            "symmetry reduction needs a model in Rebeca, or in Python that has a meaning there"
+        )
     rebecs = full.initial[: len(full.runner.rebecs)]
     initial = {(local.owner, each.number) for local in rebecs for each in local.bag}
     ways = relabellings_of(checked, initial, frozenset(named))

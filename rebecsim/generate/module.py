@@ -47,6 +47,7 @@ from rebecsim.lang.types import (
     RebecType,
     Type,
 )
+from rebecsim.steps import understood
 from rebecsim.trust import is_program
 
 _PYTHON_TYPES = {
@@ -365,16 +366,17 @@ def load_model(path: Path, dialect: Dialect = "timed") -> Model:
     of the user's own: it is imported, and its global `model` is the model. Raises RebecaError for
     errors in a `.rebeca` file, LoadError otherwise.
     """
-    return load_checked(path, dialect)[0]
+    return _from_python(path) if is_program(path) else load_checked(path, dialect)[0]
 
 
 def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
-    """Load a model, and for a `.rebeca` file also what the checker knows about its names.
+    """Load a model, with its checked tree; None for Python that has no meaning in Rebeca.
 
     Raises as `load_model` does.
     """
     if is_program(path):
-        return _from_python(path), None
+        model = _from_python(path)
+        return model, understood(model)[0]
     if path.suffix != ".rebeca":
         raise LoadError(f"{path}: is not a model: the file name must end in .rebeca or .py")
     checked = check_file(path, dialect)

@@ -60,6 +60,7 @@ _OPERATIONS = [
     "double_quotient",
     "element",
     "endless",
+    "fitting",
     "float32",
     "float_quotient",
     "int8",

@@ -106,6 +106,9 @@ class StepExpressions(ExpressionWriter):
         self.fallible = False
         self.used: dict[str, str] = {}
         self.kept = 0
+        self._narrows = False
+        """Whether what is written wraps a number on purpose."""
+        self._line = 0
 
     # --- names ---------------------------------------------------------------------------------
 
@@ -148,6 +151,7 @@ class StepExpressions(ExpressionWriter):
 
     def write(self, node: syntax.Expression) -> Code:
         """Write an expression of any kind."""
+        self._line = node.span.line
         if isinstance(node, syntax.Index):
             array, place = self._cell(node)
             return decoded(f"{array}[{place.text}]", self.model.type_of(node))
@@ -232,9 +236,19 @@ class StepExpressions(ExpressionWriter):
 
     def _infix(self, operator: str, left: Code, right: Code) -> Code:
         if operator == "*":
-            left, right = _wrapped(left), _wrapped(right)
+            left, right = self._of_32_bits(left), self._of_32_bits(right)
         result = super()._infix(operator, left, right)
-        return _wrapped(result) if operator == "*" and result.range is None else result
+        return self._of_32_bits(result) if operator == "*" else result
+
+    def _of_32_bits(self, code: Code) -> Code:
+        """Bring a whole number into 32 bits: it wraps in Rebeca, and must fit in Python."""
+        if code.range is not None:
+            return code
+        if not self.model.whole_numbers or self._narrows:
+            return _wrapped(code)
+        self.fallible = True
+        site = self.numbers.site(self._line)
+        return Code(f"fitting(ctx, {code.text}, {site})", ATOM, RANGES[INT])
 
     def _divided(self, function: str, left: Code, right: Code, known: Range | None) -> Code:
         if right.range is None or right.range.low <= 0 <= right.range.high:
@@ -252,12 +266,18 @@ class StepExpressions(ExpressionWriter):
         if actual in REAL:
             self.fallible = True
             code, actual = Code(f"truncate(ctx, {code.text})", range=RANGES[INT]), INT
+        if wanted == INT:
+            code = self._of_32_bits(code)
         return super()._to_integer(code, actual, wanted)
 
     def _cast(self, node: syntax.Cast) -> Code:
         wanted = self.model.type_of(node)
         if not isinstance(wanted, RebecType):
-            return super()._cast(node)
+            operand, actual = self.write(node.operand), self.model.type_of(node.operand)
+            self._narrows, before = wanted in RANGES, self._narrows
+            code = self._convert(operand, actual, wanted)
+            self._narrows = before
+            return code
         self.fallible = True
         site = self.site(node, wanted.name)
         classes = self._class_bits(wanted.name)
@@ -294,13 +314,17 @@ class StepExpressions(ExpressionWriter):
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         texts = [f"float({each.text})" if kind in REAL else each.text for each in alternatives]
         listed = ", ".join(texts) + ("," if len(texts) == 1 else "")
-        site = str(self.model.choice_site(node))
+        site, stream = str(self.model.choice_site(node)), str(self.model.choice_stream(node))
         if self.run is not None:
-            site = self.run.column(map(self.model.choice_site, self.run.nodes(node)))
+            nodes = self.run.nodes(node)
+            site = self.run.column(map(self.model.choice_site, nodes))
+            stream = site
+            if self.model.choice_streams:
+                stream = self.run.column(map(self.model.choice_stream, nodes))
         choose, chances = "choose", str(len(texts))
         if node.weights:
             choose, chances = "choose_weighted", f"params, {self._limits(node)}, {len(texts)}"
-        drawn = f"{choose}(ctx, streams, choices, {chances}, {site})"
+        drawn = f"{choose}(ctx, streams, choices, {chances}, {site}, {stream})"
         return Code(f"({listed})[{drawn}]", range=hull(alternatives))
 
     def _limits(self, node: syntax.Choice) -> str:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate import build_model
-from rebecsim.generate.module import load_checked
+from rebecsim.generate.module import load_checked, load_model
 from rebecsim.interface.shown import Drawing, Shown
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.lang.reading.parser import read_source
+from rebecsim.steps import understood
+from rebecsim.trust import is_program
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,15 +31,24 @@ class LoadedModel(Shown):
 
     Attributes:
         model: the rebecs and their classes.
-        checked: what the checker knows of it; None for a model in Python.
+        checked: its checked tree; None for Python that has no meaning in Rebeca.
         file: the path of its file.
         text: what the file holds; None for a model that did not come from one.
+        against: why Python has no meaning in Rebeca, with file and line.
     """
 
     model: Model
     checked: CheckedModel | None = None
     file: str = ""
     text: str | None = None
+    against: str = ""
+
+    @property
+    def no_text(self) -> str:
+        """Why the model cannot be written as Rebeca text; empty if it can."""
+        if self.checked is None:
+            return f"this model in Python has none: {self.against}"
+        return f"its constructors have none: {self.checked.lacks}" if self.checked.lacks else ""
 
     @property
     def name(self) -> str:
@@ -146,6 +157,10 @@ def load(path: str | Path, *, core: bool = False, cell: str = "", policy: str = 
     file = Path(path)
     if file.suffix == ".toml":
         return load_cell(file, cell, policy)
+    if is_program(file):
+        model, text = load_model(file), read_source(file)
+        checked, against = understood(model)
+        return LoadedModel(model, checked, str(file), text, against)
     model, checked = load_checked(file, "core" if core else "timed")
     return LoadedModel(model, checked, str(file), read_source(file))
 
@@ -196,4 +211,7 @@ def as_loaded(model: AnyModel) -> LoadedModel:
     """Take whatever is a model, or the path of one. Raises as `load`."""
     if isinstance(model, LoadedModel):
         return model
-    return LoadedModel(model) if isinstance(model, Model) else load(model)
+    if isinstance(model, Model):
+        checked, against = understood(model)
+        return LoadedModel(model, checked, against=against)
+    return load(model)

@@ -97,15 +97,17 @@ class FoundRaces(Shown, Tabular):
     ) -> Cures:
         """Try simple changes of the model against each race that matters, or against one.
 
-        `limits` are those of the search unless given. Raises UserError for a model in Python,
-        whose text is not changed, and if there is no such race.
+        `limits` are those of the search unless given. Raises UserError for Python that has no
+        meaning in Rebeca, and if there is no such race.
         """
         from rebecsim.exploration.races.cures import try_cures
 
         if id is not None:
             self.race(id)
-        if self.model.checked is None:
-            raise UserError(f"{self.model.name}: is Python; fixes change a model in Rebeca only")
+        reason = self.model.no_text
+        if reason:
+            raise UserError(f"{self.model.name}: fixes change Rebeca text, which {reason}")
+        assert self.model.checked is not None
         asked = replace(self.asked, limits=limits or self.asked.limits, progress=progress)
         return try_cures(self.model.checked, self.races, asked, id)
 

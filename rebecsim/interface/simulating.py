@@ -333,7 +333,9 @@ class _NativeRun:
         from rebecsim.simulation.native import simulate_native
 
         try:
-            native = native_model(self.loaded.model, require_checked(self.loaded.checked))
+            native = native_model(
+                self.loaded.model, require_checked(self.loaded.checked, self.loaded.against)
+            )
         except Violation as violation:
             return RunResult(violation.verdict, 0, 0, str(violation), None), ()
         run = partial(

@@ -144,6 +144,11 @@ class CheckedModel:
     )
     open_ends: frozenset[int] = field(default=frozenset(), repr=False)
     functions: frozenset[int] = field(default=frozenset(), repr=False)
+    choice_streams: dict[int, int] = field(default_factory=dict, repr=False)
+    whole_numbers: bool = False
+    """Whole numbers are Python's: one that leaves 32 bits is an error, and does not wrap."""
+    lacks: str = ""
+    """Why the tree has no constructors, though the model has; empty if it has all."""
     warnings: tuple[Diagnostic, ...] = ()
     """What hardly means what the author wants, in the order of the text."""
 
@@ -183,6 +188,13 @@ class CheckedModel:
         value = self.constants[id(node)]
         assert isinstance(value, int | float)
         return value
+
+    def choice_stream(self, node: syntax.Choice) -> int:
+        """The number of the random stream that a choice draws from, that of its site.
+
+        In Python it is the `site` that was given, so that several choices may share one.
+        """
+        return self.choice_streams.get(id(node), self.choice_sites[id(node)])
 
     def is_function(self, node: syntax.Call) -> bool:
         """Whether a call is one of the language: `pow`, `sqrt`, or an operation on a timer."""

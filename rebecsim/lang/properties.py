@@ -334,8 +334,8 @@ def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProp
     """
     findings = Findings(
         model.dialect,
-        frozenset(model.classes),
-        frozenset(model.interfaces),
+        class_names=frozenset(model.classes),
+        interface_names=frozenset(model.interfaces),
         classes=model.classes,
         interfaces=model.interfaces,
     )

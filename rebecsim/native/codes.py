@@ -68,6 +68,8 @@ class Failure(IntEnum):
     SCRIPT_ENDED = 11
     ENDLESS = 12
     """More rounds of loops than are waited for."""
+    UNFIT = 13
+    """A whole number of Python that leaves 32 bits."""
 
 
 class Ended(IntEnum):

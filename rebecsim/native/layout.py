@@ -170,13 +170,14 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
     capacities = [rebec._bag.capacity for rebec in system.rebecs]
     classes = list(source.cells)
     rebecs = np.zeros((len(system.rebecs), REBEC_WIDTH), np.int64)
-    sites = [_choice_sites(checked, each.class_name) for each in checked.instances]
+    drawn = [_streams_of(checked, each.class_name) for each in checked.instances]
     sizes = [source.cells[each.class_name].size for each in checked.instances]
     rebecs[:, BASE] = _starts(sizes)
     rebecs[:, OWN_CLASS] = [classes.index(each.class_name) for each in checked.instances]
     rebecs[:, CAPACITY] = capacities
     rebecs[:, OWN_PRIORITY] = [rebec._priority for rebec in system.rebecs]
-    rebecs[:, FIRST_STREAM] = np.add(_starts(sites), 1)  # the first row is that of the order
+    starts = _starts([len(each) for each in drawn])
+    rebecs[:, FIRST_STREAM] = starts + [2 - each.start for each in drawn]  # the first is the order
     rebecs[:, BAG] = _starts(capacities)
     return NativeModel(
         model=model,
@@ -193,7 +194,7 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
         sequence=system.sequence,
         cell_of=_cell_of(system, checked, source, rebecs),
         views=_views(checked, source),
-        stream_numbers=_stream_numbers(sites),
+        stream_numbers=_stream_numbers(drawn),
     )
 
 
@@ -202,25 +203,21 @@ def _starts(sizes: list[int]) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
 
 
-def _stream_numbers(sites: list[int]) -> tuple[int, ...]:
-    """Number the streams of rebecs with so many choice sites."""
-    choices = [
-        choice_stream(rebec, site + 1) for rebec, count in enumerate(sites) for site in range(count)
-    ]
+def _stream_numbers(drawn: list[range]) -> tuple[int, ...]:
+    """Number the streams of rebecs which draw from these."""
+    choices = [choice_stream(rebec, site) for rebec, sites in enumerate(drawn) for site in sites]
     return (ORDER_STREAM, *choices)
 
 
-def _choice_sites(checked: CheckedModel, name: str) -> int:
-    """Give the largest number of a choice site in the message servers of a class, or 0."""
-    return max(
-        (
-            checked.choice_site(node)
-            for server in checked.classes[name].servers
-            for node in walk(server.tree)
-            if isinstance(node, syntax.Choice)
-        ),
-        default=0,
-    )
+def _streams_of(checked: CheckedModel, name: str) -> range:
+    """Give the streams that a rebec of a class draws from: 1 and on, from 0 if that is used."""
+    used = [
+        checked.choice_stream(node)
+        for server in checked.classes[name].servers
+        for node in walk(server.tree)
+        if isinstance(node, syntax.Choice)
+    ]
+    return range(min(used, default=1) and 1, max(used, default=0) + 1)
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -383,6 +380,8 @@ def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: I
         receiver = native.views[int(sends[site, slot.RECEIVER])]
         server = receiver.servers[int(sends[site, slot.SERVER])][0]
         return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
+    if kind == Failure.UNFIT:
+        return f"{value} leaves 32 bits, {where} line {native.sites[site]}"
     if kind == Failure.NULL:
         return f"message to null, {where}"
     if kind == Failure.DELAY:

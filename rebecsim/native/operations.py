@@ -294,6 +294,15 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
 
 
 @compiled(borrows=True, inner=True)
+def fitting(ctx: Integers, value: int, site: int) -> int:
+    """Give back a whole number of 32 bits; another one fails."""
+    if -0x80000000 <= value <= 0x7FFFFFFF:
+        return value
+    _fail(ctx, Failure.UNFIT, site, value)
+    return 0
+
+
+@compiled(borrows=True, inner=True)
 def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     """Assign inside an expression and give the value."""
     if ctx[slot.FAILED] == 0:
@@ -354,8 +363,10 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
 
 
 @compiled(borrows=True, inner=True)
-def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site: int) -> int:
-    """Draw one of `count` alternatives under the law of the run.
+def choose(
+    ctx: Integers, streams: Streams, choices: Integers, count: int, site: int, stream: int
+) -> int:
+    """Draw one of `count` alternatives from a stream of the rebec, under the law of the run.
 
     It is noted with its site above the lowest `SITE_SHIFT` bits.
 
@@ -366,7 +377,7 @@ def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site:
         return 0
     if ctx[slot.LAW] == slot.SCRIPT:
         return _follow_script(ctx, choices, count)
-    row = ctx[slot.STREAMS] + site - 1
+    row = ctx[slot.STREAMS] + stream - 1
     index = min(below(streams, row, count + ctx[slot.LAW]), count - 1)
     return _noted(ctx, choices, site, index)
 
@@ -389,6 +400,7 @@ def choose_weighted(
     limits: int,
     count: int,
     site: int,
+    stream: int,
 ) -> int:
     """Draw one of `count` alternatives by their weights, as `choose` does without them.
 
@@ -400,7 +412,7 @@ def choose_weighted(
         return _follow_script(ctx, choices, count)
     index = 0
     if count > 1:
-        row = ctx[slot.STREAMS] + site - 1
+        row = ctx[slot.STREAMS] + stream - 1
         fraction = _word(streams, row) << _FIRST_BITS
         fraction |= _word(streams, row) >> _LAST_BITS
         while index + 1 < count and params[limits + index] <= fraction:

@@ -82,12 +82,12 @@ class EngineError(UserError):
     """The engine that was asked for cannot run the model."""
 
 
-def require_checked(checked: CheckedModel | None) -> CheckedModel:
-    """Give the checked tree of a model. Raises EngineError when it was written in Python."""
+def require_checked(checked: CheckedModel | None, against: str = "") -> CheckedModel:
+    """Give the checked tree of a model. Raises EngineError for Python that has none, and why."""
     if checked is None:
         raise EngineError(
-            "the native engine runs models in Rebeca only, not Rebec classes written in Python; "
-            "choose the python engine"
+            "the native engine runs models in Rebeca, and Python that has a meaning there; this "
+            f"one has none: {against or 'choose the python engine'}"
         )
     return checked
 

@@ -367,6 +367,10 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
     views = native.views
     cells = [native.cells[int(row[BASE]) :].tolist() for row in native.rebecs]
     alternatives = _alternatives(native.checked)
+    parameters = [
+        [server.parameters for server in each.reactive_class.__servers__.values()]
+        for each in native.model.instances
+    ]
     found = []
     drawn = 0
     arguments_end = EVENT_ARGUMENTS + native.row_width - ARGUMENTS
@@ -391,7 +395,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 choices=tuple(place & _INDEX for place in places),
                 changed=changes(view.state(before, time), view.state(cells[index], finished)),
                 drawn=tuple(values[place >> SITE_SHIFT][place & _INDEX] for place in places),
-                parameters=tuple(each.name for each in owner.servers[number].parameters),
+                parameters=parameters[index][number],
             )
         )
         drawn = choices
@@ -406,6 +410,11 @@ def _alternatives(checked: CheckedModel) -> dict[str, dict[int, tuple[Any, ...]]
         for server in each.tree.message_servers:
             for node in walk(server):
                 if isinstance(node, syntax.Choice):
+                    if not all(map(checked.is_constant, node.alternatives)):
+                        raise NotNativeError(
+                            f"{name}.{server.name} chooses between values that are no constants, "
+                            "of which compiled code keeps no record; choose the python engine"
+                        )
                     values = tuple(map(checked.constant_of, node.alternatives))
                     found[name][checked.choice_site(node)] = values
     return found

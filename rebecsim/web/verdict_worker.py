@@ -15,7 +15,7 @@ from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits, Progress, Question, Recorded, Result, explore
 from rebecsim.interface.exploring import ask
-from rebecsim.interface.loading import LoadedModel, loads
+from rebecsim.interface.loading import LoadedModel, as_loaded, loads
 
 
 def main() -> None:
@@ -84,7 +84,7 @@ def _loaded(asked: dict[str, Any]) -> LoadedModel:
         return loads(asked["text"], asked["name"])
     from rebecsim.generate.module import python_model
 
-    return LoadedModel(python_model(asked["text"], Path(asked["python"])))
+    return as_loaded(python_model(asked["text"], Path(asked["python"])))
 
 
 def _without_folders(text: str, asked: dict[str, Any]) -> str:

@@ -65,8 +65,8 @@ def test_fixes_of_a_race_are_tried():
     assert found.recorded(one) is None  # neither of its orders breaks anything
     with pytest.raises(rs.UserError, match="there is no race 'x'"):
         found.cures("x")
-    with pytest.raises(rs.UserError, match="is Python; fixes change a model in Rebeca only"):
-        rs.races(OFFICE.with_suffix(".py")).cures()
+    written = rs.races(OFFICE.with_suffix(".py"), invariants="ann.tickets < 2")
+    assert len(written.cures(written.groups[0].id).of_races) == 1
 
 
 def test_an_extreme_run_is_kept(tmp_path):

@@ -50,7 +50,7 @@ def test_a_model_says_what_it_is_made_of(office, tmp_path):
 
 def test_a_model_in_python_and_its_path_are_models_too(office, lamp):
     written = rs.load(OFFICE.with_suffix(".py"))
-    assert written.checked is None
+    assert written.no_text == ""
     expected = str(rs.simulate(office, until=9, seed=3))
     assert str(rs.simulate(OFFICE, until=9, seed=3)) == expected
     assert str(rs.simulate(str(OFFICE), until=9, seed=3)) == expected

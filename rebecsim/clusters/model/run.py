@@ -97,13 +97,13 @@ def why_python(
 
 def python_only(source: ModelText, scenario: ModelScenario) -> str | None:
     """Say why compiled code cannot observe what a scenario asks for; None if it can."""
-    if source.is_python:
-        return "the model is written in Python"
+    opened = open_text(source)
+    if opened.against:
+        return f"Python runs it: {opened.against}"
     if scenario.deadline_misses == "count":
         return "messages that are late are served"
     if scenario.terminal is not None:
         return "an end may be a terminal state or a deadlock"
-    opened = open_text(source)
     for each in scenario.observe:
         if each.what not in ("value", "outcome") or each.is_followed:
             return f"{each.label} is observed message by message"
@@ -269,6 +269,8 @@ def laid_out(source: ModelText) -> NativeModel:
     from rebecsim.simulation.native import kept_model
 
     opened = open_text(source)
+    if source.is_python:
+        return native_model(opened.model, opened.checked)
     # The layout depends on the dialect, so the dialect is part of the key.
     file = f"{opened.checked.dialect} {source.file}"
     return kept_model(source.text, file, lambda: native_model(opened.model, opened.checked))

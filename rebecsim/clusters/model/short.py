@@ -106,7 +106,7 @@ def single_variant(
         if fault := sweep_fault(opened, name, tuple(values)):
             raise UserError(f"--env {name}: {fault}")
     changed = open_text(source.with_changes(tuple((name, each[0]) for name, each in swept.items())))
-    return changed.model, None if changed.is_python else changed.checked
+    return changed.model, None if changed.against else changed.checked
 
 
 def _of_options(error: ScenarioError, given: _Given) -> str:

@@ -24,6 +24,7 @@ from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, prin
 from rebecsim.lang.checking.constants import NotConstantError, convert
 from rebecsim.lang.notation import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
+from rebecsim.steps import understood
 from rebecsim.studies.sweeps import Changes
 from rebecsim.trust import is_program
 from rebecsim.wording import suggestion
@@ -88,13 +89,16 @@ class Opened:
 
     Attributes:
         model: its rebecs.
-        checked: its names; of a model in Python no more than those of rebecs and variables.
+        checked: its checked tree; of Python that has no meaning in Rebeca no more than the names
+            of rebecs and variables.
         is_python: whether it is a program in Python.
+        against: why Python has no meaning in Rebeca; empty if it has.
     """
 
     model: Model
     checked: CheckedModel
     is_python: bool
+    against: str = ""
 
 
 def text_in_place_of(model: Model) -> str:
@@ -127,7 +131,8 @@ def open_text(source: ModelText) -> Opened:
         model = _MADE.get(source.text) or python_model(source.text, Path(source.file))
         for name, value in source.arguments:
             model = _with_argument(model, name, value)
-        return Opened(model, vocabulary(model), True)
+        steps, against = understood(model)
+        return Opened(model, steps or vocabulary(model), True, against)
     checked = check_source(source.text, source.file, source.dialect)
     return Opened(build_model(checked, Path(source.file).name), checked, False)
 

@@ -432,14 +432,19 @@ def _argument(
 
 
 def check_model(
-    tree: syntax.Model, dialect: Dialect = "timed", source: str | None = None
+    tree: syntax.Model,
+    dialect: Dialect = "timed",
+    source: str | None = None,
+    *,
+    from_python: bool = False,
 ) -> CheckedModel:
     """Check a model and say what its names and expressions mean.
 
-    `source` is the text the tree was read from; errors quote its lines. Raises RebecaCheckError
-    with all mistakes of the model, in the order of the text.
+    `source` is the text the tree was read from; errors quote its lines. `from_python` is a tree
+    that was read from Python classes, where choices are between any values. Raises
+    RebecaCheckError with all mistakes of the model, in the order of the text.
     """
-    findings = Findings(dialect)
+    findings = Findings(dialect, from_python)
     tree = with_self_sends(tree)
     findings.used_results = used_results(tree)
     env = declare_env(findings, tree)

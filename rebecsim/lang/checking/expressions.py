@@ -415,7 +415,7 @@ class ExpressionChecker(CallChecker):
             found = self.value(alternative, scope)
             if found is None:
                 return None
-            if id(alternative) not in self.findings.constants:
+            if id(alternative) not in self.findings.constants and not self.findings.from_python:
                 self.findings.report("choice-constant", alternative.span)
                 found = None
             result = found if result is None else self._wider(node, result, found)

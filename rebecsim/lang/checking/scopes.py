@@ -99,6 +99,7 @@ class Findings:
     """What the checker finds out: mistakes, and the side tables of `CheckedModel`."""
 
     dialect: Dialect
+    from_python: bool = False
     class_names: frozenset[str] = frozenset()
     interface_names: frozenset[str] = frozenset()
     classes: dict[str, CheckedClass] = field(default_factory=dict)

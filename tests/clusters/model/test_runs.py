@@ -392,7 +392,6 @@ def run_of_engine(folder, engine, replications=30):
     [
         ("x", "x", 'waits = "desk.serve" is observed message by message'),
         ('waits = "desk.serve"', 'value = "desk.served * 2"', "no variable of whole numbers"),
-        ("queue.rebeca", "queue.py", "the model is written in Python"),
     ],
 )
 def test_the_native_engine_says_why_it_cannot(tmp_path, old, new, why):
