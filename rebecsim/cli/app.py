@@ -6,7 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -38,7 +38,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command as typer has to see it: each field of a dataclass is an option of its own.
 
     The options stand in the order of the parameters, those of a group in that of its fields. A
-    parameter of the type `GroupsOfKinds` gets all groups that kinds of clusters bring.
+    parameter whose default is such a field is an option, too, and one of the type `GroupsOfKinds`
+    gets all groups that kinds of clusters bring.
     """
     groups: dict[str, type] = {}
     of_kinds: dict[str, list[type]] = {}
@@ -54,6 +55,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         elif is_dataclass(hint) and isinstance(hint, type):
             groups[parameter.name] = hint
             options += _options_of(hint)
+        elif isinstance(parameter.default, Field):
+            options.append(_option_of_field(parameter.name, hint, parameter.default))
         else:
             options.append(_option(parameter.name, hint, parameter.default))
 
@@ -75,19 +78,13 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options_of(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        _option(
-            each.name,
-            _hint(hints[each.name], each.metadata.get("option")),
-            Parameter.empty if each.default is MISSING else each.default,
-        )
-        for each in fields(group)
-    ]
+    return [_option_of_field(each.name, hints[each.name], each) for each in fields(group)]
 
 
-def _hint(hint: Any, option: Any) -> Any:
-    """Give the type with its option, which may have been made from a key of scenarios."""
-    return hint if option is None else Annotated[hint, option]
+def _option_of_field(name: str, hint: Any, made: Field[Any]) -> Parameter:
+    """Give an option that may have been made from a key of scenarios."""
+    option = made.metadata.get("option")
+    return _option(name, hint if option is None else Annotated[hint, option], made.default)
 
 
 def _option(name: str, hint: Any, default: object) -> Parameter:

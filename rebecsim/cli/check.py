@@ -25,6 +25,7 @@ from rebecsim.cli.app import (
     say,
 )
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_atomically, write_text
 from rebecsim.wording import counted
@@ -40,23 +41,17 @@ _PAUSE = 5.0
 
 
 @app.command()
+@grouped
 def check(
     files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
     core: Core = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the problems as one array.")
-    ] = False,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="Also run each model 10 times, 1,000 messages at most, and look for assertions "
-            "that fail.",
-        ),
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Check again when a file changes, until Ctrl-C.")
-    ] = False,
+    as_json: bool = option("Print the problems as one array.", False, "--json"),
+    strict: bool = option(
+        "Also run each model 10 times, 1,000 messages at most, and look for assertions that fail.",
+        False,
+        "--strict",
+    ),
+    watch: bool = option("Check again when a file changes, until Ctrl-C.", False, "--watch"),
 ) -> None:
     """Check models: syntax, names and types."""
     check_them = partial(_check_all, files, core, as_json, strict)
@@ -131,11 +126,10 @@ def new(
 
 
 @app.command("format")
+@grouped
 def format_models(
     files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list the files that would change.")
-    ] = False,
+    check: bool = option("Write nothing; list the files that would change.", False, "--check"),
 ) -> None:
     """Lay out models as the editor does; comments stay."""
     changed: list[Path] = []
@@ -189,9 +183,7 @@ def draw(
     model: ModelOrScenario,
     cut: CutOptions,
     out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
-    states: Annotated[
-        bool, typer.Option("--states", help="Draw the state space, if it is small.")
-    ] = False,
+    states: bool = option("Draw the state space, if it is small.", False, "--states"),
     tts: Tts = False,
     core: Core = False,
 ) -> None:
@@ -212,8 +204,8 @@ def replay(
     run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
     model: ModelOrScenario,
     cut: CutOptions,
-    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+    step: bool = option("Wait for Enter after each step.", False, "--step"),
+    svg: Path | None = option("Draw a sequence diagram."),
 ) -> None:
     """Replay a saved counterexample and check that it fits."""
     from rebecsim.actors import ReplayError
@@ -251,14 +243,12 @@ def _wait_for_enter() -> None:
 
 
 @app.command()
+@grouped
 def conformance(
     directory: Annotated[
         Path, typer.Argument(help="A suite: models and a `manifest.json`.", show_default=False)
     ],
-    max_states: Annotated[
-        int,
-        typer.Option(min=1, help="Give up on a model after so many states."),
-    ] = 1_000_000,
+    max_states: int = option("Give up on a model after so many states.", 1_000_000, min=1),
     trust: Trust = False,
 ) -> None:
     """Compare verdicts and state counts with those of a suite."""

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from rebecsim.cli.app import complain, say
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -34,13 +35,8 @@ _MEGABYTE = 1_000_000
 class SizeOptions:
     """What is done about the size of runs."""
 
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the estimated size of the runs, and stop.")
-    ] = False
-    max_memory: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop at so many megabytes of memory, workers included."),
-    ] = None
+    dry_run: bool = option("Print the estimated size of the runs, and stop.", False, "--dry-run")
+    max_memory: int | None = option("Stop at so many megabytes of memory, workers included.", min=1)
 
 
 class Watch:

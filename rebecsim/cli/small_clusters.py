@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.cli.app import Plugins, open_model, say, say_parts, use_plugins
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -39,29 +40,14 @@ def is_scenario(file: Path) -> bool:
 class CutOptions:
     """How small the cluster of a scenario is cut; of no use for a model."""
 
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="3", help="Of a scenario: how many jobs are left."),
-    ] = None
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="2",
-            help="Of a scenario: how many nodes are left, or pooled processors.",
-        ),
-    ] = None
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(help="Of a scenario: only this policy; repeatable."),
-    ] = None
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            show_default="the first one",
-            help="Of a scenario whose cells are models: this one, by its name.",
-        ),
-    ] = None
+    jobs: int | None = option("Of a scenario: how many jobs are left.", min=1, show_default="3")
+    nodes: int | None = option(
+        "Of a scenario: how many nodes are left, or pooled processors.", min=1, show_default="2"
+    )
+    policy: list[str] | None = option("Of a scenario: only this policy; repeatable.")
+    cell: str | None = option(
+        "Of a scenario whose cells are models: this one, by its name.", show_default="the first one"
+    )
     plugin: Plugins = None
 
     def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:

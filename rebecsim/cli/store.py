@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Explain, Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.app import Explain, Plugins, app, complain, console, grouped, say, use_plugins
 from rebecsim.cli.compare import show_written
+from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
@@ -40,16 +41,13 @@ def runs(root: Root = Path(), plugin: Plugins = None) -> None:
 
 
 @app.command()
+@grouped
 def query(
-    sql: Annotated[
-        str | None, typer.Argument(help="A SELECT over the views.", show_default="list the views")
-    ] = None,
+    sql: str | None = argument("A SELECT over the views.", None, show_default="list the views"),
     root: Root = Path(),
-    csv: Annotated[bool, typer.Option("--csv", help="All rows, as CSV.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="All rows, as JSON.")] = False,
-    parquet: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write all rows to a Parquet file.")
-    ] = None,
+    csv: bool = option("All rows, as CSV.", False, "--csv"),
+    json: bool = option("All rows, as JSON.", False, "--json"),
+    parquet: Path | None = option("Write all rows to a Parquet file.", dir_okay=False),
     plugin: Plugins = None,
 ) -> None:
     """Query stored runs with SQL.
@@ -93,12 +91,12 @@ def query(
 
 
 @app.command()
+@grouped
 def report(
     run: Run,
-    directory: Annotated[
-        Path | None,
-        typer.Option("--out", show_default="that of the run", help="Directory for the report."),
-    ] = None,
+    directory: Path | None = option(
+        "Directory for the report.", None, "--out", show_default="that of the run"
+    ),
     explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
