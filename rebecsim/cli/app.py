@@ -55,8 +55,6 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         elif is_dataclass(hint) and isinstance(hint, type):
             groups[parameter.name] = hint
             options += _options_of(hint)
-        elif isinstance(parameter.default, Field):
-            options.append(_option_of_field(parameter.name, hint, parameter.default))
         else:
             options.append(_option(parameter.name, hint, parameter.default))
 
@@ -78,18 +76,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options_of(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [_option_of_field(each.name, hints[each.name], each) for each in fields(group)]
-
-
-def _option_of_field(name: str, hint: Any, made: Field[Any]) -> Parameter:
-    """Give an option that may have been made from a key of scenarios."""
-    option = made.metadata.get("option")
-    return _option(name, hint if option is None else Annotated[hint, option], made.default)
+    return [_option(each.name, hints[each.name], each) for each in fields(group)]
 
 
 def _option(name: str, hint: Any, default: object) -> Parameter:
-    if default is MISSING:
-        default = Parameter.empty
+    """Give an option; that of a field may have been made from a key of scenarios."""
+    if isinstance(default, Field):
+        made = default.metadata.get("option")
+        hint = hint if made is None else Annotated[hint, made]
+        default = Parameter.empty if default.default is MISSING else default.default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
@@ -420,6 +415,24 @@ def rebecsim(
     """
 
 
+def main() -> None:
+    """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
+    try:
+        try:
+            program()(prog_name="rebecsim")
+        finally:
+            sys.stdout.flush()
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):  # made by rich
+            raise
+        failure: Exception = ended.__context__
+    except Exception as error:
+        failure = error
+    from rebecsim.cli.endings import end_with
+
+    sys.exit(end_with(failure))
+
+
 @cache
 def program() -> Any:
     """Give all commands as one that can be called, any number of times in a process."""
@@ -453,8 +466,7 @@ def _alone(brought: Command) -> Any:
 
 def _of_plugins() -> Mapping[str, Command]:
     """Load the plug-ins of installed packages, and give their commands by name."""
-    from rebecsim.clusters.kinds import commands
-    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.clusters.kinds import commands, load_installed_plugins
 
     load_installed_plugins()
     return commands.entries

@@ -45,12 +45,12 @@ from rebecsim.extras import REPORTS, leave_pandas_alone, require
 if TYPE_CHECKING:
     from rebecsim.clusters.scenarios import LoadedScenario
     from rebecsim.interface.comparing import Running
+    from rebecsim.limits import Size
     from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.running import Bar
-    from rebecsim.studies.size import Size
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -236,7 +236,7 @@ def run_many(
     from rebecsim.interface.comparing import Running
     from rebecsim.studies.executors import available_workers
     from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.simulated_study import per_task
+    from rebecsim.studies.study import per_task
 
     plan = loaded.plan()
     count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))

@@ -136,8 +136,7 @@ def scenarios(plugin: Plugins = None) -> None:
 
     With `--plugin`, it also says whether the plug-ins can be loaded.
     """
-    from rebecsim.clusters.kinds import kind_names
-    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.clusters.kinds import kind_names, load_installed_plugins
     from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
 
     load_installed_plugins()

@@ -19,7 +19,7 @@ from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from rebecsim.studies.size import Size
+    from rebecsim.limits import Size
 
 _FIRST, _UNANNOUNCED = 1.5, 10.0
 """Seconds until the first line of progress, of runs that were announced and of others."""
@@ -112,7 +112,7 @@ class Watch:
                 return
 
     def _progress(self) -> str:
-        from rebecsim.studies.size import duration
+        from rebecsim.limits import duration
 
         done = f"{self._finished:,} of {self._total:,} runs" if self._total else "at work"
         return f"{done} after {duration(time.monotonic() - self._begun)}"

@@ -137,8 +137,8 @@ def batch(
     from rebecsim.clusters.batch import run_schedule
     from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
     from rebecsim.clusters.batch.run import size_of_jobs
+    from rebecsim.limits import Size
     from rebecsim.metrics.batch import batch_metrics, fairness_metrics
-    from rebecsim.studies.size import Size
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
