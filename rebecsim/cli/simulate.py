@@ -28,7 +28,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.clusters.kit.options import option
-from rebecsim.errors import ExitCode, UserError
+from rebecsim.errors import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.interface import LoadedModel
@@ -46,25 +46,13 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.kit.models import generate_models, write_models
-    from rebecsim.clusters.scenarios import load
+    from rebecsim.interface import generate as write
 
     use_plugins(plugin)
-    plan = load(scenario, _refuse_programs).plan()
-    models = generate_models(plan, form)
-    write_models(models, out, replace=force)
-    say(f"{len(models)} models in {out}")
-    order = getattr(plan.scenario, "order", "random")
-    if order != "random":
-        say(
-            f"the models leave out order {order!r}: `rebecsim compare` uses it for messages of one "
-            "time unit, and a model allows every order of them"
-        )
-
-
-def _refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
-    """Refuse a scenario about a model in Python before the model is run."""
-    raise UserError(f"{origin}: runs {programs[0]}, which is not a model in Rebeca")
+    written = write(scenario, out, form=form, force=force)
+    say(f"{len(written.files)} models in {out}")
+    if written.note:
+        say(written.note)
 
 
 @dataclass(frozen=True, kw_only=True)

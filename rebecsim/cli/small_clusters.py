@@ -98,7 +98,15 @@ class CutOptions:
 
         Raises what `only_cluster` and `open_model` raise.
         """
-        return self.only_cluster(file) or self.model(file) or open_model(file, core)
+        source = self.source(file)
+        return open_model(source, core) if isinstance(source, Path) else source
+
+    def source(self, file: Path) -> LoadedModel | Path:
+        """Give the cluster of a scenario, or the path of a model, which is not read.
+
+        Raises what `only_cluster` and `model` raise.
+        """
+        return self.only_cluster(file) or self.model(file) or file
 
     def model(self, file: Path) -> LoadedModel | None:
         """Give the chosen cell of a scenario whose cells are models; None for a model.

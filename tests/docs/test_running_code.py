@@ -13,7 +13,9 @@ TRUST = "tests/endtoend/test_trust.py"
 TESTS = {
     "A model in Python (`.py`)": f"{TRUST}::test_a_model_that_the_user_names_is_run",
     "A model in Python that a scenario or a suite names": f"{TRUST}::test_the_user_is_asked",
-    "A plug-in": "tests/clusters/plugins/test_parts.py::test_loading_the_same_file_again_changes_nothing",
+    "A plug-in": (
+        "tests/clusters/plugins/test_parts.py::test_loading_the_same_file_again_changes_nothing"
+    ),
     "Plug-ins of installed packages": (
         "tests/clusters/plugins/test_kinds_and_commands.py::test_installed_plugins_are_found_once"
     ),
