@@ -127,7 +127,7 @@ def _experiments(
 
 def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     """Run published experiments, and show the published figures beside ours."""
-    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.kinds import executor_with_plugins
     from rebecsim.files import write_atomically
     from rebecsim.report import write_report
     from rebecsim.report.comparison import report_input
@@ -135,7 +135,7 @@ def _run(experiments: Experiments[Any], wanted: _Wanted) -> None:
     from rebecsim.studies.plan import plan_size
     from rebecsim.studies.results import Results
     from rebecsim.studies.running import StudyRunner
-    from rebecsim.studies.simulated_study import modules_of
+    from rebecsim.studies.study import modules_of
     from reproductions.framework import run_experiments
 
     page, plans = wanted.page, experiments.plans()

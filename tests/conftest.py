@@ -6,13 +6,13 @@ import gc
 import signal
 from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from rebecsim.cli import sizes
-from rebecsim.clusters import loading
 from rebecsim.lang.checking import checker
 from rebecsim.simulation import montecarlo
 from tests.examples import QUICK, register_profiles
@@ -48,7 +48,7 @@ def remembered_models() -> Iterator[None]:
     for plug-ins of installed packages, as a process does.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(loading, "entry_points", lru_cache(loading.entry_points))
+        patched.setattr(metadata, "entry_points", lru_cache(metadata.entry_points))
         patched.setattr(checker, "parse_model", lru_cache(300)(checker.parse_model))
         patched.setattr(montecarlo, "_model", lru_cache(200)(montecarlo._model.__wrapped__))
         yield

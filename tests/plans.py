@@ -7,7 +7,7 @@ from typing import Any
 from rebecsim.native.engines import Engine
 from rebecsim.studies import Plan, PlannedRun, Results, run_plans
 from rebecsim.studies.executors import executor_of
-from rebecsim.studies.simulated_study import modules_of
+from rebecsim.studies.study import modules_of
 
 
 def run_plan(

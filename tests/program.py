@@ -20,7 +20,7 @@ import pytest
 
 from rebecsim.cli import main
 from rebecsim.cli.app import console, error_console
-from rebecsim.clusters.loading import (
+from rebecsim.clusters.kinds import (
     load_plugins,
     loaded_plugin_files,
     loaded_plugins,

@@ -26,17 +26,18 @@ from rebecsim.limits import (
     TASKS,
     VALUES,
     LimitError,
+    RunSize,
+    Size,
     read_file,
     read_json,
     require_small_json,
 )
 from rebecsim.simulation.simulator import load_run
 from rebecsim.studies.scenario_files import read_scenario_text, scenario_text
-from rebecsim.studies.size import RunSize, Size
 from rebecsim.web.studies.scenarios import values_of
 from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
+from rebecsim.workloads.container_jobs import AlikeNodes, racks_of
 from rebecsim.workloads.logs import read_log
-from rebecsim.workloads.topology import AlikeNodes, racks_of
 from rebecsim.workloads.workflows import read_dax, read_wfcommons
 from tests.docs.markdown import ROOT
 

@@ -6,7 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -38,7 +38,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command as typer reads it: each field of an options dataclass is an option.
 
     The options stand in the order of the parameters, those of a group in that of its fields. A
-    parameter of the type `GroupsOfKinds` gets all groups that kinds of clusters bring.
+    parameter whose default is such a field is an option, too, and one of the type `GroupsOfKinds`
+    gets all groups that kinds of clusters bring.
     """
     groups: dict[str, type] = {}
     of_kinds: dict[str, list[type]] = {}
@@ -75,24 +76,15 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _options_of(group: Any) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        _option(
-            each.name,
-            _hint(hints[each.name], each.metadata.get("option")),
-            Parameter.empty if each.default is MISSING else each.default,
-        )
-        for each in fields(group)
-    ]
-
-
-def _hint(hint: Any, option: Any) -> Any:
-    """Give a field's type with its option, which may come from a key of scenarios."""
-    return hint if option is None else Annotated[hint, option]
+    return [_option(each.name, hints[each.name], each) for each in fields(group)]
 
 
 def _option(name: str, hint: Any, default: object) -> Parameter:
-    if default is MISSING:
-        default = Parameter.empty
+    """Give an option; that of a field may have been made from a key of scenarios."""
+    if isinstance(default, Field):
+        made = default.metadata.get("option")
+        hint = hint if made is None else Annotated[hint, made]
+        default = Parameter.empty if default.default is MISSING else default.default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
@@ -423,6 +415,24 @@ def rebecsim(
     """
 
 
+def main() -> None:
+    """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
+    try:
+        try:
+            program()(prog_name="rebecsim")
+        finally:
+            sys.stdout.flush()
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):  # made by rich
+            raise
+        failure: Exception = ended.__context__
+    except Exception as error:
+        failure = error
+    from rebecsim.cli.endings import end_with
+
+    sys.exit(end_with(failure))
+
+
 @cache
 def program() -> Any:
     """Give the program with all commands; a process may call it several times."""
@@ -456,8 +466,7 @@ def _alone(brought: Command) -> Any:
 
 def _of_plugins() -> Mapping[str, Command]:
     """Load the plug-ins of installed packages, and give their commands by name."""
-    from rebecsim.clusters.kinds import commands
-    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.clusters.kinds import commands, load_installed_plugins
 
     load_installed_plugins()
     return commands.entries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -23,10 +22,11 @@ from rebecsim.cli.app import (
     console,
     grouped,
     say,
+    say_parts,
 )
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
-from rebecsim.files import write_atomically, write_text
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
@@ -40,23 +40,17 @@ _PAUSE = 5.0
 
 
 @app.command()
+@grouped
 def check(
     files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
     core: Core = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the problems as one array.")
-    ] = False,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="Also run each model 10 times, 1,000 messages at most, and look for assertions "
-            "that fail.",
-        ),
-    ] = False,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Check again when a file changes, until Ctrl-C.")
-    ] = False,
+    as_json: bool = option("Print the problems as one array.", False, "--json"),
+    strict: bool = option(
+        "Also run each model 10 times, 1,000 messages at most, and look for assertions that fail.",
+        False,
+        "--strict",
+    ),
+    watch: bool = option("Check again when a file changes, until Ctrl-C.", False, "--watch"),
 ) -> None:
     """Check models: syntax, names and types."""
     check_them = partial(_check_all, files, core, as_json, strict)
@@ -121,9 +115,9 @@ def new(
     ],
 ) -> None:
     """Write a small model to start from, with properties and a test."""
-    from rebecsim.generate.templates import write_starter
+    from rebecsim.interface import new as write
 
-    files = write_starter(name)
+    files = write(name)
     for file in files:
         say(str(file))
     model, question, test = files
@@ -131,28 +125,23 @@ def new(
 
 
 @app.command("format")
+@grouped
 def format_models(
     files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list the files that would change.")
-    ] = False,
+    check: bool = option("Write nothing; list the files that would change.", False, "--check"),
 ) -> None:
     """Lay out models as the editor does; comments stay."""
-    changed: list[Path] = []
-    failed = False
+    from rebecsim.interface import format as lay_out
+
+    changed = failed = False
     for file in files:
         try:
-            laid_out = _laid_out(file)
+            if lay_out(file, check=check):
+                changed = True
+                say(f"{file}: {'would be changed' if check else 'formatted'}")
         except UserError as error:
             complain(error)
             failed = True
-            continue
-        if laid_out is None:
-            continue
-        changed.append(file)
-        if not check:
-            write_atomically(file, laid_out)
-        say(f"{file}: {'would be changed' if check else 'formatted'}")
     if failed:
         raise typer.Exit(ExitCode.BAD_INPUT)
     if not changed:
@@ -161,37 +150,13 @@ def format_models(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
-def _laid_out(file: Path) -> bytes | None:
-    """Give the formatted bytes of a file, line ends and byte order mark kept; None if unchanged.
-
-    Raises UserError where it cannot be read, is no model in Rebeca, or a comment would lose its
-    place.
-    """
-    from rebecsim.lang.formatting import format_source
-    from rebecsim.lang.reading.parser import read_source
-
-    if file.suffix == ".py":
-        raise UserError(f"{file}: is Python; only models in Rebeca can be formatted")
-    try:
-        before, text = file.read_bytes(), read_source(file)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from error
-    found = format_source(text.replace("\r\n", "\n"), str(file))
-    after = (found.replace("\n", "\r\n") if "\r\n" in text else found).encode()
-    if before.startswith(codecs.BOM_UTF8):
-        after = codecs.BOM_UTF8 + after
-    return None if after == before else after
-
-
 @app.command()
 @grouped
 def draw(
     model: ModelOrScenario,
     cut: CutOptions,
     out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
-    states: Annotated[
-        bool, typer.Option("--states", help="Draw the state space, if it is small.")
-    ] = False,
+    states: bool = option("Draw the state space, if it is small.", False, "--states"),
     tts: Tts = False,
     core: Core = False,
 ) -> None:
@@ -212,34 +177,26 @@ def replay(
     run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
     model: ModelOrScenario,
     cut: CutOptions,
-    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+    step: bool = option("Wait for Enter after each step.", False, "--step"),
+    svg: Path | None = option("Draw a sequence diagram."),
 ) -> None:
     """Replay a saved counterexample and check that it fits."""
-    from rebecsim.actors import ReplayError
-    from rebecsim.exploration import load_recorded, replay as do_again
-    from rebecsim.report.sequence_diagram import sequence_diagram
-    from rebecsim.report.verdicts import path_table
+    from rebecsim.interface import replay as do_again
 
-    recorded = load_recorded(run)
-    loaded = cut.open(model, recorded.question.mode == "core")
-    try:
-        path = do_again(recorded, loaded.model, loaded.checked)
-    except ReplayError as error:
-        raise UserError(f"{run}: {error}") from error
+    done = do_again(run, cut.source(model))
+    for warning in done.model.warnings:
+        complain(warning)
+    path = done.path
     if step:
         for number, each in enumerate(path.steps, 1):
             say(f"{number}/{len(path)} {each}")
             if number < len(path):
                 _wait_for_enter()
     else:
-        console().print(path_table(path))
-    if path.loop is not None:
-        say(path.loop_text)
-    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
-    say(f"{recorded.breach.verdict}{tail}")
+        console().print(done)
+    say_parts(done.ending)
     if svg is not None:
-        write_text(svg, sequence_diagram(path))
+        done.draw().save(svg)
         complain(f"sequence diagram in {svg}")
     raise typer.Exit(ExitCode.VIOLATED)
 
@@ -251,14 +208,12 @@ def _wait_for_enter() -> None:
 
 
 @app.command()
+@grouped
 def conformance(
     directory: Annotated[
         Path, typer.Argument(help="A suite: models and a `manifest.json`.", show_default=False)
     ],
-    max_states: Annotated[
-        int,
-        typer.Option(min=1, help="Give up on a model after so many states."),
-    ] = 1_000_000,
+    max_states: int = option("Give up on a model after so many states.", 1_000_000, min=1),
     trust: Trust = False,
 ) -> None:
     """Compare verdicts and state counts with those of a suite."""

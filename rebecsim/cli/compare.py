@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from typer.core import TyperCommand
@@ -38,18 +38,19 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, WorkerKilledError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.scenarios import LoadedScenario
     from rebecsim.interface.comparing import Running
+    from rebecsim.limits import Size
     from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.running import Bar
-    from rebecsim.studies.size import Size
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -79,35 +80,27 @@ class Changes:
     """Options that replace values of the scenario."""
 
     replications: Replications = None
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUES",
-            help="Values that a key takes in turn, as in workload.rate=0.01,0.02; repeatable.",
-        ),
-    ] = None
-    law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None
-    order: Annotated[
-        Literal["random", "updates-first", "ticks-first", "fifo"] | None,
-        typer.Option(help="Which messages of one time unit are served first."),
-    ] = None
+    seed: int | None = option("Instead of the scenario's.", min=0)
+    sweep: list[str] | None = option(
+        "Values that a key takes in turn, as in workload.rate=0.01,0.02; repeatable.",
+        metavar="KEY=VALUES",
+    )
+    law: Law | None = option("Instead of the scenario's.")
+    order: Literal["random", "updates-first", "ticks-first", "fifo"] | None = option(
+        "Which messages of one time unit are served first."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sought:
     """Options that say how precise the figures must be."""
 
-    precision: Annotated[
-        str | None,
-        typer.Option(
-            help="Run until the first figure has this precision: 1%; or late=10%,turnaround=5%."
-        ),
-    ] = None
-    max_replications: Annotated[
-        int | None,
-        typer.Option(min=2, show_default="10000", help="Most runs per cell with --precision."),
-    ] = None
+    precision: str | None = option(
+        "Run until the first figure has this precision: 1%; or late=10%,turnaround=5%."
+    )
+    max_replications: int | None = option(
+        "Most runs per cell with --precision.", min=2, show_default="10000"
+    )
 
     def replications(self, changes: Changes, trace: bool) -> int | None:
         """Give the most runs of a cell. Raises BadParameter for options that exclude each other."""
@@ -123,23 +116,15 @@ class Sought:
 class AllOrders:
     """Options about message orders other than the random one."""
 
-    orders: Annotated[
-        bool, typer.Option(help="Run other message orders too, to see how much they change.")
-    ] = True
-    exact: Annotated[
-        bool,
-        typer.Option(
-            "--exact", help="Also compute best case, worst case and mean over all message orders."
-        ),
-    ] = False
-    exact_states: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="300000",
-            help="With --exact: most states of each cell; beyond it, bounds are given.",
-        ),
-    ] = None
+    orders: bool = option("Run other message orders too, to see how much they change.", True)
+    exact: bool = option(
+        "Also compute best case, worst case and mean over all message orders.", False, "--exact"
+    )
+    exact_states: int | None = option(
+        "With --exact: most states of each cell; beyond it, bounds are given.",
+        min=1,
+        show_default="300000",
+    )
 
     def most_states(self) -> int | None:
         """Give how many states are looked at. Raises BadParameter if nothing is to be found."""
@@ -165,27 +150,21 @@ class Making(SizeOptions):
 @grouped
 def compare(
     scenario: ScenarioName,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Directory for results and report; required without --dry-run."),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Resume an interrupted run, or add --replications to it."),
-    ] = False,
+    out: Path | None = option("Directory for results and report; required without --dry-run."),
+    resume: bool = option(
+        "Resume an interrupted run, or add --replications to it.", False, "--resume"
+    ),
     workers: Workers = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            DASK,
-            help="Run on Dask: a scheduler such as tcp://host:8786; with no address: this machine.",
-        ),
-    ] = None,
+    dask: str | None = option(
+        "Run on Dask: a scheduler such as tcp://host:8786; with no address: this machine.",
+        None,
+        DASK,
+    ),
     changes: Changes = Changes(),
     orders: AllOrders = AllOrders(),
     sought: Sought = Sought(),
     of_kinds: GroupsOfKinds = (),
-    trace: Annotated[bool, typer.Option("--trace", help="Record every message served.")] = False,
+    trace: bool = option("Record every message served.", False, "--trace"),
     making: Making = Making(),
     plugin: Plugins = None,
 ) -> None:
@@ -257,7 +236,7 @@ def run_many(
     from rebecsim.interface.comparing import Running
     from rebecsim.studies.executors import available_workers
     from rebecsim.studies.plan import plan_size
-    from rebecsim.studies.simulated_study import per_task
+    from rebecsim.studies.study import per_task
 
     plan = loaded.plan()
     count = min(workers or available_workers(), -(-plan.total // per_task(plan.study, trace=False)))

@@ -11,6 +11,7 @@ import typer
 
 from rebecsim.cli.app import console, say
 from rebecsim.cli.logs import SLS, SWIM, node_group
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.wording import counted, suggestion
 
@@ -27,28 +28,15 @@ Dialect = Annotated[
 class SwimOptions:
     """Options for traces without tasks; see `SwimRule` and `AppsRule`."""
 
-    block: Annotated[
-        int | None, typer.Option(min=1, show_default="128", help="SWIM: MB of input of a map.")
-    ] = None
-    reducer: Annotated[
-        int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB shuffled to a reduce.")
-    ] = None
-    throughput: Annotated[
-        int | None, typer.Option(min=1, show_default="50", help="SWIM: MB a task moves per second.")
-    ] = None
-    startup: Annotated[
-        int | None, typer.Option(min=0, show_default="1000", help="SWIM: ms to start a task.")
-    ] = None
-    task_memory: Annotated[
-        int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB of a container.")
-    ] = None
+    block: int | None = option("SWIM: MB of input of a map.", min=1, show_default="128")
+    reducer: int | None = option("SWIM: MB shuffled to a reduce.", min=1, show_default="1024")
+    throughput: int | None = option("SWIM: MB a task moves per second.", min=1, show_default="50")
+    startup: int | None = option("SWIM: ms to start a task.", min=0, show_default="1000")
+    task_memory: int | None = option("SWIM: MB of a container.", min=1, show_default="1024")
 
-    task: Annotated[
-        int | None,
-        typer.Option(
-            min=1, show_default="60", help="ResourceManager: seconds of a task of MapReduce or Tez."
-        ),
-    ] = None
+    task: int | None = option(
+        "ResourceManager: seconds of a task of MapReduce or Tez.", min=1, show_default="60"
+    )
 
     @property
     def of_swim(self) -> dict[str, int | None]:
@@ -82,24 +70,13 @@ AS_USUAL = SwimOptions()
 class DrawnColumns:
     """Options of synthetic container jobs; see `TraceModel`."""
 
-    sls: Annotated[
-        bool, typer.Option("--sls", help="Jobs of containers, as SLS JSON: .json, .json.gz.")
-    ] = False
-    start: Annotated[
-        str | None,
-        typer.Option(show_default="uniform:0-600", help="SLS: when jobs are submitted (s)."),
-    ] = None
-    tasks: Annotated[
-        str | None,
-        typer.Option(show_default="exponential:1-50", help="SLS: how many tasks a job has."),
-    ] = None
-    duration: Annotated[
-        str | None, typer.Option(show_default="uniform:10-200", help="SLS: of each task (s).")
-    ] = None
-    memory: Annotated[
-        str | None,
-        typer.Option(show_default="uniform:500-8000", help="SLS: MB of each task, in hundreds."),
-    ] = None
+    sls: bool = option("Jobs of containers, as SLS JSON: .json, .json.gz.", False, "--sls")
+    start: str | None = option("SLS: when jobs are submitted (s).", show_default="uniform:0-600")
+    tasks: str | None = option("SLS: how many tasks a job has.", show_default="exponential:1-50")
+    duration: str | None = option("SLS: of each task (s).", show_default="uniform:10-200")
+    memory: str | None = option(
+        "SLS: MB of each task, in hundreds.", show_default="uniform:500-8000"
+    )
 
     def model(self, jobs: int | None) -> TraceModel:
         """Give the model. Raises UserError, with the option, for a spread that is none."""

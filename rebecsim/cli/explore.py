@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import typer
 
@@ -30,6 +30,7 @@ from rebecsim.cli.app import (
     say_parts,
 )
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario, is_scenario, show_clusters
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.files import write_text
@@ -61,32 +62,18 @@ class QuestionOptions:
 
     core: Core = False
     tts: Tts = False
-    property: Annotated[
-        Path | None,
-        typer.Option(help="A property file: assertions, and for `explore` LTL and TCTL."),
-    ] = None
-    invariant: Annotated[
-        list[str] | None,
-        typer.Option(help="A condition that must hold in every state; repeatable."),
-    ] = None
-    deadlines: Annotated[bool, typer.Option(help="Report missed deadlines.")] = True
-    overflow: Annotated[
-        bool, typer.Option(help="Report full queues; else queues are unbounded.")
-    ] = True
-    deadlock: Annotated[
-        bool, typer.Option(help="Report the end of a run as a violation, as RMC does.")
-    ] = False
-    terminal: Annotated[
-        list[str] | None,
-        typer.Option(help="An allowed end of runs; any other is a deadlock; repeatable."),
-    ] = None
-    horizon: Annotated[
-        int | None, typer.Option(min=0, help="Do not explore beyond this model time.")
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
-    ] = None
+    property: Path | None = option("A property file: assertions, and for `explore` LTL and TCTL.")
+    invariant: list[str] | None = option("A condition that must hold in every state; repeatable.")
+    deadlines: bool = option("Report missed deadlines.", True)
+    overflow: bool = option("Report full queues; else queues are unbounded.", True)
+    deadlock: bool = option("Report the end of a run as a violation, as RMC does.", False)
+    terminal: list[str] | None = option(
+        "An allowed end of runs; any other is a deadlock; repeatable."
+    )
+    horizon: int | None = option("Do not explore beyond this model time.", min=0)
+    ignore: list[str] | None = option(
+        "A variable to leave out of the state, `rebec.variable`; repeatable."
+    )
     strict: Strict = False
 
     def open(self, file: Path) -> LoadedModel:
@@ -124,13 +111,9 @@ class QuestionOptions:
 class LimitOptions:
     """Options that limit a search."""
 
-    max_states: Annotated[
-        int | None, typer.Option(min=1, help="Stop after storing so many states.")
-    ] = None
-    max_time: Annotated[int | None, typer.Option(min=1, help="Stop after so many seconds.")] = None
-    max_memory: Annotated[
-        int | None, typer.Option(min=1, help="Stop at so many megabytes of memory.")
-    ] = None
+    max_states: int | None = option("Stop after storing so many states.", min=1)
+    max_time: int | None = option("Stop after so many seconds.", min=1)
+    max_memory: int | None = option("Stop at so many megabytes of memory.", min=1)
 
     def limits(self, horizon: int | None) -> Limits:
         """Give the limits, and a horizon."""
@@ -148,14 +131,8 @@ class LimitOptions:
 class WrittenTests:
     """Options that write a run to a violation as a test."""
 
-    as_test: Annotated[
-        Path | None,
-        typer.Option(help="Write the run to the violation as a Python test."),
-    ] = None
-    as_regression: Annotated[
-        Path | None,
-        typer.Option(help="The same, as a test that fails until the model is mended."),
-    ] = None
+    as_test: Path | None = option("Write the run to the violation as a Python test.")
+    as_regression: Path | None = option("The same, as a test that fails until the model is mended.")
 
     @property
     def asked(self) -> bool:
@@ -222,42 +199,23 @@ Search = Literal["breadth", "depth", "bounded", "walks"]
 class SearchOptions:
     """Options of the search: strategy, engine, reduction."""
 
-    strategy: Annotated[Search, typer.Option(help="Order in which states are explored.")] = (
-        "breadth"
+    strategy: Search = option("Order in which states are explored.", "breadth")
+    depth: int | None = option("Most transitions from the start, for `bounded` or a walk.", min=1)
+    walks: int | None = option("Number of random walks.", min=1, show_default="100")
+    seed: int | None = option("Seed of the random walks.", min=0, show_default="0")
+    compact: bool = option(
+        "Hash compaction: store fingerprints only; may miss states.", False, "--compact"
     )
-    depth: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most transitions from the start, for `bounded` or a walk."),
-    ] = None
-    walks: Annotated[
-        int | None, typer.Option(min=1, show_default="100", help="Number of random walks.")
-    ] = None
-    seed: Annotated[
-        int | None, typer.Option(min=0, show_default="0", help="Seed of the random walks.")
-    ] = None
-    compact: Annotated[
-        bool,
-        typer.Option(
-            "--compact", help="Hash compaction: store fingerprints only; may miss states."
-        ),
-    ] = False
-    workers: Annotated[
-        int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
-    ] = 1
-    reduce: Annotated[
-        bool,
-        typer.Option(
-            "--reduce", help="Count states that differ only by interchangeable rebecs once."
-        ),
-    ] = False
-    partial_order: Annotated[
-        bool,
-        typer.Option("--partial-order", help="Leave out message orders that make no difference."),
-    ] = False
-    stop_at: Annotated[
-        Literal["first", "all"],
-        typer.Option(help="Stop at the first violation, or find all of them."),
-    ] = "first"
+    workers: int = option("Threads of the native engine, for many states.", 1, min=1, max=2)
+    reduce: bool = option(
+        "Count states that differ only by interchangeable rebecs once.", False, "--reduce"
+    )
+    partial_order: bool = option(
+        "Leave out message orders that make no difference.", False, "--partial-order"
+    )
+    stop_at: Literal["first", "all"] = option(
+        "Stop at the first violation, or find all of them.", "first"
+    )
 
     @property
     def reduction(self) -> Reduction:
@@ -299,32 +257,18 @@ class SearchOptions:
 class FormulaOptions:
     """Options that choose the properties of a file, and the runs they must hold on."""
 
-    formula: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this property of the file, by its name; repeatable."),
-    ] = None
-    fair: Annotated[
-        bool, typer.Option(help="LTL: a rebec that can always act acts eventually.")
-    ] = True
+    formula: list[str] | None = option("Only this property of the file, by its name; repeatable.")
+    fair: bool = option("LTL: a rebec that can always act acts eventually.", True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreOutputOptions(WrittenTests):
     """Options for the files that a search writes."""
 
-    save: Annotated[
-        Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
-    ] = None
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
-    ] = None
-    export: Annotated[
-        Path | None,
-        typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
-    ] = None
-    web: Annotated[
-        bool, typer.Option("--web", help="Open the counterexample in a browser, until Ctrl-C.")
-    ] = False
+    save: Path | None = option("Write the counterexample, for `replay` (JSON).")
+    svg: Path | None = option("Draw the counterexample as a sequence diagram.")
+    export: Path | None = option("Write the state space: .dot, .aut, .jsonl, .graphml or .xml.")
+    web: bool = option("Open the counterexample in a browser, until Ctrl-C.", False, "--web")
 
     def check(self, asked: QuestionOptions) -> None:
         """Raise UserError for a kind of file that is unknown, and for what cannot be opened."""
@@ -389,16 +333,11 @@ def explore(
     bounds: LimitOptions,
     engine: EngineName = "auto",
     patience: Patience = 10,
-    time_advances: Annotated[
-        bool,
-        typer.Option(
-            "--time-advances", help="Require that time advances: else the exit code is 5."
-        ),
-    ] = False,
+    time_advances: bool = option(
+        "Require that time advances: else the exit code is 5.", False, "--time-advances"
+    ),
     json: Json = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Also show time, memory and counts of the search.")
-    ] = False,
+    verbose: bool = option("Also show time, memory and counts of the search.", False, "--verbose"),
     written: ExploreOutputOptions = ExploreOutputOptions(),
 ) -> None:
     """Try all message orders and choices; look for violations.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from rebecsim.cli.app import Core, Patience, PerhapsUntil, app, console, grouped, say
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 from rebecsim.report.message_lines import MessageLines
 from rebecsim.wording import counted
@@ -28,18 +29,12 @@ class PaceOptions:
     """Options for the length and speed of a run."""
 
     until: PerhapsUntil = None
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            min=1, show_default="100, or no limit", help="Serve at most so many messages."
-        ),
-    ] = None
-    speed: Annotated[
-        float | None,
-        typer.Option(
-            min=0, show_default="10", help="Model time units per second; 0: as fast as possible."
-        ),
-    ] = None
+    steps: int | None = option(
+        "Serve at most so many messages.", min=1, show_default="100, or no limit"
+    )
+    speed: float | None = option(
+        "Model time units per second; 0: as fast as possible.", min=0, show_default="10"
+    )
 
 
 @app.command()
@@ -48,21 +43,13 @@ def live(
     model: ModelOrScenario,
     cut: CutOptions,
     bounds: PaceOptions,
-    seed: Annotated[
-        int | None, typer.Option(min=0, show_default="drawn", help="Seed of the random choices.")
-    ] = None,
-    tolerance: Annotated[
-        int, typer.Option(min=0, help="Milliseconds by which a message may be late.")
-    ] = 50,
+    seed: int | None = option("Seed of the random choices.", min=0, show_default="drawn"),
+    tolerance: int = option("Milliseconds by which a message may be late.", 50, min=0),
     patience: Patience = 10,
-    check: Annotated[
-        bool, typer.Option("--check", help="Check each message at once, not the run at its end.")
-    ] = False,
-    log: Annotated[Path | None, typer.Option(help="Write the run (JSON).")] = None,
-    replay: Annotated[
-        Path | None, typer.Option(help="Check a run written with `--log`, instead of running.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only how the run ended.")] = False,
+    check: bool = option("Check each message at once, not the run at its end.", False, "--check"),
+    log: Path | None = option("Write the run (JSON)."),
+    replay: Path | None = option("Check a run written with `--log`, instead of running."),
+    quiet: bool = option("Print only how the run ended.", False, "--quiet"),
     core: Core = False,
 ) -> None:
     """Run a model in real time: each rebec is an actor.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, say, use_plugins
+from rebecsim.cli.app import Plugins, app, complain, grouped, say, use_plugins
+from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 from rebecsim.wording import counted
@@ -20,25 +21,19 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def web(
-    path: Annotated[
-        Path | None, typer.Argument(help="A model, or a directory with models of your own.")
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=65535, show_default="8765, or a free one", help="Port; 0: any free one."
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(help="Address to answer at, 0.0.0.0 for all; others then need a token."),
-    ] = "127.0.0.1",
-    in_class: Annotated[
-        bool,
-        typer.Option("--class", help="For a class: hide answers until the teacher opens them."),
-    ] = False,
-    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    path: Path | None = argument("A model, or a directory with models of your own.", None),
+    port: int | None = option(
+        "Port; 0: any free one.", min=0, max=65535, show_default="8765, or a free one"
+    ),
+    host: str = option(
+        "Address to answer at, 0.0.0.0 for all; others then need a token.", "127.0.0.1"
+    ),
+    in_class: bool = option(
+        "For a class: hide answers until the teacher opens them.", False, "--class"
+    ),
+    browser: bool = option("Open the page in a browser.", True),
     plugin: Plugins = None,
 ) -> None:
     """Explore models and run studies in a browser, on this machine."""
@@ -105,8 +100,9 @@ def lsp() -> None:
 
 
 @app.command()
+@grouped
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete all kept files.")] = False,
+    clear: bool = option("Delete all kept files.", False, "--clear"),
 ) -> None:
     """Show or clear what is kept between runs."""
     from rebecsim.cache import cache_directory, distrust
@@ -140,8 +136,7 @@ def scenarios(plugin: Plugins = None) -> None:
 
     With `--plugin`, it also says whether the plug-ins can be loaded.
     """
-    from rebecsim.clusters.kinds import kind_names
-    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.clusters.kinds import kind_names, load_installed_plugins
     from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
 
     load_installed_plugins()

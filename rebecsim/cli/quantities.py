@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -32,6 +32,7 @@ from rebecsim.cli.app import (
     say_parts,
 )
 from rebecsim.cli.explore import LimitOptions, watching
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 
@@ -47,13 +48,8 @@ if TYPE_CHECKING:
 class QuantityOptions:
     """Options that name the values to compute."""
 
-    reward: Annotated[
-        list[str] | None,
-        typer.Option(help="A number: by how much it increases in a run; repeatable."),
-    ] = None
-    final: Annotated[
-        list[str] | None, typer.Option(help="A number: its value at the end; repeatable.")
-    ] = None
+    reward: list[str] | None = option("A number: by how much it increases in a run; repeatable.")
+    final: list[str] | None = option("A number: its value at the end; repeatable.")
     reach: Reach = None
     goes_wrong: GoesWrong = False
 
@@ -68,15 +64,9 @@ class QuantityOptions:
 class ExtremeOptions:
     """Options that save the best and the worst run."""
 
-    save_min: Annotated[
-        Path | None,
-        typer.Option(help="Write a run with the lowest value, for `simulate`."),
-    ] = None
-    save_max: Annotated[
-        Path | None,
-        typer.Option(help="Write a run with the highest value, for `simulate`."),
-    ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
+    save_min: Path | None = option("Write a run with the lowest value, for `simulate`.")
+    save_max: Path | None = option("Write a run with the highest value, for `simulate`.")
+    seed: int = option("Seed of the choices in these runs.", 0, min=0)
 
     def check(self, texts: list[str]) -> None:
         """Raise BadParameter if several values make an extreme ambiguous."""
@@ -103,7 +93,7 @@ def exact(
     asked: QuantityOptions,
     bounds: LimitOptions,
     until: Until,
-    law: Annotated[Law, typer.Option(help="How `?(...)` draws its values.")] = "fair",
+    law: Law = option("How `?(...)` draws its values.", "fair"),
     deadlines: EndsAtDeadlines = True,
     json: Json = False,
     written: ExtremeOptions = ExtremeOptions(),
@@ -153,41 +143,26 @@ class EventOptions:
 class PrecisionOptions:
     """Options for the error and the most runs."""
 
-    error: Annotated[
-        float | None,
-        typer.Option(
-            show_default="0.01",
-            help="Run until the interval reaches no farther than this from the estimate.",
-        ),
-    ] = None
-    level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95
-    max_runs: Annotated[int | None, typer.Option(min=1, help="Most runs per probability.")] = None
+    error: float | None = option(
+        "Run until the interval reaches no farther than this from the estimate.",
+        show_default="0.01",
+    )
+    level: float = option("Confidence level of the interval.", 0.95)
+    max_runs: int | None = option("Most runs per probability.", min=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitOptions:
     """Options of splitting, which continues runs that come near a rare event."""
 
-    split: Annotated[
-        str | None,
-        typer.Option(help="For rare events: an expression that grows as a run gets near."),
-    ] = None
-    at: Annotated[
-        list[float] | None,
-        typer.Option(help="With --split: a value at which runs are split; repeatable, increasing."),
-    ] = None
-    per_level: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="200",
-            help="With --split: number of runs on each level.",
-        ),
-    ] = None
-    repeat: Annotated[
-        int | None,
-        typer.Option(min=2, show_default="30", help="With --split: number of repetitions."),
-    ] = None
+    split: str | None = option("For rare events: an expression that grows as a run gets near.")
+    at: list[float] | None = option(
+        "With --split: a value at which runs are split; repeatable, increasing."
+    )
+    per_level: int | None = option(
+        "With --split: number of runs on each level.", min=1, show_default="200"
+    )
+    repeat: int | None = option("With --split: number of repetitions.", min=2, show_default="30")
 
     def check(self, asked: EventOptions, precision: PrecisionOptions) -> None:
         """Raise BadParameter for options that do not go together."""
@@ -210,9 +185,9 @@ class SplitOptions:
 class DrawnOptions:
     """Options for the seed, the law and the workers."""
 
-    law: Annotated[Law, typer.Option(help="How `?(...)` draws its values.")] = "fair"
+    law: Law = option("How `?(...)` draws its values.", "fair")
     deadlines: EndsAtDeadlines = True
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0
+    seed: int = option("Seed of all random choices.", 0, min=0)
     workers: Workers = None
 
 

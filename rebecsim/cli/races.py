@@ -7,13 +7,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from rebecsim.cli.app import Json, app, complain, given, grouped, say
 from rebecsim.cli.explore import LimitOptions, QuestionOptions, WrittenTests, watching
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.files import write_text
 from rebecsim.wording import counted
@@ -28,40 +29,23 @@ if TYPE_CHECKING:
 class RaceOptions:
     """Options that choose races and try fixes."""
 
-    observe: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
-            "repeatable. Only orders that show there matter, and violations."
-        ),
-    ] = None
-    max_pairs: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="200000", help="Most pairs of states to compare."),
-    ] = None
-    only: Annotated[
-        str | None, typer.Option(help="Write, draw or fix only the race with this id.")
-    ] = None
-    try_: Annotated[
-        bool,
-        typer.Option(
-            "--try",
-            help="Try simple fixes of each race that matters, or of `--only`, by exploring.",
-        ),
-    ] = False
+    observe: list[str] | None = option(
+        "What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
+        "repeatable. Only orders that show there matter, and violations."
+    )
+    max_pairs: int | None = option("Most pairs of states to compare.", min=1, show_default="200000")
+    only: str | None = option("Write, draw or fix only the race with this id.")
+    try_: bool = option(
+        "Try simple fixes of each race that matters, or of `--only`, by exploring.", False, "--try"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RaceOutputOptions(WrittenTests):
     """Options for the files that a search for races writes."""
 
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
-    ] = None
-    save_cures: Annotated[
-        Path | None,
-        typer.Option(help="A directory for the changed models; means `--try`."),
-    ] = None
+    svg: Path | None = option("Draw the two orders of the first race, or of `--only`.")
+    save_cures: Path | None = option("A directory for the changed models; means `--try`.")
 
     def write_race(self, found: FoundRaces, only: str | None, model: Path) -> None:
         """Write the requested drawing of a race and the test of its failing order."""

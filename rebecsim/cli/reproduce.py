@@ -10,8 +10,7 @@ import typer
 
 import rebecsim
 from rebecsim.cli.app import app
-from rebecsim.clusters.kinds import commands
-from rebecsim.clusters.loading import load_plugin_folder
+from rebecsim.clusters.kinds import commands, load_plugin_folder
 from rebecsim.errors import UserError
 
 FOLDER = Path(rebecsim.__file__).resolve().parents[1] / "reproductions"

@@ -27,7 +27,8 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
-from rebecsim.errors import ExitCode, UserError
+from rebecsim.clusters.kit.options import option
+from rebecsim.errors import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.interface import LoadedModel
@@ -36,59 +37,35 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def generate(
     scenario: ScenarioName,
     out: Annotated[Path, typer.Option(help="Directory for the models.")],
-    form: Annotated[
-        Literal["rebeca", "python"], typer.Option(help="Timed Rebeca, or Python.")
-    ] = "rebeca",
-    force: Annotated[bool, typer.Option(help="Replace files that differ.")] = False,
+    form: Literal["rebeca", "python"] = option("Timed Rebeca, or Python.", "rebeca"),
+    force: bool = option("Replace files that differ.", False),
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.kit.models import generate_models, write_models
-    from rebecsim.clusters.scenarios import load
+    from rebecsim.interface import generate as write
 
     use_plugins(plugin)
-    plan = load(scenario, _refuse_programs).plan()
-    models = generate_models(plan, form)
-    write_models(models, out, replace=force)
-    say(f"{len(models)} models in {out}")
-    order = getattr(plan.scenario, "order", "random")
-    if order != "random":
-        say(
-            f"the models leave out order {order!r}: `rebecsim compare` uses it for messages of one "
-            "time unit, and a model allows every order of them"
-        )
-
-
-def _refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
-    """Refuse a scenario about a model in Python before the model is run."""
-    raise UserError(f"{origin}: runs {programs[0]}, which is not a model in Rebeca")
+    written = write(scenario, out, form=form, force=force)
+    say(f"{len(written.files)} models in {out}")
+    if written.note:
+        say(written.note)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ManyRunsOptions:
     """Options that only many runs have."""
 
-    runs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Run the model this many times, and show the observations."),
-    ] = None
-    observe: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
-            "message server such as office.buy; first=CONDITION; outcome=ended. Repeatable."
-        ),
-    ] = None
-    every: Annotated[
-        int | None,
-        typer.Option(min=1, help="With --runs: record variables every so many time units."),
-    ] = None
-    out: Annotated[
-        Path | None, typer.Option(help="With --runs: directory for results and report.")
-    ] = None
+    runs: int | None = option("Run the model this many times, and show the observations.", min=1)
+    observe: list[str] | None = option(
+        "With --runs: a variable such as office.left; served=, waits= or misses= and a "
+        "message server such as office.buy; first=CONDITION; outcome=ended. Repeatable."
+    )
+    every: int | None = option("With --runs: record variables every so many time units.", min=1)
+    out: Path | None = option("With --runs: directory for results and report.")
     workers: Workers = None
     explain: Explain = False
 
@@ -97,8 +74,8 @@ class ManyRunsOptions:
 class SingleRunOptions:
     """Options that only a single run has."""
 
-    save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
-    replay: Annotated[Path | None, typer.Option(help="Replay a saved run.")] = None
+    save: Path | None = option("Write the choices of the run (JSON).")
+    replay: Path | None = option("Replay a saved run.")
     strict: Strict = False
 
 
@@ -107,29 +84,20 @@ class RunOptions:
     """Options that one run and many runs share."""
 
     until: PerhapsUntil = None
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="100; of many runs, any; with --replay, all",
-            help="Serve at most so many messages.",
-        ),
-    ] = None
-    seed: Annotated[
-        int | None, typer.Option(min=0, show_default="0", help="Seed of the random choices.")
-    ] = None
-    law: Annotated[Law | None, typer.Option(show_default="fair", help="Choice law.")] = None
-    scheduler: Annotated[
-        Literal["random", "fifo"] | None,
-        typer.Option(show_default="random", help="Which of several messages is served next."),
-    ] = None
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="NAME=VALUE: another value of an env constant, or of a constructor argument as in "
-            "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
-        ),
-    ] = None
+    steps: int | None = option(
+        "Serve at most so many messages.",
+        min=1,
+        show_default="100; of many runs, any; with --replay, all",
+    )
+    seed: int | None = option("Seed of the random choices.", min=0, show_default="0")
+    law: Law | None = option("Choice law.", show_default="fair")
+    scheduler: Literal["random", "fifo"] | None = option(
+        "Which of several messages is served next.", show_default="random"
+    )
+    env: list[str] | None = option(
+        "NAME=VALUE: another value of an env constant, or of a constructor argument as in "
+        "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
+    )
 
 
 @app.command()

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from rebecsim.cli.app import complain, say
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from rebecsim.studies.size import Size
+    from rebecsim.limits import Size
 
 _FIRST, _UNANNOUNCED = 1.5, 10.0
 """Seconds until the first line of progress, of runs that were announced and of others."""
@@ -34,13 +35,8 @@ _MEGABYTE = 1_000_000
 class SizeOptions:
     """Options about large runs: dry run, memory limit."""
 
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the estimated size of the runs, and stop.")
-    ] = False
-    max_memory: Annotated[
-        int | None,
-        typer.Option(min=1, help="Stop at so many megabytes of memory, workers included."),
-    ] = None
+    dry_run: bool = option("Print the estimated size of the runs, and stop.", False, "--dry-run")
+    max_memory: int | None = option("Stop at so many megabytes of memory, workers included.", min=1)
 
 
 class Watch:
@@ -116,7 +112,7 @@ class Watch:
                 return
 
     def _progress(self) -> str:
-        from rebecsim.studies.size import duration
+        from rebecsim.limits import duration
 
         done = f"{self._finished:,} of {self._total:,} runs" if self._total else "at work"
         return f"{done} after {duration(time.monotonic() - self._begun)}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rebecsim.cli.app import Plugins, open_model, say, say_parts, use_plugins
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -39,29 +40,14 @@ def is_scenario(file: Path) -> bool:
 class CutOptions:
     """Options for the size of the cluster; models have none."""
 
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="3", help="Of a scenario: how many jobs are left."),
-    ] = None
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default="2",
-            help="Of a scenario: how many nodes are left, or pooled processors.",
-        ),
-    ] = None
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(help="Of a scenario: only this policy; repeatable."),
-    ] = None
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            show_default="the first one",
-            help="Of a scenario whose cells are models: this one, by its name.",
-        ),
-    ] = None
+    jobs: int | None = option("Of a scenario: how many jobs are left.", min=1, show_default="3")
+    nodes: int | None = option(
+        "Of a scenario: how many nodes are left, or pooled processors.", min=1, show_default="2"
+    )
+    policy: list[str] | None = option("Of a scenario: only this policy; repeatable.")
+    cell: str | None = option(
+        "Of a scenario whose cells are models: this one, by its name.", show_default="the first one"
+    )
     plugin: Plugins = None
 
     def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
@@ -112,7 +98,15 @@ class CutOptions:
 
         Raises what `only_cluster` and `open_model` raise.
         """
-        return self.only_cluster(file) or self.model(file) or open_model(file, core)
+        source = self.source(file)
+        return open_model(source, core) if isinstance(source, Path) else source
+
+    def source(self, file: Path) -> LoadedModel | Path:
+        """Give the cluster of a scenario, or the path of a model, which is not read.
+
+        Raises what `only_cluster` and `model` raise.
+        """
+        return self.only_cluster(file) or self.model(file) or file
 
     def model(self, file: Path) -> LoadedModel | None:
         """Give the chosen cell of a scenario whose cells are models; None for a model.

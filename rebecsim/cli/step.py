@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -16,6 +16,7 @@ from rich.text import Text
 from rebecsim.cli.app import Core, Tts, app, complain, console, grouped, say
 from rebecsim.cli.endings import ending_of
 from rebecsim.cli.small_clusters import CutOptions, ModelOrScenario
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 
@@ -54,7 +55,7 @@ def step(
     model: ModelOrScenario,
     cut: CutOptions,
     tts: Tts = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the choices of `run`.")] = 0,
+    seed: int = option("Seed of the choices of `run`.", 0, min=0),
     core: Core = False,
 ) -> None:
     """Choose each message of a run yourself, and take it back.

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import Explain, Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.app import Explain, Plugins, app, complain, console, grouped, say, use_plugins
 from rebecsim.cli.compare import show_written
+from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
-
-if TYPE_CHECKING:
-    from rebecsim.studies.stored_runs import StoredRun
 
 Root = Annotated[Path, typer.Argument(help="Directory to look for runs in.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
@@ -27,29 +23,25 @@ def runs(root: Root = Path(), plugin: Plugins = None) -> None:
     """List all runs in a directory."""
     require("rebecsim runs", "pyarrow")
     leave_pandas_alone()
-    from rebecsim.report.stored import runs_table
+    from rebecsim.interface import runs as find_runs
 
     use_plugins(plugin)
-    found, complaints = _runs(root)
-    if found:
-        console().print(runs_table(found))
-    for complaint in complaints:
+    found = find_runs(root)
+    console().print(found)
+    for complaint in found.damaged:
         complain(complaint)
-    if complaints:
+    if found.damaged:
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 @app.command()
+@grouped
 def query(
-    sql: Annotated[
-        str | None, typer.Argument(help="A SELECT over the views.", show_default="list the views")
-    ] = None,
+    sql: str | None = argument("A SELECT over the views.", None, show_default="list the views"),
     root: Root = Path(),
-    csv: Annotated[bool, typer.Option("--csv", help="All rows, as CSV.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="All rows, as JSON.")] = False,
-    parquet: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Write all rows to a Parquet file.")
-    ] = None,
+    csv: bool = option("All rows, as CSV.", False, "--csv"),
+    json: bool = option("All rows, as JSON.", False, "--json"),
+    parquet: Path | None = option("Write all rows to a Parquet file.", dir_okay=False),
     plugin: Plugins = None,
 ) -> None:
     """Query stored runs with SQL.
@@ -60,6 +52,7 @@ def query(
     """
     require("rebecsim query", "pyarrow", "duckdb")
     leave_pandas_alone()
+    from rebecsim.interface import runs as find_runs
     from rebecsim.report.stored import (
         answer_table,
         views_table,
@@ -67,20 +60,19 @@ def query(
         write_json,
         write_parquet,
     )
-    from rebecsim.studies.query import query as ask, views
 
     if csv + json + (parquet is not None) > 1:
         raise UserError("--csv, --json and --parquet: give one of them")
     use_plugins(plugin)
     if sql is not None and root == Path() and Path(sql).is_dir():
         root, sql = Path(sql), None  # only a directory was given
-    found, complaints = _runs(root)
-    for complaint in complaints:
+    found = find_runs(root)
+    for complaint in found.damaged:
         complain(f"warning: {complaint}; left out")
     if sql is None:
-        console().print(views_table(views(found)))
+        console().print(views_table(found.views))
         return
-    answer = ask(sql, found, lambda damage: complain(f"warning: {damage}"))
+    answer = found.query(sql, lambda damage: complain(f"warning: {damage}"))
     if csv:
         write_csv(answer, sys.stdout)
     elif json:
@@ -93,12 +85,12 @@ def query(
 
 
 @app.command()
+@grouped
 def report(
     run: Run,
-    directory: Annotated[
-        Path | None,
-        typer.Option("--out", show_default="that of the run", help="Directory for the report."),
-    ] = None,
+    directory: Path | None = option(
+        "Directory for the report.", None, "--out", show_default="that of the run"
+    ),
     explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
@@ -120,37 +112,8 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     """Compare two stored runs: settings and figures."""
     require("rebecsim diff", "scipy", "pyarrow")
     leave_pandas_alone()
-    from rebecsim.clusters.kinds import find_kind
-    from rebecsim.clusters.kit.plugins import UnknownNameError
-    from rebecsim.clusters.scenarios import open_run
-    from rebecsim.report.stored import diff_view
-    from rebecsim.studies.stored_runs import compare_runs
+    from rebecsim.interface import diff as compare_runs
 
     use_plugins(plugin)
-    one, other = open_run(first), open_run(second)
-    console().print(diff_view(compare_runs(one, other)))
-    if one.kind == other.kind:
-        with suppress(UnknownNameError):  # its plug-in is not loaded
-            changes = find_kind(one.kind).changes
-            for more in chain.from_iterable(each(one, other) for each in changes):
-                console().print(more)
-
-
-def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
-    """The runs below a directory, and why some cannot be opened."""
-    from rebecsim.clusters.scenarios import open_run
-    from rebecsim.studies import ResultsError
-    from rebecsim.studies.stored_runs import find_runs
-
-    found: list[StoredRun] = []
-    complaints: list[UserError] = []
-    for name, directory in find_runs(root):
-        try:
-            found.append(open_run(directory, name))
-        except ResultsError as error:
-            complaints.append(error)
-    if not found:
-        if complaints:
-            raise complaints[0]
-        raise ResultsError(f"{root}: there are no runs; `rebecsim compare --out DIR` makes one")
-    return found, complaints
+    for part in compare_runs(first, second).parts():
+        console().print(part)

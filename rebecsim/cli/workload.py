@@ -34,6 +34,7 @@ from rebecsim.cli.logs import (
     require_log,
     told,
 )
+from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -84,18 +85,10 @@ Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv
 class ChosenOptions:
     """Options that choose jobs. Users and queues have numbers, or names from the header."""
 
-    user: Annotated[
-        list[str] | None, typer.Option(help="Only this user, number or name; repeatable.")
-    ] = None
-    queue: Annotated[
-        list[str] | None, typer.Option(help="Only this queue, number or name; repeatable.")
-    ] = None
-    without_user: Annotated[list[str] | None, typer.Option(help="Not this user; repeatable.")] = (
-        None
-    )
-    without_queue: Annotated[list[str] | None, typer.Option(help="Not this queue; repeatable.")] = (
-        None
-    )
+    user: list[str] | None = option("Only this user, number or name; repeatable.")
+    queue: list[str] | None = option("Only this queue, number or name; repeatable.")
+    without_user: list[str] | None = option("Not this user; repeatable.")
+    without_queue: list[str] | None = option("Not this queue; repeatable.")
 
     def numbers(self, workload: Workload) -> dict[str, list[int]]:
         """Give them as `transform.cut` takes them. Raises WorkloadError for an unknown name."""
@@ -113,30 +106,20 @@ class ChosenOptions:
 class ShareOptions:
     """Options for the share that each user may expect, and the job ends that follow."""
 
-    share: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Processors every user may expect, or one user: alice=2; repeatable; for VEET, WT."
-        ),
-    ] = None
-    memory_share: Annotated[
-        int | None, typer.Option(min=1, help="Memory that every user may expect, in KB.")
-    ] = None
-    expected_ends: Annotated[
-        Literal["printed", "refined"],
-        typer.Option(help="Algorithm 1 as printed, or without waste in a job's last second."),
-    ] = "printed"
-    usage_window: Annotated[
-        int | None,
-        typer.Option(min=1, help="Seconds of past usage that change what users may expect."),
-    ] = None
-    end_per: Annotated[
-        Literal["job", "bag", "workflow"],
-        typer.Option(help="Jobs with one expected end: each, those of a bag, or of a workflow."),
-    ] = "job"
-    bag_gap: Annotated[
-        int, typer.Option(min=0, help="Most seconds between submissions of one bag.")
-    ] = 120
+    share: list[str] | None = option(
+        "Processors every user may expect, or one user: alice=2; repeatable; for VEET, WT."
+    )
+    memory_share: int | None = option("Memory that every user may expect, in KB.", min=1)
+    expected_ends: Literal["printed", "refined"] = option(
+        "Algorithm 1 as printed, or without waste in a job's last second.", "printed"
+    )
+    usage_window: int | None = option(
+        "Seconds of past usage that change what users may expect.", min=1
+    )
+    end_per: Literal["job", "bag", "workflow"] = option(
+        "Jobs with one expected end: each, those of a bag, or of a workflow.", "job"
+    )
+    bag_gap: int = option("Most seconds between submissions of one bag.", 120, min=0)
 
     def ends(self, schedule: Schedule) -> Integers:
         """Give the expected ends of jobs. Raises UserError."""
@@ -184,7 +167,7 @@ Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offer
 @grouped
 def info(
     log: AnyLog,
-    chart: Annotated[Path | None, typer.Option(help="Draw distributions: .png or .svg.")] = None,
+    chart: Path | None = option("Draw distributions: .png or .svg."),
     processors: Processors = None,
     size: Size = "requested",
     sort: Sort = False,
@@ -213,23 +196,12 @@ def info(
 @grouped
 def generate(
     out: AnyOut,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="10000, or 100 with --sls", help="How many jobs."),
-    ] = None,
-    processors: Annotated[
-        int | None,
-        typer.Option(min=2, show_default="128, or the log's", help="Processors of the machine."),
-    ] = None,
-    users: Annotated[
-        int | None, typer.Option(min=1, show_default="1, or the log's", help="How many users.")
-    ] = None,
-    like: Annotated[
-        Path | None,
-        typer.Option(help="Draw users, each with all jobs, from this log; with --sls: dss."),
-    ] = None,
+    jobs: int | None = option("How many jobs.", min=1, show_default="10000, or 100 with --sls"),
+    processors: int | None = option("Of the machine.", min=2, show_default="128, or the log's"),
+    users: int | None = option("How many users.", min=1, show_default="1, or the log's"),
+    like: Path | None = option("Draw users, each with all jobs, from this log; with --sls: dss."),
     load: Load = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+    seed: int = option("Seed of all random choices.", 0, min=0),
     columns: DrawnColumns = NO_COLUMNS,
     dialect: Dialect = None,
 ) -> None:
@@ -269,7 +241,7 @@ def nodes(
             "--nodes", help="As COUNT:memory=MB,cores=N, or COUNT; repeatable for other nodes."
         ),
     ],
-    racks: Annotated[int, typer.Option(min=1, help="Number of racks.")] = 1,
+    racks: int = option("Number of racks.", 1, min=1),
 ) -> None:
     """Write the nodes of a YARN cluster as SLS topology (JSON)."""
     write_nodes(group, racks, out)
@@ -280,17 +252,11 @@ def nodes(
 def slice_(
     log: Log,
     out: Out,
-    begin: Annotated[
-        int, typer.Option("--from", min=0, help="Jobs submitted from this second of the log on.")
-    ] = 0,
-    until: Annotated[
-        int | None, typer.Option(min=1, help="Jobs submitted before this second.")
-    ] = None,
-    first: Annotated[int | None, typer.Option(min=1, help="Most jobs to keep.")] = None,
+    begin: int = option("Jobs submitted from this second of the log on.", 0, "--from", min=0),
+    until: int | None = option("Jobs submitted before this second.", min=1),
+    first: int | None = option("Most jobs to keep.", min=1),
     chosen: ChosenOptions = ChosenOptions(),
-    load_factor: Annotated[
-        float | None, typer.Option(help="Submit jobs faster by this factor.")
-    ] = None,
+    load_factor: float | None = option("Submit jobs faster by this factor."),
     load: Load = None,
     processors: Processors = None,
     size: Size = "requested",
@@ -348,14 +314,10 @@ def metrics(
         list[Path], typer.Argument(help="Logs with waits, SWF or PBS, of the same jobs or not.")
     ],
     shares: ShareOptions = ShareOptions(),
-    by: Annotated[Group | None, typer.Option(help="Show users or queues one by one.")] = None,
+    by: Group | None = option("Show users or queues one by one."),
     chosen: ChosenOptions = ChosenOptions(),
-    boxes: Annotated[
-        Path | None, typer.Option(help="Draw box plots over users: .png or .svg.")
-    ] = None,
-    heatmap: Annotated[
-        Path | None, typer.Option(help="Draw overdue jobs of users over time: .png or .svg.")
-    ] = None,
+    boxes: Path | None = option("Draw box plots over users: .png or .svg."),
+    heatmap: Path | None = option("Draw overdue jobs of users over time: .png or .svg."),
     processors: Processors = None,
 ) -> None:
     """Measure schedules: wait, slowdown, utilisation, by user."""

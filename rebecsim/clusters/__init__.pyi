@@ -44,15 +44,15 @@ from .dispatch.source import (
     natjam_source as natjam_source,
     rebeca_source as rebeca_source,
 )
-from .kinds import Command as Command
-from .kit.command import scenario_command as scenario_command
-from .kit.plugins import PluginError as PluginError, UnknownNameError as UnknownNameError
-from .kit.rebec_study import RebecStudy as RebecStudy, read_entries as read_entries
-from .loading import (
+from .kinds import (
+    Command as Command,
     load_installed_plugins as load_installed_plugins,
     load_plugin as load_plugin,
     load_plugins as load_plugins,
     loaded_plugins as loaded_plugins,
     unload_plugin as unload_plugin,
 )
+from .kit.command import scenario_command as scenario_command
+from .kit.plugins import PluginError as PluginError, UnknownNameError as UnknownNameError
+from .kit.rebec_study import RebecStudy as RebecStudy, read_entries as read_entries
 from .plugin import Plugin as Plugin

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.clusters.kinds import find_kind, kind_names
+from rebecsim.clusters.kinds import find_kind, kind_names, load_installed_plugins, loaded_plugins
 from rebecsim.clusters.kit.plugins import UnknownNameError
-from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
 from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan, SweptStudy, plan_study
 from rebecsim.studies.record import (

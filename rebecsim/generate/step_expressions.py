@@ -152,6 +152,13 @@ class StepExpressions(ExpressionWriter):
     def write(self, node: syntax.Expression) -> Code:
         """Write an expression of any kind."""
         self._line = node.span.line
+        narrows = self._narrows
+        self._narrows = narrows and _is_sum_or_product(node)
+        found = self._written(node)
+        self._narrows = narrows
+        return found
+
+    def _written(self, node: syntax.Expression) -> Code:
         if isinstance(node, syntax.Index):
             array, place = self._cell(node)
             return decoded(f"{array}[{place.text}]", self.model.type_of(node))
@@ -273,8 +280,8 @@ class StepExpressions(ExpressionWriter):
     def _cast(self, node: syntax.Cast) -> Code:
         wanted = self.model.type_of(node)
         if not isinstance(wanted, RebecType):
-            operand, actual = self.write(node.operand), self.model.type_of(node.operand)
             self._narrows, before = wanted in RANGES, self._narrows
+            operand, actual = self.write(node.operand), self.model.type_of(node.operand)
             code = self._convert(operand, actual, wanted)
             self._narrows = before
             return code
@@ -396,6 +403,11 @@ def decoded(cell: str, kind: Type) -> Code:
 def encoded(value: str, kind: Type) -> str:
     """Give the integer that stands for a value; a boolean becomes one by itself."""
     return f"bits({value})" if element_type(kind) in REAL else value
+
+
+def _is_sum_or_product(node: syntax.Expression) -> bool:
+    """Whether wrapping the parts of an expression wraps the whole: it is right modulo 2**32."""
+    return isinstance(node, syntax.Binary) and node.operator in ("+", "-", "*")
 
 
 def _wrapped(code: Code) -> Code:

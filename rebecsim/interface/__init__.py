@@ -1,15 +1,15 @@
 """The functions of `import rebecsim as rs`, and their results.
 
 `load` and `loads` read a model and give it as `LoadedModel`; `check` says what is wrong in its
-text (`CheckedFile`). `simulate` runs it once, `step` lets you pick each message, `run_live` runs it
-in real time. `explore` tries all orders of its messages, `races` finds those that matter, `exact`
-computes the best case, the worst case and the mean, `estimate` and `rare` how likely something
-is. `run` runs it many times, `compare` runs a scenario, and `size` says how long that takes.
-`open` reads stored results.
+text (`CheckedFile`); `new`, `generate` and `format` write models. `simulate` runs one once, `step`
+lets you pick each message, `run_live` runs it in real time. `explore` tries all orders of its
+messages, `replay` does what it found again, `races` finds the orders that matter, `exact` computes
+the best case, the worst case and the mean, `estimate` and `rare` how likely something is. `run`
+runs it many times, `compare` runs a scenario, and `size` says how long that takes. `open` reads
+stored results, `runs` lists them and answers SQL, `diff` compares two.
 
-The results, `Simulated`, `Explored`, `FoundRaces`, `Exact`, `Estimated`, `EstimatedRare`,
-`ManyRuns` and `Comparison`, show themselves in notebooks and with `rich`; a `Drawing` is an SVG
-picture.
+The results, such as `Simulated`, `Explored` and `Comparison`, show themselves in notebooks and with
+`rich`; a `Drawing` is an SVG picture.
 """
 
 from lazy_loader import attach_stub

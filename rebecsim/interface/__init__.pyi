@@ -6,7 +6,12 @@ from .estimating import (
     estimate as estimate,
     rare as rare,
 )
-from .exploring import Explored as Explored, explore as explore
+from .exploring import (
+    Explored as Explored,
+    Replayed as Replayed,
+    explore as explore,
+    replay as replay,
+)
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
 from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
@@ -19,3 +24,10 @@ from .simulating import (
     step as step,
 )
 from .small import LoadedCluster as LoadedCluster, small_clusters as small_clusters
+from .stored import (
+    RunsCompared as RunsCompared,
+    StoredRuns as StoredRuns,
+    diff as diff,
+    runs as runs,
+)
+from .writing import format as format, generate as generate, new as new

@@ -14,9 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
+from rebecsim.clusters.kinds import dask_with_plugins, executor_with_plugins
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
-from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
+from rebecsim.limits import Size
 from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
@@ -26,9 +27,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, comparison_size
 from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
-from rebecsim.studies.simulated_study import modules_of
-from rebecsim.studies.size import Size
-from rebecsim.studies.study import MOST_STATES, How, exact_orders_of
+from rebecsim.studies.study import MOST_STATES, How, exact_orders_of, modules_of
 from rebecsim.studies.summary import Summary
 from rebecsim.trust import refuse_programs, run_programs
 

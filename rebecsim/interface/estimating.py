@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rebecsim.actors import ChoiceLaw
+from rebecsim.clusters.kinds import executor_with_plugins
 from rebecsim.clusters.model.chances import (
     Chance,
     ChanceQuestion,
@@ -23,7 +24,6 @@ from rebecsim.clusters.model.rare_chances import (
     repetitions,
     walks_of,
 )
-from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.exploration.orders import Levels, quantities_of
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts

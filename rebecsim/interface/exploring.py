@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from rebecsim.actors import Violation
+from rebecsim.actors import ReplayError, Violation
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.exploration import (
     Checks,
@@ -23,15 +23,17 @@ from rebecsim.exploration import (
     StopAt,
     Strategy,
     explore as search,
+    load_recorded,
+    replay as do_again,
     save_recorded,
 )
-from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts
+from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, load, texts
 from rebecsim.interface.shown import Drawing, Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
 
     from rebecsim.exploration import StateSpace
 
@@ -249,6 +251,64 @@ def explore(
     if limits is None:
         warn_of_minute(loaded, result.bounds)
     return Explored(loaded, question, result)
+
+
+@dataclass(frozen=True)
+class Replayed(Shown):
+    """A counterexample that was done again.
+
+    Attributes:
+        model: what it was done with.
+        recorded: the counterexample, with what was asked.
+        path: the way through the model.
+    """
+
+    model: LoadedModel
+    recorded: Recorded
+    path: Path
+
+    @property
+    def ending(self) -> tuple[str, ...]:
+        """Where the way goes on if it has no end, and what is violated."""
+        breach = self.recorded.breach
+        goes_on = () if self.path.loop is None else (self.path.loop_text,)
+        return (*goes_on, f"{breach.verdict}: {breach.text}" if breach.text else breach.verdict)
+
+    def draw(self) -> Drawing:
+        """Draw it as a sequence diagram."""
+        from rebecsim.report.sequence_diagram import sequence_diagram
+
+        return Drawing(sequence_diagram(self.path))
+
+    def __rich__(self) -> RenderableType:
+        """Give the steps in a table."""
+        from rebecsim.report.verdicts import path_table
+
+        return path_table(self.path)
+
+    def __repr__(self) -> str:
+        return f"<Replayed {self.model.name}: {self.ending[-1]}>"
+
+
+def replay(run: str | File, model: AnyModel) -> Replayed:
+    """Do a counterexample again that `Explored.save` has written.
+
+    Raises UserError for a file that is none, or does not fit the model; else as `load`.
+
+    >>> found = rs.explore("ticket_service.rebeca", invariants="ann.tickets < 2")
+    >>> found.save("run.json")
+    >>> rs.replay("run.json", "ticket_service.rebeca")
+    <Replayed ticket_service: property violated: ann.tickets < 2>
+    """
+    recorded = load_recorded(File(run))
+    if isinstance(model, str | File):
+        model = load(model, core=recorded.question.mode == "core")
+    loaded = as_loaded(model)
+    try:
+        path = do_again(recorded, loaded.model, loaded.checked)
+    except ReplayError as error:
+        raise UserError(f"{run}: {error}") from error
+    return Replayed(loaded, recorded, path)
 
 
 def warn_of_minute(loaded: LoadedModel, bounds: Sequence[str]) -> None:

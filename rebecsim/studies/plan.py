@@ -10,12 +10,12 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.files import digest_of
+from rebecsim.limits import Size
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Condition
 from rebecsim.studies.precision import Precision, parse_precisions
 from rebecsim.studies.scenario import Setting, find_swept, settings_of
 from rebecsim.studies.scenario_files import field_name
-from rebecsim.studies.size import Size
 from rebecsim.studies.study import Axis, ComparisonRules, How, PlannedCell, Study, comparison_of
 from rebecsim.studies.sweeps import (
     Changes,

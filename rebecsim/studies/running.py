@@ -16,6 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
+from rebecsim.limits import Size
 from rebecsim.native.engines import Engine
 from rebecsim.processes import Interrupt, remembering_interrupts
 from rebecsim.studies.cells import Rows, grouped
@@ -25,9 +26,7 @@ from rebecsim.studies.plan import Plan, plan_size
 from rebecsim.studies.precision import Precision, next_replications
 from rebecsim.studies.results import Results
 from rebecsim.studies.run_directory import RECORD
-from rebecsim.studies.simulated_study import per_task, task_of
-from rebecsim.studies.size import Size
-from rebecsim.studies.study import How, PlannedCell
+from rebecsim.studies.study import How, PlannedCell, per_task, task_of
 
 
 def run_until_precise(

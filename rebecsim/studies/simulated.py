@@ -6,9 +6,9 @@ It needs nothing of scenarios and kinds, so that workers start at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
-from rebecsim.simulation import OUTCOMES
+from rebecsim.simulation import OUTCOMES, MessageOrder
 from rebecsim.simulation.montecarlo import Batch, Task, run_task
 from rebecsim.studies.cells import REPLICATION, Coded, Rows
 
@@ -51,3 +51,29 @@ def _traces(batch: Batch) -> dict[str, list[Any]]:
         for event in events
     ]
     return {name: [row[name] for row in rows] for name in TRACE_COLUMNS}
+
+
+Order = Literal["random", "updates-first", "ticks-first", "fifo"]
+"""How scenarios order messages of one time unit, in models in which a message server passes time.
+
+In a distributed system nothing decides which of them is served first: results that depend on it say
+something about the race and not about the policy. The orders other than `random` show how far it
+matters, as each resolves every race between a tick and the rest in one way.
+"""
+
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+def message_order(order: Order, tick: str | None) -> MessageOrder:
+    """Give an order by its name; `tick` is the message server that passes time.
+
+    random: every order is equally likely. updates-first: a tick is served when nothing else is
+    left at its time. ticks-first: a tick is served before everything else. fifo: in the order of
+    sending.
+    """
+    match order:
+        case "updates-first":
+            return MessageOrder(last=tick or "")
+        case "ticks-first":
+            return MessageOrder(first=tick or "")
+    return MessageOrder(is_fifo=order == "fifo")

@@ -1,5 +1,16 @@
 from .cleaning import CleaningRules as CleaningRules
-from .container_jobs import ContainerJob as ContainerJob, TaskClass as TaskClass
+from .container_jobs import (
+    AlikeNodes as AlikeNodes,
+    ContainerJob as ContainerJob,
+    NodeLabel as NodeLabel,
+    Rack as Rack,
+    RackNode as RackNode,
+    TaskClass as TaskClass,
+    is_sls_topology as is_sls_topology,
+    racks_of as racks_of,
+    read_sls_topology as read_sls_topology,
+    write_sls_topology as write_sls_topology,
+)
 from .files import WorkloadError as WorkloadError
 from .generation import (
     LublinModel as LublinModel,
@@ -32,16 +43,6 @@ from .summary import (
 )
 from .swf import read_swf as read_swf, write_swf as write_swf
 from .swim import SwimRule as SwimRule, SwimTrace as SwimTrace, read_swim as read_swim
-from .topology import (
-    AlikeNodes as AlikeNodes,
-    NodeLabel as NodeLabel,
-    Rack as Rack,
-    RackNode as RackNode,
-    is_sls_topology as is_sls_topology,
-    racks_of as racks_of,
-    read_sls_topology as read_sls_topology,
-    write_sls_topology as write_sls_topology,
-)
 from .workload import (
     Workload as Workload,
     cut as cut,

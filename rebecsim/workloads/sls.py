@@ -21,6 +21,8 @@ from rebecsim.workloads import dss_dialect, hadoop_dialect, hadoop_history
 from rebecsim.workloads.container_jobs import (
     ContainerJob,
     Fields,
+    Rack,
+    RackNode,
     TaskClass,
     circle_of_waiting,
     number_in,
@@ -28,7 +30,6 @@ from rebecsim.workloads.container_jobs import (
 )
 from rebecsim.workloads.files import json_objects, replacing
 from rebecsim.workloads.hadoop_history import AppsRule
-from rebecsim.workloads.topology import Rack, RackNode
 
 Dialect = Literal["dss", "hadoop"]
 """Who can read a trace that is written."""

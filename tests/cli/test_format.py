@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.cli.check import _laid_out
+import rebecsim as rs
 from rebecsim.errors import ExitCode
 from rebecsim.lang import parse_model
 from rebecsim.lang.printer import print_model
@@ -93,7 +93,5 @@ def test_once_is_enough(tmp_path_factory: pytest.TempPathFactory, model: Model, 
     file = tmp_path_factory.mktemp("any") / "a.rebeca"
     flush_left = re.sub("\n +", "\n", print_model(model))
     file.write_bytes(flush_left.replace("\n", end).encode())
-    laid_out = _laid_out(file)
-    if laid_out is not None:
-        file.write_bytes(laid_out)
-    assert _laid_out(file) is None
+    rs.format(file)
+    assert not rs.format(file, check=True)

@@ -27,11 +27,11 @@ from rebecsim.clusters.dispatch.source import (
     NatjamConfiguration,
 )
 from rebecsim.clusters.dispatch.study import model_source
-from rebecsim.clusters.kit.orders import ORDERS, message_order
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import RunResult, simulate
 from rebecsim.simulation.simulator import scheduler_for
+from rebecsim.studies.simulated import ORDERS, message_order
 
 UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
 """Columns that are no ends of jobs, or ends that are counted with others."""

@@ -13,9 +13,11 @@ TRUST = "tests/endtoend/test_trust.py"
 TESTS = {
     "A model in Python (`.py`)": f"{TRUST}::test_a_model_that_the_user_names_is_run",
     "A model in Python that a scenario or a suite names": f"{TRUST}::test_the_user_is_asked",
-    "A plug-in": "tests/clusters/test_plugins.py::test_loading_the_same_file_again_changes_nothing",
+    "A plug-in": (
+        "tests/clusters/plugins/test_parts.py::test_loading_the_same_file_again_changes_nothing"
+    ),
     "Plug-ins of installed packages": (
-        "tests/clusters/test_plugins.py::test_installed_plugins_are_found_once"
+        "tests/clusters/plugins/test_kinds_and_commands.py::test_installed_plugins_are_found_once"
     ),
     "Compiled code, models and tables in the cache": (
         "tests/test_kept_files.py::test_a_directory_that_others_may_write_to_is_not_used"

@@ -121,19 +121,14 @@ SHORTLY = ShowingFairness()
 @grouped
 def batch(
     log: Log,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(show_default="EASY", help="Name of a batch policy; repeatable."),
-    ] = None,
+    policy: list[str] | None = option("Name of a batch policy; repeatable.", show_default="EASY"),
     on: MachineOptions = MachineOptions(),
     believed: EstimateOptions = EstimateOptions(),
     options: PolicyOptions = PolicyOptions(),
     size: Size = "requested",
     sort: Sort = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
-    ] = None,
+    seed: int = option("Seed of the error of estimates.", 0, min=0),
+    out: Path | None = option("Write the schedule: .swf, .swf.gz; field 3 is the wait."),
     showing: ShowingFairness = SHORTLY,
     limits: SizeOptions = SizeOptions(),
     plugin: Plugins = None,
@@ -142,8 +137,8 @@ def batch(
     from rebecsim.clusters.batch import run_schedule
     from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
     from rebecsim.clusters.batch.run import size_of_jobs
+    from rebecsim.limits import Size
     from rebecsim.metrics.batch import batch_metrics, fairness_metrics
-    from rebecsim.studies.size import Size
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
@@ -183,23 +178,17 @@ def batch(
 
 
 @app.command()
+@grouped
 def validate(
     schedule: Annotated[
         Path, typer.Argument(help="A schedule: a log with waits, SWF or PBS accounting.")
     ],
     processors: Processors = None,
-    fcfs: Annotated[
-        bool, typer.Option("--fcfs", help="Also: jobs start in the order of submission.")
-    ] = False,
-    easy: Annotated[
-        bool,
-        typer.Option(
-            "--easy", help="Also: no head of the queue starts after its first reservation."
-        ),
-    ] = False,
-    estimates: Annotated[
-        Believed, typer.Option(help="--easy: what reservations were made by.")
-    ] = "requested",
+    fcfs: bool = option("Also: jobs start in the order of submission.", False, "--fcfs"),
+    easy: bool = option(
+        "Also: no head of the queue starts after its first reservation.", False, "--easy"
+    ),
+    estimates: Believed = option("--easy: what reservations were made by.", "requested"),
 ) -> None:
     """Check that a machine could have run a schedule."""
     import rebecsim.clusters.batch as rules

@@ -18,9 +18,9 @@ from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
 from rebecsim.clusters.batch.small import small_cluster
-from rebecsim.clusters.kit.measures import given
-from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
+from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.errors import UserError
+from rebecsim.limits import RunSize
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.expected_end import shares_of
 from rebecsim.processes import carried, version_of
@@ -29,7 +29,6 @@ from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import How, PlannedCell, seed_of, seed_sequence
 from rebecsim.studies.toml import FieldPath

@@ -56,9 +56,9 @@ from rebecsim.clusters.dispatch.pattern_kinds import (
 from rebecsim.clusters.dispatch.patterns import MAX_LENGTH, WorkloadPattern
 from rebecsim.clusters.dispatch.policies import dispatch_policy, eviction_policy
 from rebecsim.clusters.dispatch.source import Eviction, NatjamConfiguration
-from rebecsim.clusters.kit.orders import Order
 from rebecsim.metrics import Metric
 from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates
+from rebecsim.studies.simulated import Order
 from rebecsim.studies.toml import FieldPath
 from rebecsim.studies.units import unit, within
 

@@ -29,7 +29,7 @@ from rebecsim.clusters.dispatch.source import (
     natjam_source,
     rebeca_source,
 )
-from rebecsim.clusters.kit.orders import ORDERS, Order, message_order
+from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.native import engines
 from rebecsim.simulation import Observation
@@ -40,15 +40,23 @@ from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
-from rebecsim.studies.simulated_study import SimulatedStudy, seconds_of_runs
-from rebecsim.studies.size import RunSize
+from rebecsim.studies.simulated import (
+    ORDERS,
+    OUTCOME,
+    TRACE_COLUMNS,
+    TRACES,
+    Order,
+    message_order,
+    simulated_rows,
+)
 from rebecsim.studies.study import (
     Axis,
     ComparisonRules,
     ExactOrders,
     How,
     PlannedCell,
+    SimulatedStudy,
+    seconds_of_runs,
     seed_sequence,
 )
 

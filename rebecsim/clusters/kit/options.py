@@ -1,4 +1,7 @@
-"""Options of commands as fields of dataclasses; those of keys of scenarios are as these are."""
+"""Options of commands as fields of dataclasses; those of keys of scenarios are as these are.
+
+They may also be defaults of the parameters of a command: see `rebecsim.cli.app.grouped`.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,11 @@ def option(text: str, default: Any = None, *names: str, **more: Any) -> Any:
     return field(default=default, metadata={OPTION: typer.Option(*names, help=text, **more)})
 
 
-def argument(text: str, default: Any = MISSING) -> Any:
+def argument(text: str, default: Any = MISSING, **more: Any) -> Any:
     """Give a field of a dataclass of options for what stands at its place, not behind a name."""
     shows = default is not MISSING and default is not None
-    return field(default=default, metadata={OPTION: typer.Argument(help=text, show_default=shows)})
+    found = typer.Argument(help=text, **{"show_default": shows, **more})
+    return field(default=default, metadata={OPTION: found})
 
 
 def _least(table: type[BaseModel], name: str) -> float | None:

@@ -121,8 +121,8 @@ def mapreduce(
     from rebecsim.clusters.mapreduce.inputs import run_size
     from rebecsim.clusters.mapreduce.report.tables import answer_of_runs, run_tables
     from rebecsim.clusters.mapreduce.tables import tables_of
+    from rebecsim.limits import Size
     from rebecsim.report.csv import write_stacked
-    from rebecsim.studies.size import Size
 
     use_plugins(plugin)
     setups = _setups(

@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rebecsim.clusters.kit.measures import given
-from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
+from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.clusters.mapreduce.inputs import RunSetup, run_size
 from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES, run_figures
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
+from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import How, PlannedCell, seed_of
 from rebecsim.studies.toml import FieldPath

@@ -27,9 +27,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.orders import Order, message_order
 from rebecsim.simulation import MessageOrder, Outcome
 from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
+from rebecsim.studies.simulated import Order, message_order
 from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
 from rebecsim.studies.units import NO_UNIT, within
 

@@ -19,6 +19,7 @@ from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import ModelText, open_text
 from rebecsim.errors import UserError
 from rebecsim.lang.types import REAL
+from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
@@ -29,9 +30,13 @@ from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.scenario_files import FieldError
 from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.simulated_study import SimulatedStudy, seconds_of_runs
-from rebecsim.studies.size import RunSize
-from rebecsim.studies.study import ComparisonRules, How, PlannedCell
+from rebecsim.studies.study import (
+    ComparisonRules,
+    How,
+    PlannedCell,
+    SimulatedStudy,
+    seconds_of_runs,
+)
 from rebecsim.studies.sweeps import column_names, combinations, coordinate, file_names, label_of
 from rebecsim.studies.toml import FieldPath
 

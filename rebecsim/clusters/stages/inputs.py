@@ -50,8 +50,8 @@ from rebecsim.clusters.stages.workloads import (
     WordCount,
     stream_of,
 )
+from rebecsim.limits import RunSize
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_sequence
 
 

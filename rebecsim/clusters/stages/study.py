@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rebecsim.clusters.kit.measures import given
-from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
+from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.milp import IntegerProgramme
@@ -24,13 +23,13 @@ from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
+from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.toml import FieldPath

@@ -125,7 +125,7 @@ def yarn(
     plugin: Plugins = None,
 ) -> None:
     """Run container traces on a YARN cluster; compare queue files."""
-    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.kinds import executor_with_plugins
     from rebecsim.clusters.yarn.inputs import run_size
     from rebecsim.clusters.yarn.report.stored import answer_of_tables
     from rebecsim.clusters.yarn.report.text import run_tables, shown_run, write_tables
@@ -136,8 +136,8 @@ def yarn(
         waits_table,
     )
     from rebecsim.clusters.yarn.tables import QUEUE_JOBS
+    from rebecsim.limits import Size
     from rebecsim.studies.executors import available_workers
-    from rebecsim.studies.size import Size
 
     use_plugins(plugin)
     setups = _setups(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.queue_files.resources import Resources
-from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
-from rebecsim.workloads.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob, NodeLabel, TaskKind
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.launching import AppMaster, NodeManager

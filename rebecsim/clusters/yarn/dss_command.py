@@ -129,7 +129,7 @@ def dss(
     from rebecsim.clusters.yarn import run_cluster
     from rebecsim.clusters.yarn.inputs import size_of_jobs
     from rebecsim.clusters.yarn.report.dss_files import write_dss_files
-    from rebecsim.studies.size import Size
+    from rebecsim.limits import Size
     from rebecsim.workloads.sls import read_sls_jobs
 
     interval, file = output.occupancy_stats_interval, output.occupancy_stats_file
@@ -152,7 +152,7 @@ def dss(
 
 def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
     from rebecsim.clusters.yarn.inputs import mega_nodes, node_sizes
-    from rebecsim.workloads.topology import read_sls_topology
+    from rebecsim.workloads.container_jobs import read_sls_topology
 
     racks = read_sls_topology(given.topology)
     if meganode:

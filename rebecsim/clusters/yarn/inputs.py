@@ -29,14 +29,19 @@ from rebecsim.clusters.yarn.schedulers.elastic import Peek
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
+from rebecsim.limits import RunSize
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.study import seed_of, seed_sequence
-from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.container_jobs import (
+    AlikeNodes,
+    ContainerJob,
+    Rack,
+    racks_of,
+    read_sls_topology,
+)
 from rebecsim.workloads.generation import Spread, TraceModel, generate_containers
 from rebecsim.workloads.sls import SlsTrace, read_sls_trace
 from rebecsim.workloads.swim import SwimRule, read_swim
-from rebecsim.workloads.topology import AlikeNodes, Rack, racks_of, read_sls_topology
 
 
 def node_sizes(racks: Sequence[Rack], memory: int, cores: int) -> tuple[NodeSize, ...]:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rebecsim.clusters.kit.recorded_study import Record, RecordedStudy
+from rebecsim.clusters.kit.measures import Record, RecordedStudy
 from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup, run_size
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
+from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.size import RunSize
 from rebecsim.studies.small import Cut, SmallCluster
 from rebecsim.studies.study import Axis, How, PlannedCell
 from rebecsim.studies.toml import FieldPath

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rebecsim.clusters.loading import load_plugins, loaded_plugin_files
+from rebecsim.clusters.kinds import load_plugins, loaded_plugin_files
 from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
 from rebecsim.limits import LimitError, parsed_json
@@ -378,13 +378,12 @@ def _run(out: Path, request: Request) -> None:
     leave_pandas_alone()
     from concurrent.futures import BrokenExecutor
 
-    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.kinds import executor_with_plugins
     from rebecsim.report import write_report
     from rebecsim.report.comparison import compared
     from rebecsim.studies.results import Results
     from rebecsim.studies.running import PlannedRun, StudyRunner, comparison_size
-    from rebecsim.studies.simulated_study import modules_of
-    from rebecsim.studies.study import How
+    from rebecsim.studies.study import How, modules_of
     from rebecsim.web.studies.scenarios import checked
 
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rebecsim.clusters  # noqa: F401 - registers what is built in
-from rebecsim.clusters.loading import load_plugin, unload_plugin
+from rebecsim.clusters.kinds import load_plugin, unload_plugin
 from rebecsim.clusters.stages.checking import require_sound_schedule
 from rebecsim.clusters.stages.cluster import run_stages
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind

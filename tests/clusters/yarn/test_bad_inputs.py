@@ -10,8 +10,8 @@ from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.errors import UserError
+from rebecsim.workloads.container_jobs import read_sls_topology
 from rebecsim.workloads.sls import read_sls_jobs
-from rebecsim.workloads.topology import read_sls_topology
 
 NODES = '{"rack": "r", "nodes": [{"node": "a"}]}'
 

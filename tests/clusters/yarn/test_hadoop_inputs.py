@@ -5,8 +5,8 @@ from __future__ import annotations
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.inputs import node_sizes
+from rebecsim.workloads.container_jobs import read_sls_topology
 from rebecsim.workloads.sls import read_sls_jobs
-from rebecsim.workloads.topology import read_sls_topology
 
 
 def test_a_trace_and_a_topology_of_hadoop_run_together(shared_data):

@@ -13,8 +13,7 @@ from rebecsim.clusters.yarn.containers import Container, NodeSize
 from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
-from rebecsim.workloads.container_jobs import ContainerJob
-from rebecsim.workloads.topology import NodeLabel
+from rebecsim.workloads.container_jobs import ContainerJob, NodeLabel
 from tests.clusters.yarn.clusters import (
     NODE_CORES,
     NODE_MEMORY,

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.dispatch.study import DispatchStudy
-from rebecsim.clusters.kit.orders import ORDERS, message_order
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.native import engines
 from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans, running
 from rebecsim.studies.executors import executor_of
+from rebecsim.studies.simulated import ORDERS, message_order
 from tests.plans import run_plan
 
 

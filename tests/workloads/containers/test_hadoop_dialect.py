@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.container_jobs import ContainerJob, Rack, RackNode, TaskClass
 from rebecsim.workloads.files import WorkloadError
 from rebecsim.workloads.sls import read_sls_jobs, read_sls_trace
-from rebecsim.workloads.topology import Rack, RackNode
 
 TASK = {"container.start.ms": 600, "container.end.ms": 1700}
 JOB = {"job.start.ms": 50, "job.id": "job_3", "job.queue.name": "root.a", "job.tasks": [TASK]}

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.files import WorkloadError
-from rebecsim.workloads.topology import (
+from rebecsim.workloads.container_jobs import (
     AlikeNodes,
     NodeLabel,
     Rack,
@@ -16,6 +15,7 @@ from rebecsim.workloads.topology import (
     read_sls_topology,
     write_sls_topology,
 )
+from rebecsim.workloads.files import WorkloadError
 
 
 def write(folder: Path, *racks: object) -> Path:

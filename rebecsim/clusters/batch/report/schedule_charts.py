@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.measures import ScheduleDifference
-from rebecsim.clusters.kit.charts import (
+from rebecsim.clusters.kit.report import (
     FREE,
     Colours,
     Course,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rebecsim.clusters.kit.charts import (
+from rebecsim.clusters.kit.report import (
     Colours,
     Course,
     Panel,
     gantt_figure as draw_gantt,
     over_time_figure,
+    values_of,
 )
-from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns

@@ -12,8 +12,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.charts import RED, Colours, gantt_figure as draw_gantt, line_look
-from rebecsim.clusters.kit.report import read_table, values_of
+from rebecsim.clusters.kit.report import (
+    RED,
+    Colours,
+    gantt_figure as draw_gantt,
+    line_look,
+    read_table,
+    values_of,
+)
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.estimates import EstimateErrors

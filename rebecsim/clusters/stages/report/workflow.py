@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from rich.table import Table
 
-from rebecsim.clusters.kit.charts import RED
+from rebecsim.clusters.kit.report import RED
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND, WorkflowShape
 from rebecsim.clusters.stages.measures import MeasuredStages

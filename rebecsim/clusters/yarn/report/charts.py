@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.charts import (
+from rebecsim.clusters.kit.report import (
     Colours,
     Course,
     Panel,
@@ -19,8 +19,8 @@ from rebecsim.clusters.kit.charts import (
     gantt_figure as draw_gantt,
     line_look,
     over_time_figure,
+    values_of,
 )
-from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end

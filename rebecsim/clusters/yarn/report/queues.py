@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.table import Table
 
-from rebecsim.clusters.kit.charts import Course, Panel, over_time_figure
-from rebecsim.clusters.kit.report import values_of
+from rebecsim.clusters.kit.report import Course, Panel, over_time_figure, values_of
 from rebecsim.clusters.yarn.measures import QUEUE_FIGURES
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from rebecsim.report.tables import distribution_table, duration_text
 from rebecsim.wording import counted
+from rebecsim.workloads.container_jobs import NodeLabel, Rack
 from rebecsim.workloads.summary import ContainerSummary
-from rebecsim.workloads.topology import NodeLabel, Rack
 
 
 def trace_view(name: str, summary: ContainerSummary, more: Sequence[tuple[str, str]] = ()) -> Group:

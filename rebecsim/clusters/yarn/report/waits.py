@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.clusters.kit.charts import grid_across
+from rebecsim.clusters.kit.report import grid_across
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.records import TURN, Wait

@@ -12,8 +12,8 @@ from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.inputs import node_sizes
 from rebecsim.clusters.yarn.queue_files.reading import read_queues
+from rebecsim.workloads.container_jobs import read_sls_topology
 from rebecsim.workloads.sls import read_sls_jobs
-from rebecsim.workloads.topology import read_sls_topology
 
 FOLDER = Path(__file__).parents[3] / "data" / "hadoop"
 CASES = sorted(path.parent for path in FOLDER.glob("*/*/expected.csv"))

@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
-from rebecsim.workloads.topology import NodeLabel
+from rebecsim.workloads.container_jobs import NodeLabel
 from tests.clusters.yarn.queues.files import (
     TWO_QUEUES,
     capacity,

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import textwrap
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -19,122 +17,22 @@ from rebecsim.clusters import (
     PluginError,
     UniformArrivals,
     UniformLengths,
-    load_installed_plugins,
     load_plugin,
-    load_plugins,
     loaded_plugins,
-    loading,
     rebeca_source,
     unload_plugin,
 )
 from rebecsim.clusters.batch import BATCH_POLICIES
-from rebecsim.clusters.kinds import commands
 from rebecsim.clusters.kit.plugins import PluginSource
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
 from rebecsim.clusters.plugin import install, uninstall
 from rebecsim.clusters.stages.managers.registry import stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
-from rebecsim.errors import UserError
 from rebecsim.generate.templates import has_template
 from rebecsim.lang import check_source
+from tests.clusters.plugins.texts import PATTERN, POLICY
 
-EXAMPLE = Path(__file__).parents[2] / "models/plugins/longest_job_first.py"
-
-POLICY = '''\
-from rebecsim.clusters import DispatchPolicy, Plugin
-
-TEXT = """\\
-  int chooseJob() {
-    return -1;
-  }
-"""
-
-plugin = Plugin(
-    dispatch_policies=(DispatchPolicy("LAZY", "Lazy", "no job at all", "lazy.j2"),),
-    fragments={"lazy.j2": TEXT},
-)
-'''
-
-PATTERN = '''\
-from typing import ClassVar, Literal
-
-from rebecsim.clusters import Plugin, WorkloadPattern
-
-
-class Twice(WorkloadPattern):
-    """Twice the number."""
-
-    fragment: ClassVar[str] = "twice.j2"
-    uses_time: ClassVar[bool] = False
-
-    pattern: Literal["twice"] = "twice"
-    number: int
-
-    @property
-    def label(self) -> str:
-        return f"twice {self.number}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        return {"NUMBER": self.number}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
-        return (2 * self.number,)
-
-    def largest(self, ticks: int) -> int:
-        return 2 * self.number
-
-
-ASSIGN = """\\
-{% macro assign(target, prefix, pattern) %}
-{{ target }} = 2 * {{ prefix }}_NUMBER;
-{% endmacro %}
-"""
-plugin = Plugin(
-    arrival_patterns=(Twice,), length_patterns=(Twice,), fragments={"twice.j2": ASSIGN}
-)
-'''
-
-
-def everything():
-    registries = (DISPATCH_POLICIES, EVICTION_POLICIES, ARRIVAL_PATTERNS, LENGTH_PATTERNS)
-    return [dict(registry) for registry in registries], loaded_plugins()
-
-
-@pytest.fixture(autouse=True)
-def _everything_is_as_before():
-    before = everything()
-    yield
-    for record in loaded_plugins():
-        if record not in before[1]:
-            unload_plugin(record)
-    assert everything() == before
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(text: str, name: str = "mine.py") -> Path:
-        path = tmp_path / name
-        path.write_text(text, "utf-8")
-        return path
-
-    return write_file
-
-
-@pytest.fixture
-def complaint(write):
-    """The message about a plug-in of that text, without the folder; nothing is left behind."""
-
-    def complaint_about(text: str) -> str:
-        path, before = write(text), everything()
-        with pytest.raises(PluginError) as caught:
-            load_plugin(path)
-        assert everything() == before
-        assert not has_template("mine.j2")
-        assert isinstance(caught.value, UserError)
-        return str(caught.value).replace(str(path), "mine.py")
-
-    return complaint_about
+EXAMPLE = Path(__file__).parents[3] / "models/plugins/longest_job_first.py"
 
 
 def configuration(**changes) -> Configuration:
@@ -434,172 +332,3 @@ def test_the_plugin_to_blame_is_the_one_it_happened_in(write):
     with pytest.raises(PluginError) as caught:
         rebeca_source(config)
     assert str(caught.value).startswith(f"{path}:{line_of(path.read_text(), '_NUMBR;')}: ")
-
-
-# --- installed plug-ins ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def install_package(tmp_path, monkeypatch):
-    """Put a package with a plug-in on the path, as an installer would."""
-
-    def install(text: str, value: str = "mine_module:plugin") -> Path:
-        module = tmp_path / "mine_module.py"
-        module.write_text(text)
-        info = tmp_path / "mine-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(
-            textwrap.dedent(f"""\
-                [{loading.ENTRY_POINT_GROUP}]
-                lazy = {value}
-                """)
-        )
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(loading, "entry_points", metadata.entry_points)  # look again
-        monkeypatch.delitem(sys.modules, "mine_module", raising=False)
-        assert metadata.version("mine") == "1.0"
-        return module
-
-    return install
-
-
-def test_installed_plugins_are_found_once(install_package):
-    module = install_package(POLICY)
-    (record,) = load_installed_plugins()
-    assert record.name == "mine: lazy"
-    assert record.sha256 == hashlib.sha256(module.read_bytes()).hexdigest()
-    assert load_installed_plugins() == (record,)
-    assert "LAZY" in DISPATCH_POLICIES
-
-
-GREETING = """\
-from rebecsim.clusters import Command, Plugin
-
-
-def greet(to: str = "you") -> None:
-    \'\'\'Greet somebody.\'\'\'
-    print(f"Hello {to}")
-
-
-plugin = Plugin(commands=(Command(name="greet", run=greet, example="greet --to Ann"),))
-"""
-
-
-def test_an_installed_plugin_brings_a_command(install_package, run):
-    install_package(GREETING)
-    done = run("greet", "--to", "Bob")
-    assert (done.returncode, done.stdout) == (0, "Hello Bob\n")
-    shown = run("greet", "--help").stdout
-    assert "Example: rebecsim greet --to Ann" in shown
-    assert "Greet somebody." in shown
-    refused = run("gret")
-    assert refused.returncode == 2
-    assert "Did you mean 'greet'" in refused.stderr
-    (record,) = load_installed_plugins()
-    assert loaded_plugins() == ()  # no run depends on it
-    unload_plugin(record)
-    assert "greet" not in commands.entries
-
-
-@pytest.mark.parametrize("given", [["--plugin", "FILE"], ["--plugin=FILE"]])
-def test_a_plugin_in_a_file_brings_a_command(write, run, given):
-    path = write(GREETING)
-    words = [each.replace("FILE", str(path)) for each in given]
-    done = run("greet", *words, "--to", "Bob")
-    assert (done.returncode, done.stdout) == (0, "Hello Bob\n")
-    assert "Did you mean 'greet'" in run("gret", *words).stderr
-    unload_plugin(load_plugin(path))  # only commands: runs do not depend on it
-    missing = run("greet", "--plugin", "none.py")
-    assert missing.returncode == 2
-    assert "none.py: cannot be read" in missing.stderr
-
-
-@pytest.mark.parametrize(
-    ("brought", "complaint"),
-    [
-        ("Command(name='Greet', run=print, example='')", "a command cannot be called 'Greet'"),
-        ("Command(name='greet', run=1, example='')", "command greet: 1 is no function"),
-        ("print", "is no Command"),
-    ],
-)
-def test_a_command_that_cannot_be_used_is_refused(write, brought, complaint):
-    text = (
-        f"from rebecsim.clusters import Command, Plugin\nplugin = Plugin(commands=({brought},))\n"
-    )
-    with pytest.raises(PluginError, match=complaint):
-        load_plugin(write(text))
-    assert "greet" not in commands.entries
-
-
-def test_plugins_of_files_come_after_installed_ones(install_package, write):
-    install_package(POLICY)
-    path = write(POLICY.replace("lazy.j2", "other.j2"))
-    with pytest.raises(PluginError) as caught:
-        load_plugins([path])
-    assert str(caught.value) == (
-        f"{path}: dispatch policy LAZY already exists, from plug-in lazy of package mine "
-        "(mine_module:plugin); rename yours"
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "message"),
-    [
-        ("1 / 0\n", "mine_module:plugin", "ZeroDivisionError: division by zero"),
-        ("plugin = 3\n", "mine_module:plugin", "is no rebecsim.clusters.Plugin"),
-        (POLICY, "mine_module:nothing", "AttributeError"),
-        (POLICY, "no_such_module:plugin", "ModuleNotFoundError"),
-        (POLICY.replace("-1", "slot"), "mine_module:plugin", "does not check"),
-    ],
-)
-def test_an_installed_plugin_that_cannot_be_used(install_package, text, value, message):
-    install_package(text, value)
-    with pytest.raises(PluginError, match=message) as caught:
-        load_installed_plugins()
-    assert str(caught.value).startswith("plug-in lazy of package mine")
-
-
-KIND = """
-from typing import ClassVar, Literal
-
-from rebecsim.clusters import Plugin
-from rebecsim.studies import Study, StudyScenario
-
-
-class Shop(StudyScenario):
-    kind: Literal["shop"] = "shop"
-
-
-class Shops(Study):
-    kind: ClassVar[str] = "shop"
-    scenario: ClassVar[type[StudyScenario]] = Shop
-
-    def cells(self, scenario, folder):
-        return []
-
-    def run(self, cell, replications):
-        raise NotImplementedError
-
-    def measures(self, scenario):
-        return ()
-"""
-
-
-@pytest.mark.parametrize(
-    ("method", "message"),
-    [
-        ("baseline", "Shops.baseline has no effect; see Study.comparison"),
-        ("is_of", "Shops.is_of has no effect; see StudyScenario.completed and is_like"),
-        ("modules", "Shops: modules and changes are tuples, not methods"),
-    ],
-)
-def test_a_kind_with_a_method_of_an_earlier_version_is_refused(complaint, method, message):
-    plugin = "\n\nplugin = Plugin(kinds=(Shops(),))\n"
-    old = f"\n    def {method}(self, *of):\n        return ()\n"
-    assert message in complaint(KIND + old + plugin)
-
-
-def test_a_part_that_no_kind_takes_is_refused(complaint):
-    said = complaint("from rebecsim.clusters import Plugin\nplugin = Plugin(engines=())\n")
-    assert "a plug-in cannot bring engines; give it one of dispatch_policies" in said
