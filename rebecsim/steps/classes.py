@@ -38,9 +38,9 @@ from rebecsim.steps.annotations import (
     type_of_known,
     type_of_state,
 )
+from rebecsim.steps.loops import LoopReader
 from rebecsim.steps.pieces import ClassFacts, Program, constant, initial_of, type_name
 from rebecsim.steps.source import NotUnderstoodError, class_source
-from rebecsim.steps.statements import BodyReader
 
 _MOST_PASSES = 30
 _CONSTRUCTOR = re.compile(r"__init__|_construct_\d+")
@@ -344,7 +344,7 @@ class _Writer:
             if isinstance(function, FunctionType) and _CONSTRUCTOR.fullmatch(name):
                 tree = facts.source.function(function, name)
                 signature = signature_of(self.program, facts.source, tree, function)
-                reader = BodyReader(self.program, facts, function, tree, signature)
+                reader = LoopReader(self.program, facts, function, tree, signature)
                 body = reader.body()
                 found.append(
                     syntax.Constructor(
@@ -360,9 +360,9 @@ class _Writer:
             return None
         return initial_of(declared.initial, facts.source.span(facts.source.tree))
 
-    def _reader(self, facts: ClassFacts, function: FunctionType, name: str) -> BodyReader:
+    def _reader(self, facts: ClassFacts, function: FunctionType, name: str) -> LoopReader:
         tree = facts.source.function(function, name)
-        return BodyReader(self.program, facts, function, tree, self.program.signatures[function])
+        return LoopReader(self.program, facts, function, tree, self.program.signatures[function])
 
     def _server(
         self, facts: ClassFacts, server: MessageServer, function: FunctionType

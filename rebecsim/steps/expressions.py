@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from rebecsim import actors
 from rebecsim.actors.rebec import Interface, Rebec
 from rebecsim.lang import syntax
-from rebecsim.lang.syntax import Binary, Conditional, Span
+from rebecsim.lang.syntax import Binary, Conditional
 from rebecsim.lang.types import (
     ANY_REBEC,
     BOOLEAN,
@@ -40,7 +40,8 @@ from rebecsim.steps.pieces import (
     type_name,
     type_of_constant,
 )
-from rebecsim.steps.source import NotUnderstoodError, value_of_name
+from rebecsim.steps.source import value_of_name
+from rebecsim.steps.values import ValueReader, shown
 
 _TIMES = {
     "now": "now",
@@ -79,112 +80,21 @@ _OPERATIONS: dict[object, str] = {
 _FUNCTIONS: dict[object, str] = {actors.power: "pow", actors.square_root: "sqrt"}
 
 
-class ExpressionReader:
-    """Reads the expressions of one function of a class.
-
-    Attributes:
-        locals: what the names of locals and parameters stand for.
-        keys: what signs and types of locals are noted under, by their names.
-    """
+class ExpressionReader(ValueReader):
+    """Reads the expressions of one function of a class: names, elements and calls, too."""
 
     def __init__(
         self, program: Program, facts: ClassFacts, function: FunctionType, tree: ast.FunctionDef
     ) -> None:
-        self.program = program
-        self.facts = facts
-        self.function = function
-        self.tree = tree
-        self.locals: dict[str, Piece] = {}
-        self.keys: dict[str, Hashable] = {}
-        arguments = [*tree.args.posonlyargs, *tree.args.args]
-        self.self_name = arguments[0].arg if arguments else ""
-        self._rules: dict[type, Callable[[Any], Piece]] = {
-            ast.Constant: self._constant,
+        super().__init__(program, facts, function, tree)
+        self._rules |= {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Subscript: self.element,
-            ast.UnaryOp: self._unary,
-            ast.BinOp: self._binary,
-            ast.BoolOp: self._logical,
-            ast.Compare: self._compare,
-            ast.IfExp: self._conditional,
             ast.Call: self._call,
         }
 
-    def refused(self, node: ast.AST, reason: str) -> NotUnderstoodError:
-        """Make the error for something in the function."""
-        return self.facts.source.refused(node, reason)
-
-    def span(self, node: ast.AST) -> Span:
-        """Give the place of a node."""
-        return self.facts.source.span(node)
-
-    # --- values ----------------------------------------------------------------------------------
-
-    def read(self, node: ast.expr) -> Piece:
-        """Read an expression with a single value."""
-        rule = self._rules.get(type(node))
-        if rule is None:
-            raise self.refused(node, f"`{_shown(node)}` has no meaning in Rebeca")
-        return rule(node)
-
-    def condition(self, node: ast.expr) -> Piece:
-        """Read what is tested: like Python, numbers other than 0 and rebecs are true."""
-        match node:
-            case ast.UnaryOp(ast.Not(), operand):
-                inner = self.condition(operand)
-                tree = syntax.Unary("!", inner.tree, span=self.span(node))
-                return Piece(tree, BOOLEAN, pure=inner.pure)
-            case ast.BoolOp(word, values):
-                return self._joined(word, [self.condition(each) for each in values], node)
-        return self.truth(self.read(node), node)
-
-    def truth(self, found: Piece, node: ast.expr) -> Piece:
-        """Give whether Python takes a value for true."""
-        if found.type == BOOLEAN:
-            return found
-        if found.type in _NUMBERS:
-            zero = literal(0 if found.type in INTEGERS else 0.0, self.span(node))
-        elif isinstance(found.type, RebecType):
-            zero = literal(None, self.span(node))
-        else:
-            raise self.refused(node, f"`{_shown(node)}` is tested, and is no condition")
-        tree = Binary("!=", found.tree, zero, span=self.span(node))
-        return Piece(tree, BOOLEAN, pure=found.pure)
-
-    def fitted(self, found: Piece, wanted: Type, node: ast.AST) -> Piece:
-        """Give a value as one of a type that a variable has, exactly."""
-        if wanted == found.type or {wanted, found.type} <= INTEGERS:
-            return found
-        if wanted == DOUBLE and found.type in INTEGERS:
-            return found
-        if isinstance(wanted, RebecType):
-            if found.type == NULL:
-                return found
-            if isinstance(found.type, RebecType):
-                if self._is_a(found.type, wanted):
-                    return found
-                tree = syntax.Cast(type_name(wanted, self.span(node)), found.tree)
-                return Piece(replace(tree, span=self.span(node)), wanted, pure=found.pure)
-        if wanted == FLOAT and found.single is not None:
-            return Piece(found.single, FLOAT, pure=found.pure)
-        if wanted == FLOAT and found.type in _NUMBERS:
-            raise self.refused(node, "a Float needs `float32(...)` around its value")
-        raise self.refused(node, f"`{_shown(node)}` is of type {found.type}, not {wanted}")
-
-    def _is_a(self, one: RebecType, other: RebecType) -> bool:
-        if one == ANY_REBEC:
-            return False
-        of = {name: found for found, name in self.program.names.items()}
-        return issubclass(of[one.name], of[other.name])
-
     # --- names and attributes --------------------------------------------------------------------
-
-    def _constant(self, node: ast.Constant) -> Piece:
-        found = constant(node.value, self.span(node))
-        if found is None:
-            raise self.refused(node, f"the value {_shown(node)} has no type in Rebeca")
-        return found
 
     def _name(self, node: ast.Name) -> Piece:
         if node.id == self.self_name:
@@ -211,9 +121,9 @@ class ExpressionReader:
             owner = self.outer(node.value)
             if isinstance(owner, ModuleType) and hasattr(owner, node.attr):
                 return getattr(owner, node.attr)
-            raise self.refused(node, f"`{_shown(node)}` is no number")
+            raise self.refused(node, f"`{shown(node)}` is no number")
         if not isinstance(node, ast.Name) or node.id in self.locals or node.id in self.keys:
-            raise self.refused(node, f"`{_shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
         try:
             return value_of_name(node.id, self.function)
         except KeyError:
@@ -228,13 +138,13 @@ class ExpressionReader:
         if not self.is_self(node.value):
             found = constant(self._module_value(node), span)
             if found is None:
-                raise self.refused(node, f"`{_shown(node)}` is no number")
+                raise self.refused(node, f"`{shown(node)}` is no number")
             return found
         if name in self.facts.state:
-            shown, kind = self.facts.state[name]
-            tree = syntax.Name(shown, span=span)
+            in_rebeca, kind = self.facts.state[name]
+            tree = syntax.Name(in_rebeca, span=span)
             if kind == FLOAT:
-                return self._widened(tree, span)
+                return self.widened(tree, span)
             inner = kind
             while isinstance(inner, ArrayType):
                 inner = inner.element
@@ -250,9 +160,7 @@ class ExpressionReader:
         member = _static(self.facts.owner, name)
         found = None if name.startswith("_") or member is None else constant(member, span)
         if found is None:
-            raise self.refused(
-                node, f"`{_shown(node)}` is no state variable, known rebec or number"
-            )
+            raise self.refused(node, f"`{shown(node)}` is no state variable, known rebec or number")
         return found
 
     def _module_value(self, node: ast.Attribute) -> Any:
@@ -260,7 +168,7 @@ class ExpressionReader:
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name) or self.is_self(root) or root.id in self.locals:
-            raise self.refused(node, f"`{_shown(node)}` reads what is not the rebec's own")
+            raise self.refused(node, f"`{shown(node)}` reads what is not the rebec's own")
         return self.outer(node)
 
     # --- elements --------------------------------------------------------------------------------
@@ -269,18 +177,13 @@ class ExpressionReader:
         """Read an element of an array; as in Python, -1 is the last one."""
         array = self.read(node.value)
         if not isinstance(array.type, ArrayType):
-            raise self.refused(node, f"`{_shown(node.value)}` is no array")
+            raise self.refused(node, f"`{shown(node.value)}` is no array")
         index = self.index(node.slice, array.type.length)
         span = self.span(node)
         tree = syntax.Index(array.tree, index.tree, span=span)
         if array.type.element == FLOAT:
-            return self._widened(tree, span, index.pure)
+            return self.widened(tree, span, index.pure)
         return Piece(tree, array.type.element, array.low, pure=index.pure)
-
-    def _widened(self, tree: syntax.Expression, span: Span, pure: bool = True) -> Piece:
-        """Give a float as Python has it, a double of the same value."""
-        wide = syntax.Cast(type_name(DOUBLE, span), tree, span=span)
-        return Piece(wide, DOUBLE, pure=pure, single=tree)
 
     def index(self, node: ast.expr, length: int) -> Piece:
         """Read an index of an array of this length."""
@@ -293,169 +196,10 @@ class ExpressionReader:
         if found.value:
             inside = found.value[0] + length
             return found if inside < 0 else Piece(literal(inside, span), INT, inside)
-        self._twice(found, node)
+        self.twice(found, node)
         is_negative = Binary("<", found.tree, literal(0, span), span=span)
         from_end = Binary("+", found.tree, literal(length, span), span=span)
         return Piece(Conditional(is_negative, from_end, found.tree, span=span), INT)
-
-    def _twice(self, found: Piece, node: ast.AST) -> None:
-        if not found.pure:
-            raise self.refused(
-                node, f"`{_shown(node)}` has an effect; give it to a local variable first"
-            )
-
-    # --- operators -------------------------------------------------------------------------------
-
-    def _unary(self, node: ast.UnaryOp) -> Piece:
-        if isinstance(node.op, ast.Not):
-            return self.condition(node)
-        found, span = self.read(node.operand), self.span(node)
-        sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
-        if found.value and sign == "-" and found.type in _NUMBERS:
-            folded = constant(-found.value[0], span)
-            if folded is not None:
-                return folded
-        if found.type not in _NUMBERS or (sign == "~" and found.type == DOUBLE):
-            raise self.refused(node, f"`{_shown(node.operand)}` is no number")
-        kind = INT if found.type in INTEGERS else DOUBLE
-        return Piece(syntax.Unary(sign, found.tree, span=span), kind, pure=found.pure)  # type: ignore[arg-type]
-
-    def _binary(self, node: ast.BinOp) -> Piece:
-        return self.combined(node.op, self.read(node.left), self.read(node.right), node)
-
-    def combined(self, sign: ast.operator, left: Piece, right: Piece, node: ast.AST) -> Piece:
-        """Give what an operator makes of two values."""
-        span, kinds = self.span(node), {left.type, right.type}
-        pure = left.pure and right.pure
-        if left.value and right.value and type(sign) in _FOLDED:
-            return self._folded(_FOLDED[type(sign)], left, right, node)
-        bits = _BITWISE.get(type(sign))
-        if bits is not None and (kinds == {BOOLEAN} or kinds <= INTEGERS):
-            kind = BOOLEAN if kinds == {BOOLEAN} else INT
-            low = 0 if left.is_natural and right.is_natural else None
-            return Piece(Binary(bits, left.tree, right.tree, span=span), kind, low, pure=pure)  # type: ignore[arg-type]
-        if not kinds <= _NUMBERS:
-            raise self.refused(node, f"`{_shown(node)}` is no arithmetic of numbers")
-        if type(sign) in _ARITHMETIC:
-            shown = _ARITHMETIC[type(sign)]
-            kind = DOUBLE if DOUBLE in kinds else INT
-            low = _low_of(shown, left, right) if kind == INT else None
-            return Piece(Binary(shown, left.tree, right.tree, span=span), kind, low, pure=pure)  # type: ignore[arg-type]
-        if isinstance(sign, ast.FloorDiv | ast.Mod) and kinds <= INTEGERS:
-            return self._divided("/" if isinstance(sign, ast.FloorDiv) else "%", left, right, node)
-        if isinstance(sign, ast.Div) and right.value and right.value[0] != 0:
-            tree = syntax.Cast(type_name(DOUBLE, span), left.tree, span=span)
-            return Piece(Binary("/", tree, right.tree, span=span), DOUBLE, pure=pure)
-        if isinstance(sign, ast.LShift | ast.RShift) and kinds <= INTEGERS and right.value:
-            return self._shifted(sign, left, right, node)
-        raise self.refused(node, f"`{_shown(node)}`: the operator has no meaning in Rebeca here")
-
-    def _folded(
-        self, compute: Callable[[Any, Any], Any], left: Piece, right: Piece, node: ast.AST
-    ) -> Piece:
-        try:
-            found = constant(compute(left.value[0], right.value[0]), self.span(node))
-        except (ArithmeticError, TypeError, ValueError):
-            found = None
-        if found is None:
-            raise self.refused(node, f"`{_shown(node)}` has no value in Rebeca")
-        return found
-
-    def _divided(self, sign: str, left: Piece, right: Piece, node: ast.AST) -> Piece:
-        """Divide whole numbers as Python does, which rounds down where Rebeca drops the rest."""
-        span = self.span(node)
-        pure = left.pure and right.pure
-        if left.is_natural and right.is_natural:
-            return Piece(Binary(sign, left.tree, right.tree, span=span), INT, 0, pure=pure)  # type: ignore[arg-type]
-        if not right.is_natural:
-            raise self.refused(node, f"`{_shown(node)}` divides by what may be negative")
-        self._twice(left, node)
-        self._twice(right, node)
-        zero, one = literal(0, span), literal(1, span)
-        above = Binary(sign, left.tree, right.tree, span=span)  # type: ignore[arg-type]
-        minus = Binary("-", Binary("-", zero, one, span=span), left.tree, span=span)
-        below = Binary(sign, minus, right.tree, span=span)  # type: ignore[arg-type]
-        first = Binary("-", zero, one, span=span)
-        if sign == "%":
-            first = Binary("-", right.tree, one, span=span)
-        below = Binary("-", first, below, span=span)
-        is_above = Binary(">=", left.tree, zero, span=span)
-        low = 0 if sign == "%" else None
-        return Piece(Conditional(is_above, above, below, span=span), INT, low, pure=pure)
-
-    def _shifted(self, sign: ast.operator, left: Piece, right: Piece, node: ast.AST) -> Piece:
-        places = right.value[0]
-        if not 0 <= places <= (30 if isinstance(sign, ast.LShift) else 31):
-            raise self.refused(node, f"`{_shown(node)}` shifts by {places} places")
-        if isinstance(sign, ast.LShift):
-            return self.combined(
-                ast.Mult(), left, Piece(literal(1 << places, self.span(node)), INT, 1), node
-            )
-        low = 0 if left.is_natural else None
-        tree = Binary(">>", left.tree, right.tree, span=self.span(node))
-        return Piece(tree, INT, low, pure=left.pure)
-
-    def _logical(self, node: ast.BoolOp) -> Piece:
-        found = [self.read(each) for each in node.values]
-        if any(each.type != BOOLEAN for each in found):
-            raise self.refused(node, f"`{_shown(node)}` is a value that is none of true and false")
-        return self._joined(node.op, found, node)
-
-    def _joined(self, word: ast.boolop, found: Sequence[Piece], node: ast.AST) -> Piece:
-        sign = "&&" if isinstance(word, ast.And) else "||"
-        tree = found[0].tree
-        for each in found[1:]:
-            tree = Binary(sign, tree, each.tree, span=self.span(node))  # type: ignore[arg-type]
-        return Piece(tree, BOOLEAN, pure=all(each.pure for each in found))
-
-    def _compare(self, node: ast.Compare) -> Piece:
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-            return self._among(node)
-        operands = [self.read(each) for each in (node.left, *node.comparators)]
-        for each in operands[1:-1]:
-            self._twice(each, node)
-        pairs = zip(operands, node.ops, operands[1:], strict=False)
-        found = [self._compared(sign, left, right, node) for left, sign, right in pairs]
-        return found[0] if len(found) == 1 else self._joined(ast.And(), found, node)
-
-    def _compared(self, sign: ast.cmpop, left: Piece, right: Piece, node: ast.AST) -> Piece:
-        kinds = {left.type, right.type}
-        shown = _COMPARISONS.get(type(sign))
-        identity = isinstance(sign, ast.Is | ast.IsNot)
-        rebecs = all(isinstance(each, RebecType) or each == NULL for each in kinds)
-        fits = rebecs or kinds == {BOOLEAN} or (kinds <= _NUMBERS and not identity)
-        if shown is None or not fits or (not kinds <= _NUMBERS and shown not in ("==", "!=")):
-            raise self.refused(node, f"`{_shown(node)}` compares {left.type} with {right.type}")
-        tree = Binary(shown, left.tree, right.tree, span=self.span(node))  # type: ignore[arg-type]
-        return Piece(tree, BOOLEAN, pure=left.pure and right.pure)
-
-    def _among(self, node: ast.Compare) -> Piece:
-        choices = node.comparators[0]
-        if not isinstance(choices, ast.Tuple | ast.List | ast.Set) or not choices.elts:
-            raise self.refused(node, f"`{_shown(choices)}` is no list that is written out")
-        found = self.read(node.left)
-        self._twice(found, node)
-        equal = [self._compared(ast.Eq(), found, self.read(each), node) for each in choices.elts]
-        inside = self._joined(ast.Or(), equal, node)
-        if isinstance(node.ops[0], ast.In):
-            return inside
-        tree = syntax.Unary("!", inside.tree, span=self.span(node))
-        return Piece(tree, BOOLEAN, pure=inside.pure)
-
-    def _conditional(self, node: ast.IfExp) -> Piece:
-        return self.chosen(
-            self.condition(node.test), self.read(node.body), self.read(node.orelse), node
-        )
-
-    def chosen(self, test: Piece, then: Piece, otherwise: Piece, node: ast.AST) -> Piece:
-        """Give one of two values, as a condition says."""
-        kind = join(then.type, otherwise.type)
-        if kind is None:
-            raise self.refused(node, f"`{_shown(node)}` is {then.type} or {otherwise.type}")
-        tree = Conditional(test.tree, then.tree, otherwise.tree, span=self.span(node))
-        pure = test.pure and then.pure and otherwise.pure
-        low = least((then.low, otherwise.low)) if kind in INTEGERS else None
-        return Piece(tree, kind, low, pure=pure)
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -474,7 +218,7 @@ class ExpressionReader:
                 return self._own_call(node, name)
             case ast.Name():
                 return self._function(node, self._called(node))
-        raise self.refused(node, f"`{_shown(node.func)}(...)` gives no value in Rebeca")
+        raise self.refused(node, f"`{shown(node.func)}(...)` gives no value in Rebeca")
 
     def _own_call(self, node: ast.Call, name: str) -> Piece:
         span = self.span(node)
@@ -483,7 +227,7 @@ class ExpressionReader:
         if name == "timer_value":
             timer = self.read(node.args[0])
             if timer.type != TIMER:
-                raise self.refused(node, f"`{_shown(node.args[0])}` is no timer")
+                raise self.refused(node, f"`{shown(node.args[0])}` is no timer")
             call = syntax.Call("getTimerValue", (timer.tree,), span=span)
             return Piece(call, INT, pure=False)
         if name in self.facts.methods and name not in self.facts.servers:
@@ -540,7 +284,7 @@ class ExpressionReader:
             number = constant_int(word.value)
             if word.arg != "site" or number is None or number < 0:
                 raise self.refused(
-                    node, f"`{_shown(node)}`: the site must be a number that stands there"
+                    node, f"`{shown(node)}`: the site must be a number that stands there"
                 )
             site = number
         found: list[Piece] = []
@@ -551,10 +295,10 @@ class ExpressionReader:
                 found.append(self.read(each))
         kind: Type | None = found[0].type if found else None
         for piece in found:
-            self._twice(piece, node)
+            self.twice(piece, node)
             kind = None if kind is None else join(kind, piece.type)
         if kind is None or isinstance(kind, ArrayType):
-            raise self.refused(node, f"`{_shown(node)}` has alternatives of different types")
+            raise self.refused(node, f"`{shown(node)}` has alternatives of different types")
         trees = tuple(piece.tree for piece in found)
         tree = syntax.Choice(trees, tuple(piece.tree for piece in weights), span=span)
         self.program.sites.append((tree, site))
@@ -569,20 +313,20 @@ class ExpressionReader:
                 if all(bounds):
                     values: Sequence[Any] = range(*(each[0] for each in bounds))
                 else:
-                    raise self.refused(node, f"`{_shown(node)}` is not known before it runs")
+                    raise self.refused(node, f"`{shown(node)}` is not known before it runs")
             case _:
                 values = self.outer(node.value)
         if not isinstance(values, list | tuple | range):
-            raise self.refused(node, f"`{_shown(node)}` is no list of constants")
+            raise self.refused(node, f"`{shown(node)}` is no list of constants")
         found = [constant(each, self.span(node)) for each in values]
         if None in found:
-            raise self.refused(node, f"`{_shown(node)}` holds what is no number")
+            raise self.refused(node, f"`{shown(node)}` holds what is no number")
         return [each for each in found if each is not None]
 
     def _function(self, node: ast.Call, called: Any) -> Piece:
         span = self.span(node)
         if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
-            raise self.refused(node, f"`{_shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
         if called is len and len(node.args) == 1:
             array = self.read(node.args[0])
             if isinstance(array.type, ArrayType):
@@ -608,7 +352,7 @@ class ExpressionReader:
         sign = None if not callable(called) else _OPERATIONS.get(called)
         if sign is not None and len(given) == 2:
             return self._operation(called, sign, given, node)
-        raise self.refused(node, f"`{_shown(node.func)}(...)` has no meaning in Rebeca")
+        raise self.refused(node, f"`{shown(node.func)}(...)` has no meaning in Rebeca")
 
     def _operation(self, called: Any, sign: str, given: list[Piece], node: ast.Call) -> Piece:
         """Read a division as Rebeca does it."""
@@ -622,16 +366,14 @@ class ExpressionReader:
             kind = FLOAT if called is actors.float_quotient else DOUBLE
             trees = [syntax.Cast(type_name(kind, span), each.tree, span=span) for each in given]
             tree = Binary("/", trees[0], trees[1], span=span)
-            return (
-                self._widened(tree, span, pure) if kind == FLOAT else Piece(tree, kind, pure=pure)
-            )
-        raise self.refused(node, f"`{_shown(node)}` is no division of numbers")
+            return self.widened(tree, span, pure) if kind == FLOAT else Piece(tree, kind, pure=pure)
+        raise self.refused(node, f"`{shown(node)}` is no division of numbers")
 
     def _is_instance(self, node: ast.Call) -> Piece:
         found = self.program.rebec_type(self.outer(node.args[1]))
         operand = self.read(node.args[0])
         if found is None or not isinstance(operand.type, RebecType):
-            raise self.refused(node, f"`{_shown(node)}` asks for no class of the model")
+            raise self.refused(node, f"`{shown(node)}` asks for no class of the model")
         tree = syntax.InstanceOf(
             operand.tree, type_name(found, self.span(node)), span=self.span(node)
         )
@@ -640,10 +382,10 @@ class ExpressionReader:
     def _extreme(self, sign: str, given: list[Piece], node: ast.Call) -> Piece:
         found = given[0]
         for each in given[1:]:
-            self._twice(found, node)
-            self._twice(each, node)
+            self.twice(found, node)
+            self.twice(each, node)
             if {found.type, each.type} - _NUMBERS:
-                raise self.refused(node, f"`{_shown(node)}` compares what are no numbers")
+                raise self.refused(node, f"`{shown(node)}` compares what are no numbers")
             test = Binary(sign, found.tree, each.tree, span=self.span(node))  # type: ignore[arg-type]
             lows = [bound for bound in (found.low, each.low) if bound is not None]
             found = self.chosen(Piece(test, BOOLEAN), each, found, node)
@@ -661,7 +403,7 @@ class ExpressionReader:
             return Piece(tree, INT, given.low if narrow == INT else None, pure=given.pure)
         if called is actors.float32 and is_number:
             single = syntax.Cast(type_name(FLOAT, span), given.tree, span=span)
-            return self._widened(single, span, given.pure)
+            return self.widened(single, span, given.pure)
         if called in (actors.truncate, int) and kind == DOUBLE:
             tree = syntax.Cast(type_name(INT, span), given.tree, span=span)
             return Piece(tree, INT, pure=given.pure)
@@ -676,21 +418,13 @@ class ExpressionReader:
             tree = syntax.Cast(type_name(DOUBLE, span), given.tree, span=span)
             return Piece(tree, DOUBLE, pure=given.pure)
         if called is abs and is_number:
-            self._twice(given, node)
+            self.twice(given, node)
             zero = literal(0 if kind in INTEGERS else 0.0, span)
             test = Binary("<", given.tree, zero, span=span)
             minus = syntax.Unary("-", given.tree, span=span)
             low = 0 if kind in INTEGERS else None
             return Piece(Conditional(test, minus, given.tree, span=span), kind, low, (), given.pure)
         return None
-
-
-def _shown(node: ast.AST) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-shown = _shown
 
 
 def _static(owner: type, name: str) -> Any:
@@ -714,16 +448,3 @@ def constant_int(node: ast.expr) -> int | None:
         case ast.Constant(int() as value) if type(value) is int:
             return value
     return None
-
-
-def _low_of(sign: str, left: Piece, right: Piece) -> int | None:
-    """Give a lower bound of a sum, difference or product of whole numbers."""
-    if left.low is None:
-        return None
-    if sign == "-":
-        return left.low - right.value[0] if right.value and type(right.value[0]) is int else None
-    if right.low is None:
-        return None
-    if sign == "+":
-        return left.low + right.low
-    return left.low * right.low if left.low >= 0 and right.low >= 0 else None

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
 
-from rebecsim import actors
-from rebecsim.actors.rebec import Interface, MessageServer
 from rebecsim.lang import syntax
 from rebecsim.lang.checking.scopes import BUILTINS
 from rebecsim.lang.types import (
-    ANY_REBEC,
     DOUBLE,
     INT,
     NULL,
     TIMER,
     ArrayType,
-    RebecType,
     Type,
 )
 from rebecsim.steps.annotations import type_of_annotation
-from rebecsim.steps.expressions import ExpressionReader, shown
+from rebecsim.steps.blocks import breaks, declares, homes_of, is_elif, loaded, mentions
 from rebecsim.steps.pieces import (
     INTEGERS,
     ClassFacts,
     Piece,
     Program,
     Signature,
-    literal,
     type_name,
 )
+from rebecsim.steps.sends import EffectReader
+from rebecsim.steps.values import shown
 
 _COMPOUND: dict[type, syntax.AssignmentOperator] = {
     ast.Add: "+=",
@@ -47,7 +44,7 @@ _COMPOUND: dict[type, syntax.AssignmentOperator] = {
 _TIMES = frozenset({"after", "deadline"})
 
 
-class BodyReader(ExpressionReader):
+class BodyReader(EffectReader, ABC):
     """Reads the body of one function of a class.
 
     Rebeca's locals belong to a block and have a type, Python's belong to the function. One is
@@ -65,7 +62,7 @@ class BodyReader(ExpressionReader):
         super().__init__(program, facts, function, tree)
         self.signature_of_this = signature
         self.parameters: list[syntax.Parameter] = []
-        self._homes = _homes(tree)
+        self._homes = homes_of(tree)
         self._declared: dict[str, str] = {}
         self._assigned: set[str] = set()
         self._taken = {each for each, _ in facts.state.values()} | facts.known.keys()
@@ -76,7 +73,7 @@ class BodyReader(ExpressionReader):
             for each in ast.walk(tree)
             if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
         }
-        self.keys = {name: ("local", function, name) for name in stored}
+        self.keys: dict[str, Hashable] = {name: ("local", function, name) for name in stored}
         span = self.span(tree)
         for name, kind in zip(signature.names, signature.types, strict=True):
             tree_name = self._new_name(name)
@@ -137,8 +134,8 @@ class BodyReader(ExpressionReader):
         before: dict[int, list[str]] = defaultdict(list)
         direct: set[str] = set()
         for name in here:
-            first = next(each for each in body if _mentions(each, name))
-            if _declares(first, name):
+            first = next(each for each in body if mentions(each, name))
+            if declares(first, name):
                 direct.add(name)
             else:
                 before[body.index(first)].append(name)
@@ -176,7 +173,7 @@ class BodyReader(ExpressionReader):
                 return self._assign(target, value, node, direct), True
             case ast.Assign(targets, value):
                 found = self.read(value)
-                self._twice(found, value)
+                self.twice(found, value)
                 return [each for to in targets for each in self._set(to, found, node, direct)], True
             case ast.AnnAssign(target, annotation, ast.expr() as value):
                 kind = self.program_type(annotation)
@@ -190,7 +187,7 @@ class BodyReader(ExpressionReader):
                 with self._loop():
                     body, _ = self._block(node.body)
                 endless = test.value == (True,) or isinstance(node.test, ast.Constant)
-                return [syntax.While(test.tree, body, span=span)], not endless or _breaks(node)
+                return [syntax.While(test.tree, body, span=span)], not endless or breaks(node)
             case ast.For(_, _, _, []):
                 return self._for(node), True
             case ast.Return():
@@ -225,7 +222,7 @@ class BodyReader(ExpressionReader):
         if node.orelse:
             block, other_ends = self._block(node.orelse)
             otherwise = (
-                block.statements[0] if _is_elif(node) and len(block.statements) == 1 else block
+                block.statements[0] if is_elif(node) and len(block.statements) == 1 else block
             )
         if then_ends and other_ends:
             self._assigned &= after_then
@@ -250,6 +247,10 @@ class BodyReader(ExpressionReader):
         found = self.fitted(self.read(node.value), wanted, node)
         self.program.note(("returns", self.tree.name), found)
         return syntax.Return(found.tree, span=span)
+
+    @abstractmethod
+    def _for(self, node: ast.For) -> list[syntax.Statement]:
+        """Read a loop over a range, an array or a list that is written out."""
 
     # --- assignments -----------------------------------------------------------------------------
 
@@ -367,8 +368,8 @@ class BodyReader(ExpressionReader):
     def _augmented(self, node: ast.AugAssign) -> syntax.Statement:
         span = self.span(node)
         target = node.target
-        before = self.read(_loaded(target))
-        self._twice(before, target)
+        before = self.read(loaded(target))
+        self.twice(before, target)
         value = self.read(node.value)
         after = self.combined(node.op, before, value, node)
         sign = _COMPOUND.get(type(node.op))
@@ -386,391 +387,3 @@ class BodyReader(ExpressionReader):
         else:
             tree = syntax.Assignment(place, sign, value.tree, span=span)
         return syntax.ExpressionStatement(tree, span=span)
-
-    # --- loops -----------------------------------------------------------------------------------
-
-    def _for(self, node: ast.For) -> list[syntax.Statement]:
-        match node.iter, node.target:
-            case ast.Call(ast.Name("range"), bounds, []), ast.Name() as target if bounds:
-                return self._over_range(node, target, bounds)
-            case ast.Name(), ast.Name() as target if bounds := self._range_named(node.iter):
-                return self._over_range(node, target, bounds)
-            case ast.Tuple(elements) | ast.List(elements), ast.Name(name):
-                return self._over_listed(node, elements, name)
-            case ast.Call(ast.Name("enumerate"), [ast.Tuple(elements) | ast.List(elements)], []), (
-                ast.Tuple([ast.Name(number), ast.Name(name)])
-            ):
-                return self._over_listed(node, elements, name, number)
-            case ast.Call(ast.Name("enumerate"), [array], []), ast.Tuple(
-                [ast.Name() as number, ast.Name() as target]
-            ):
-                return self._over_array(node, target, array, number)
-            case _, ast.Name() as target:
-                return self._over_array(node, target, node.iter, None)
-        raise self.refused(node, f"a loop over `{shown(node.iter)}` has no meaning in Rebeca")
-
-    def _range_named(self, node: ast.expr) -> list[ast.expr]:
-        """Give the bounds of a constant that is a range; none if it is no such constant."""
-        if not isinstance(node, ast.Name) or node.id in self.keys or node.id in self.locals:
-            return []
-        found = self.outer(node)
-        if not isinstance(found, range):
-            return []
-        values = (found.start, found.stop, found.step)
-        return [ast.copy_location(ast.Constant(each), node) for each in values]
-
-    def _over_range(
-        self, node: ast.For, target: ast.Name, bounds: list[ast.expr]
-    ) -> list[syntax.Statement]:
-        span = self.span(node)
-        found = [self.fitted(self.read(each), INT, each) for each in bounds]
-        start = found[0] if len(found) > 1 else Piece(literal(0, span), INT, 0, (0,))
-        stop = found[0] if len(found) == 1 else found[1]
-        step = found[2].value[0] if len(found) == 3 and found[2].value else 1
-        if len(found) > 3 or step == 0 or (len(found) == 3 and not found[2].value):
-            raise self.refused(
-                node, f"the step of `{shown(node.iter)}` is no number that stands there"
-            )
-        before: list[syntax.Statement] = []
-        if not (stop.value or _is_stable(bounds[min(1, len(bounds) - 1)], node.body)):
-            name = self._new_name("stop")
-            declared = ((name, stop.tree),)
-            before = [syntax.LocalDeclaration(type_name(INT, span), declared, span=span)]
-            stop = replace(stop, tree=syntax.Name(name, span=span))
-        low = start.low if step > 0 else None if stop.low is None else stop.low + 1
-        loop = self._counted(node, target, (start, stop, step), low)
-        return [syntax.Block((*before, loop), span=span)] if before else [loop]
-
-    def _counted(
-        self,
-        node: ast.For,
-        target: ast.Name | None,
-        bounds: tuple[Piece, Piece, int],
-        low: int | None,
-        first: Sequence[tuple[ast.Name, Piece]] = (),
-    ) -> syntax.For:
-        """Write a loop that counts; `first` are locals that get a value at each round."""
-        span = self.span(node)
-        start, stop, step = bounds
-        is_own = target is not None and target.id not in self._homes
-        is_own = is_own and not any(_stores(each, target.id) for each in node.body)  # type: ignore[union-attr]
-        name = self._new_name(target.id if is_own and target is not None else "place")
-        counter = Piece(syntax.Name(name, span=span), INT, low)
-        rounds = list(first)
-        if target is not None and not is_own:
-            rounds.insert(0, (target, counter))
-        with self._loop():
-            if is_own and target is not None:
-                self._declared[target.id] = name
-                self.locals[target.id] = counter
-                self._assigned.add(target.id)
-            heads: list[syntax.Statement] = []
-            for each, value in rounds:
-                heads += self._round(each, value, node)
-            block, _ = self._block(node.body)
-            for each, _value in [*rounds, *([(target, counter)] if is_own and target else [])]:
-                if each.id not in self._homes:
-                    self.locals.pop(each.id, None)
-                    self._taken.discard(self._declared.pop(each.id))
-                    self._assigned.discard(each.id)
-        self._taken.discard(name)
-        tree = syntax.Name(name, span=span)
-        test = syntax.Binary("<" if step > 0 else ">", tree, stop.tree, span=span)
-        if abs(step) == 1:
-            update: syntax.Expression = syntax.Increment(
-                tree, "++" if step > 0 else "--", prefix=False, span=span
-            )
-        else:
-            update = syntax.Assignment(tree, "+=", literal(step, span), span=span)
-        init = syntax.LocalDeclaration(type_name(INT, span), ((name, start.tree),), span=span)
-        body = syntax.Block((*heads, *block.statements), span=block.span)
-        return syntax.For(init, test, (update,), body, span=span)
-
-    def _round(self, target: ast.Name, value: Piece, node: ast.For) -> list[syntax.Statement]:
-        """Give a local of a loop its value for a round."""
-        if target.id in self._homes:
-            return self._set(target, value, node, set())
-        self._declared[target.id] = self._new_name(target.id)
-        return self._set(target, value, node, {target.id})
-
-    def _over_array(
-        self, node: ast.For, target: ast.Name, array: ast.expr, number: ast.Name | None
-    ) -> list[syntax.Statement]:
-        found = self.read(array)
-        if not isinstance(found.type, ArrayType) or isinstance(found.type.element, ArrayType):
-            raise self.refused(node, f"`{shown(array)}` is no array to go over")
-        span, length = self.span(node), found.type.length
-        counter = number.id if number is not None else None
-        if number is not None and (counter in self._homes or _assigns(node.body, number.id)):
-            raise self.refused(node, f"`{counter}` is used elsewhere, too")
-        place = ast.copy_location(ast.Name("$place", ast.Load()), node)
-        name = number or ast.copy_location(ast.Name("place", ast.Store()), place)
-        shown_name = self._new_name(name.id)
-        self._taken.discard(shown_name)
-        index = syntax.Index(found.tree, syntax.Name(shown_name, span=span), span=span)
-        each = Piece(index, found.type.element, found.low)
-        bounds = (
-            Piece(literal(0, span), INT, 0, (0,)),
-            Piece(literal(length, span), INT, length, (length,)),
-            1,
-        )
-        return [self._counted(node, number, bounds, 0, [(target, each)])]
-
-    def _over_listed(
-        self, node: ast.For, elements: list[ast.expr], *names: str
-    ) -> list[syntax.Statement]:
-        """Write the body once for each of some expressions, as rebecs that are known.
-
-        The first name stands for the expression, the second, if there is one, for its number.
-        """
-        changed = any(each in self._homes or _assigns(node.body, each) for each in names)
-        if changed or _breaks(node, or_continues=True):
-            raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be written out")
-        statements: list[syntax.Statement] = []
-        for number, each in enumerate(elements):
-            piece = self.read(each)
-            self._twice(piece, each)
-            if not (isinstance(piece.tree, syntax.Name) or piece.value):
-                raise self.refused(each, f"`{shown(each)}` is no name or number")
-            place = Piece(literal(number, self.span(node)), INT, number, (number,))
-            self.locals |= zip(names, (piece, place), strict=False)
-            self._assigned |= set(names)
-            statements.append(self._block(node.body)[0])
-        for name in names:
-            self.locals.pop(name, None)
-            self._assigned.discard(name)
-        return statements
-
-    # --- calls for their effect ------------------------------------------------------------------
-
-    def _called_alone(self, node: ast.Call) -> syntax.Statement:
-        span = self.span(node)
-        match node.func:
-            case ast.Attribute(ast.Call(ast.Name("super"), [], []), name) if name == self.tree.name:
-                return self._super(node)
-            case ast.Attribute(owner, "delay") if self.is_self(owner) and len(node.args) == 1:
-                amount = self.fitted(self.read(node.args[0]), INT, node)
-                return syntax.Delay(amount.tree, span=span)
-            case ast.Attribute(owner, name) if (
-                self.is_self(owner)
-                and name in self.facts.methods
-                and name not in self.facts.servers
-            ):
-                given = self.arguments(node, name, self.signature(name, node))
-                call = syntax.Call(name, given, span=span)
-                return syntax.ExpressionStatement(call, span=span)
-            case ast.Attribute(owner, name):
-                send = self._send(node, owner, name)
-                return syntax.ExpressionStatement(send, span=span)
-            case ast.Name() if self._called(node) is actors.require:
-                return self._require(node)
-        raise self.refused(node, f"`{shown(node.func)}(...)` has no meaning in Rebeca")
-
-    def _super(self, node: ast.Call) -> syntax.Statement:
-        """Read the call of a constructor of the base class."""
-        if self.tree.name != "__init__" or node.keywords:
-            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
-        span = self.span(node)
-        given = tuple(self.read(each).tree for each in node.args)
-        if not any(each in self.program.classes for each in self.facts.owner.__bases__):
-            return syntax.EmptyStatement(span=span)
-        return syntax.ExpressionStatement(syntax.Call("super", given, span=span), span=span)
-
-    def _require(self, node: ast.Call) -> syntax.Assertion:
-        text: str | None = None
-        match node.args[1:]:
-            case [ast.Constant(str() as text)]:
-                pass
-            case [_, *_]:
-                raise self.refused(node, "the text of `require` is made while the model runs")
-        if not node.args or node.keywords:
-            raise self.refused(node, "`require` needs a condition, and may have a text behind it")
-        test = self.condition(node.args[0])
-        return syntax.Assertion(test.tree, text or None, span=self.span(node))
-
-    def _send(self, node: ast.Call, owner: ast.expr, name: str) -> syntax.Send:
-        span = self.span(node)
-        receiver = self.read(owner)
-        if receiver.type == ANY_REBEC:
-            receiver = self.fitted(receiver, self._class_with(name, node), node)
-        if not isinstance(receiver.type, RebecType):
-            raise self.refused(node, f"`{shown(owner)}` is no rebec")
-        server = self._server(receiver.type.name, name)
-        if server is None:
-            raise self.refused(node, f"{receiver.type} has no message server `{name}`")
-        signature = self.program.signatures.get(server.handler)  # type: ignore[call-overload]
-        if signature is None:
-            raise self.refused(node, f"the message server `{name}` is not understood")
-        given = self.arguments(node, name, signature, _TIMES)
-        times: dict[str, syntax.Expression] = {}
-        for word in node.keywords:
-            if word.arg in _TIMES and not _is_none(word.value):
-                times[word.arg] = self.fitted(self.read(word.value), INT, word.value).tree
-        return syntax.Send(
-            receiver.tree, server.name, given, times.get("after"), times.get("deadline"), span=span
-        )
-
-    def _server(self, class_name: str, name: str) -> MessageServer | None:
-        """Give a message server of a class or interface of this name in Rebeca."""
-        owner = next(each for each, shown in self.program.names.items() if shown == class_name)
-        if owner in self.program.classes:
-            return self.program.classes[owner].servers.get(name)
-        declared = getattr(getattr(owner, name, None), "__message_server__", None)
-        return None if declared is None else MessageServer(declared[0], declared[1], -1)
-
-    def _class_with(self, name: str, node: ast.AST) -> RebecType:
-        """Give the class that has a message server, if that is the only one."""
-        having = [
-            each
-            for each in self.program.names
-            if each in self.program.classes and name in self.program.classes[each].servers
-        ]
-        first = [each for each in having if all(issubclass(other, each) for other in having)]
-        promised = [
-            each
-            for each in self.program.names
-            if issubclass(each, Interface) and all(issubclass(other, each) for other in having)
-            if hasattr(each, name) and each not in self.program.classes
-        ]
-        for found in (first, promised):
-            if len(found) == 1:
-                return RebecType(self.program.names[found[0]])
-        raise self.refused(
-            node, f"`self.sender.{name}(...)`: several classes have `{name}`; use `refer`"
-        )
-
-
-# --- where locals are used -----------------------------------------------------------------------
-
-
-def _homes(tree: ast.FunctionDef) -> dict[str, Any]:
-    """Give for each local the innermost block that holds all its uses.
-
-    What is used as the variable of loops only, and in them, is left out: each loop has its own.
-    """
-    uses: dict[str, list[tuple[list[ast.stmt], ...]]] = defaultdict(list)
-    free: set[str] = set()
-    stored: set[str] = set()
-
-    def visit(
-        body: list[ast.stmt], path: tuple[list[ast.stmt], ...], bound: frozenset[str]
-    ) -> None:
-        path = (*path, body)
-        for statement in body:
-            inside = bound
-            for name in _names_in(statement):
-                uses[name.id].append(path)
-                if not isinstance(name.ctx, ast.Load):
-                    stored.add(name.id)
-                if name.id not in bound and not _is_target(statement, name):
-                    free.add(name.id)
-            if isinstance(statement, ast.For):
-                inside = bound | {each.id for each in _targets(statement)}
-            for part in _blocks(statement):
-                visit(part, path, inside)
-
-    visit(tree.body, (), frozenset())
-    parameters = {each.arg for each in (*tree.args.posonlyargs, *tree.args.args)}
-    homes: dict[str, Any] = {}
-    for name in (stored & free) - parameters:
-        shared = uses[name][0]
-        for path in uses[name]:
-            length = 0
-            while length < min(len(shared), len(path)) and shared[length] is path[length]:
-                length += 1
-            shared = shared[:length]
-        homes[name] = shared[-1]
-    return homes
-
-
-def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    return [
-        part
-        for part in (getattr(statement, "body", None), getattr(statement, "orelse", None))
-        if part
-    ]
-
-
-def _names_in(statement: ast.stmt) -> Iterator[ast.Name]:
-    """Give the names in a statement itself, not in the blocks below it."""
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name):
-            yield node
-        pending += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
-
-
-def _targets(statement: ast.For) -> list[ast.Name]:
-    return [each for each in ast.walk(statement.target) if isinstance(each, ast.Name)]
-
-
-def _is_target(statement: ast.stmt, name: ast.Name) -> bool:
-    return isinstance(statement, ast.For) and any(each is name for each in _targets(statement))
-
-
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
-
-
-def _stores(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
-        for each in ast.walk(node)
-    )
-
-
-def _assigns(body: Sequence[ast.stmt], name: str) -> bool:
-    return any(_stores(each, name) for each in body)
-
-
-def _declares(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement gives a local its first value, by nothing else."""
-    match statement:
-        case ast.Assign([ast.Name(target)], value) | ast.AnnAssign(
-            ast.Name(target), _, ast.expr() as value
-        ):
-            return target == name and not _mentions(value, name)
-    return False
-
-
-def _breaks(loop: ast.stmt, *, or_continues: bool = False) -> bool:
-    """Whether a loop is left by a `break` of its own, or goes on by a `continue`."""
-    pending: list[ast.AST] = [*_blocks(loop)[0]]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Break) or (or_continues and isinstance(node, ast.Continue)):
-            return True
-        if not isinstance(node, ast.For | ast.While):
-            pending += ast.iter_child_nodes(node)
-    return False
-
-
-def _is_stable(node: ast.expr, body: list[ast.stmt]) -> bool:
-    """Whether an expression has the same value at each round of a loop."""
-    if any(isinstance(each, ast.Attribute | ast.Call | ast.Subscript) for each in ast.walk(node)):
-        return False
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return not any(_assigns(body, name) for name in names)
-
-
-def _is_elif(node: ast.If) -> bool:
-    return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    """Give the expression that reads what an assignment writes."""
-    match target:
-        case ast.Name(name):
-            found: ast.expr = ast.Name(name, ast.Load())
-        case ast.Attribute(value, name):
-            found = ast.Attribute(value, name, ast.Load())
-        case ast.Subscript(value, index):
-            found = ast.Subscript(value, index, ast.Load())
-        case _:
-            return target
-    return ast.copy_location(found, target)
