@@ -48,9 +48,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
 
     Attributes:
         acquired: what it launches at its next heartbeat.
-        finished: how many containers of which it has heard that they have ended, it will count at
-            its next heartbeat.
-        alive: how many containers it does not count as finished, its own among them.
+        taken: how many it has been given.
     """
 
     manager: ResourceManager = known_rebec()
@@ -61,8 +59,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         self.draws = DurationDraws()
         self.node: NodeManager | None = None
         self.acquired: list[Launch] = []
-        self.finished = 0
-        self.alive = 0
+        self.taken = 0
         self.holds_back = False
 
     @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
@@ -72,7 +69,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         `holds_back` says whether there are others, which are asked for when those have ended.
         """
         self.node = node
-        self.acquired, self.finished, self.alive = [], 0, 1
+        self.acquired, self.taken = [], 0
         self.holds_back = holds_back
         if not asks:
             self._go_on()
@@ -81,15 +78,14 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
     def answer(self, given: list[Launch], ended: int, asks: bool) -> None:
         """Launch what was taken at the last heartbeat, and take what was given since.
 
-        So many containers have `ended` since then; `asks` is as for `begin`.
+        So many of all containers had `ended` by then; `asks` is as for `begin`.
         """
         number, errors, draws = self.number, self.errors, self.draws
         for each in self.acquired:
             each[1].launch(number, each[0], errors.time(number, each, draws))
         self.acquired = given
-        self.alive += len(given) - self.finished
-        self.finished = ended
-        if not (self.alive > 1 or asks or given):
+        self.taken += len(given)
+        if not (self.taken > ended or asks or given):
             self._go_on()
 
     def _go_on(self) -> None:

@@ -4,7 +4,7 @@ The last two are in `launching`.
 
     ResourceManager: submit               a job's time has come
     ResourceManager: node_heartbeat       it hears what has ended on a node, and gives what is free
-    ResourceManager: master_heartbeat     it hears of an AppMaster, and answers
+    ResourceManager: master_heartbeat     it hears of an AppMaster, and answers if that has to act
         --answer--> AppMaster             that takes what was given, and launches what it had taken
         --launch--> NodeManager           a task begins in a container
         --finished--> ResourceManager     it ends
@@ -239,19 +239,21 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if application.leaving:
             self.left(number)
             return
-        for container in application.acquired:
+        launched, taken = application.acquired, application.allocated
+        for container in launched:
             self.wake_node(container.node, now)
             self._launched(container)
-        taken, ended = application.allocated, application.released
-        application.acquired = taken
-        application.allocated, application.released = [], []
+        application.acquired, application.allocated = taken, []
         if application.losses:
             application.ask_again()
             self._asks_anew(application)
+        gone, ended = application.gone, application.released
         if taken or ended:
             self._await(application, self._master_period)
-        given = [launch_of(each) for each in taken]
-        application.rebec.answer(given, len(ended), application.head is not None)
+            application.gone, application.released = gone + ended, 0
+        asks = application.head is not None
+        if launched or taken or not (asks or application.taken > gone):
+            application.rebec.answer([launch_of(each) for each in taken], gone, asks)
 
     def _begin(self, application: Application, now: int) -> None:
         """Launch an AppMaster in the first container; now its application may be given others."""
@@ -481,15 +483,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def _settle(self, node: ClusterNode, now: int) -> None:
         """Take note of what has finished on a node."""
+        scheduler, accounts = self.state.scheduler, self.accounts
         for container in node.done:
             application = container.application
             application.consumption -= container.memory
             application.consumed_cores -= container.task.cores
-            self.scheduler.released(container)
-            self.accounts.used(container)
+            scheduler.released(container)
+            accounts.used(container)
             if not container.task.is_master and container.number > application.before:
                 self.wake_master(application, now)
-                application.released.append(container)
+                application.released += 1
                 if container.killed:
                     application.losses.append(container)
         node.done.clear()
