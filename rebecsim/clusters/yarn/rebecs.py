@@ -26,11 +26,11 @@ before all others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import Rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.cluster_state import ClusterState, StuckError
+from rebecsim.clusters.yarn.cluster_state import ClusterState, Killing, Seer, StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -50,16 +50,6 @@ _AT_ONCE = 1
 
 SECOND = 1000
 """Of milliseconds; see `Quirks`."""
-
-
-class Seer(Protocol):
-    """A rebec that looks ahead when a job is submitted."""
-
-    def look(self) -> None:
-        """Look ahead at once."""
-
-    def look_at_start(self) -> None:
-        """Look ahead when all jobs of time 0 have been submitted."""
 
 
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
@@ -115,6 +105,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = self.ended = 0
+        self.killing = Killing()
         self._to_come = 0  # jobs whose time has not come
         if not submits:
             return
@@ -452,6 +443,14 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             each.killed = True
             each.node.rebec.kill(each.application.number, each.number)
 
+    @message_server
+    def preempt(self, period: int) -> None:
+        """Kill what the scheduler chooses; it is asked with a period (ms)."""
+        if not self.closed:
+            self.clock = self._now
+            self.killing.look(self, period)
+            self.preempt(period, after=period)
+
     def require_progress(self, quiet: int = 0) -> bool:
         """Raise StuckError if nothing can happen but that AppMasters wait for containers.
 
@@ -465,8 +464,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             return True
         patience = self.scheduler.patience
         if patience is None or quiet > patience:
-            raise StuckError(list(running))
+            self.stuck("no task runs that could end")
         return False
+
+    def stuck(self, why: str) -> NoReturn:
+        """Raise StuckError: those that run wait in vain."""
+        raise StuckError(list(self.running.values()), why)
 
     def reserve(self, application: Application, node: ClusterNode) -> None:
         """Keep a node for the application's next task."""

@@ -29,17 +29,20 @@ class Offer(NamedTuple):
 
 
 class QueueShare(NamedTuple):
-    """What a queue should have, and may; MB.
+    """What a queue should have, may have, and has; MB.
 
     Attributes:
         path: from root on, with dots.
         is_leaf: whether it has applications, and no queues.
+        asking: how many applications in it ask for containers.
     """
 
     path: str
     is_leaf: bool
     guaranteed: int
     maximum: int
+    used: int
+    asking: int
 
 
 class Grants(Protocol):
