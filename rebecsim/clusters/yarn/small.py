@@ -123,14 +123,23 @@ class WatchedManager(ResourceManager):
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give a container. Raises AssertionFailedError if somebody else was to have it."""
-        task, watch = application.head, watch_of(self.scheduler)
-        was_kept = self._kept == (node.size.number, application.number)
-        if not (watch is None or task is None or task.is_master or was_kept):
-            wrong = watch.passed_over(application, node, Resources(memory, task.cores))
-            require(not wrong, f"{application.job.name} on {node.size.name}: {wrong}")
+        if self._kept != (node.size.number, application.number):
+            self._check_turn(application, node, node.free)
         super().allocate(application, node, memory)
         if not self.configuration.gaps:  # else it counts when that was
             application.containers[-1].scheduled = 0
+
+    def reserve(self, application: Application, node: ClusterNode) -> None:
+        """Keep a node. Raises as `allocate`."""
+        self._check_turn(application, node, node.total)
+        super().reserve(application, node)
+
+    def _check_turn(self, application: Application, node: ClusterNode, room: Resources) -> None:
+        task, watch = application.head, watch_of(self.scheduler)
+        if watch is None or task is None or task.is_master:
+            return
+        wrong = watch.passed_over(application, node, Resources(task.memory, task.cores), room)
+        require(not wrong, f"{application.job.name} on {node.size.name}: {wrong}")
 
     def kill(self, container: Container) -> None:
         """End a container. Raises AssertionFailedError if it was not to be killed."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
-from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.asks import Ask
 from rebecsim.clusters.yarn.queues.capacity.cluster import label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import BALANCING, BETWEEN
@@ -25,8 +25,8 @@ from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 
 QUEUE_PROMISES = (
     "no queue has more than its maximum",
-    "no container goes to a queue that has its guarantee if one below its own, which asks, could "
-    "have it",
+    "no container goes to a queue that has its guarantee, and no node is kept for it, if one below "
+    "its own, which asks, could have it",
 )
 OF_CAPACITY = (
     "no user is given a container who has more than the user limit",
@@ -48,8 +48,13 @@ class QueueWatch(Protocol):
     def exceeded(self) -> str:
         """Say which queue has more than it may."""
 
-    def passed_over(self, application: Application, node: ClusterNode, size: Resources) -> str:
-        """Say who should have had a container that an application is given."""
+    def passed_over(
+        self, application: Application, node: ClusterNode, size: Resources, room: Resources
+    ) -> str:
+        """Say who should have had what an application is given: a container, or a reservation.
+
+        `room` is what the node has for others.
+        """
 
     def wrongly_killed(self, container: Container) -> str:
         """Say why a container that is killed should not be."""
@@ -70,8 +75,8 @@ def _first(asks: Sequence[Ask]) -> Ask | None:
 
 def _instead(one: str, had: Resources, should: Resources, other: str, its: Resources) -> str:
     return (
-        f"{one} has {had.memory} MB, {should.memory} MB of them guaranteed, and is given a "
-        f"container that {other} could have, which asks, and has {its.memory} MB"
+        f"{one} has {had.memory} MB, {should.memory} MB of them guaranteed, and is served "
+        f"before {other}, which asks, and has {its.memory} MB"
     )
 
 
@@ -90,7 +95,9 @@ class _CapacityWatch:
                     return f"{queue.settings.path} has {used}, and may have {most}"
         return ""
 
-    def passed_over(self, application: Application, node: ClusterNode, size: Resources) -> str:
+    def passed_over(
+        self, application: Application, node: ClusterNode, size: Resources, room: Resources
+    ) -> str:
         """See `QueueWatch`; what is given counts already."""
         each, label = self._cluster.states[application], label_of(node)
         if each.label != label:
@@ -101,7 +108,8 @@ class _CapacityWatch:
         if less(total, limit, had):
             text = self._cluster.text
             return f"{user.name} has {text(had)}, may have {text(limit)}, and is given a container"
-        if any(self._is_stopped(other, label) for other in self._next(self._cluster.root)):
+        others = (other for other in self._next(self._cluster.root) if other.leaf is not each.leaf)
+        if any(self._is_stopped(other, label) for other in others):
             return ""  # which keeps from others what it may still have
         for queue in each.leaf.path[:-1]:
             should, had = queue.limits[label].minimum, queue.used[label].minus(size)
@@ -110,14 +118,18 @@ class _CapacityWatch:
                 continue
             for other in queue.parent.children:
                 its, least = other.used[label], other.limits[label].minimum
-                if other is not queue and less(total, its, least) and self._could(other, node):
+                if (
+                    other is not queue
+                    and less(total, its, least)
+                    and self._could(other, label, room)
+                ):
                     paths = queue.settings.path, other.settings.path
                     return _instead(paths[0], had, should, paths[1], its)
         return ""
 
-    def _could(self, queue: QueueState, node: ClusterNode) -> bool:
-        """Whether the first application of a leaf of a queue could have a container of a node."""
-        return any(self._fits(each, node) for each in self._next(queue))
+    def _could(self, queue: QueueState, label: str, room: Resources) -> bool:
+        """Whether the first application of a leaf of a queue could have it."""
+        return any(self._fits(each, label, room) for each in self._next(queue))
 
     def _next(self, queue: QueueState) -> Iterator[ApplicationState]:
         for leaf in queue.leaves():
@@ -125,14 +137,14 @@ class _CapacityWatch:
             if (first := next(asking, None)) is not None:
                 yield first
 
-    def _fits(self, each: ApplicationState, node: ClusterNode) -> bool:
-        label, calculator = label_of(node), self._calculator
+    def _fits(self, each: ApplicationState, label: str, room: Resources) -> bool:
+        calculator = self._calculator
         ask, user, total = _first(each.asks.all), each.user, self._cluster.total(label)
-        if ask is None or each.label != label or self._cluster.keepers:
+        if ask is None or each.label != label or each.leaf.reserved[label] != NONE:
             return False
         if calculator.less(total, self._user_limit(each, label), user.used[label]):
             return False
-        return calculator.fits(ask.size, node.free) and all(
+        return calculator.fits(ask.size, room) and all(
             queue.settings.may_use(label)
             and calculator.fits(queue.used[label].plus(ask.size), queue.limits[label].minimum)
             for queue in each.leaf.path[:-1]
@@ -183,10 +195,12 @@ class _FairWatch:
                 return f"{queue.settings.path} has {queue.used}, and may have {most}"
         return ""
 
-    def passed_over(self, application: Application, node: ClusterNode, size: Resources) -> str:
+    def passed_over(
+        self, application: Application, node: ClusterNode, size: Resources, room: Resources
+    ) -> str:
         """See `QueueWatch`; who is killed for goes first on a node, so then nobody is asked."""
-        if self._kills or self._waits:
-            return ""
+        if self._kills or self._waits or room != node.free:
+            return ""  # nodes are kept for those only who have too little
         total = self._cluster.total
         for queue in self._cluster.states[application].leaf.path[:-1]:
             assert queue.parent is not None
