@@ -7,7 +7,7 @@ nodes that are reserved, AppMasters that have to wait.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
@@ -16,7 +16,7 @@ from rebecsim.clusters.yarn.queues.asks import Ask
 from rebecsim.clusters.yarn.queues.capacity.cluster import label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import BALANCING, BETWEEN
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
-from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, QueueState
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, QueueState
 from rebecsim.clusters.yarn.queues.capacity.user_limits import user_limit, weighted
 from rebecsim.clusters.yarn.queues.fair.policies import needs_minimum
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
@@ -80,6 +80,12 @@ def _instead(one: str, had: Resources, should: Resources, other: str, its: Resou
     )
 
 
+def _next(leaf: LeafState) -> list[ApplicationState]:
+    """Give who may be the first that is served: in a fair order, anybody who asks."""
+    asking = sorted((each for each in leaf.active if each.is_served), key=lambda each: each.order)
+    return asking if leaf.settings.leaf_order == "fair" else asking[:1]
+
+
 class _CapacityWatch:
     def __init__(self, scheduler: CapacityScheduler) -> None:
         self._scheduler = scheduler
@@ -108,8 +114,8 @@ class _CapacityWatch:
         if less(total, limit, had):
             text = self._cluster.text
             return f"{user.name} has {text(had)}, may have {text(limit)}, and is given a container"
-        others = (other for other in self._next(self._cluster.root) if other.leaf is not each.leaf)
-        if any(self._is_stopped(other, label) for other in others):
+        others = (leaf for leaf in self._cluster.leaves if leaf is not each.leaf)
+        if any(self._is_stopped(other, label) for leaf in others for other in _next(leaf)):
             return ""  # which keeps from others what it may still have
         for queue in each.leaf.path[:-1]:
             should, had = queue.limits[label].minimum, queue.used[label].minus(size)
@@ -128,14 +134,12 @@ class _CapacityWatch:
         return ""
 
     def _could(self, queue: QueueState, label: str, room: Resources) -> bool:
-        """Whether the first application of a leaf of a queue could have it."""
-        return any(self._fits(each, label, room) for each in self._next(queue))
-
-    def _next(self, queue: QueueState) -> Iterator[ApplicationState]:
-        for leaf in queue.leaves():
-            asking = (each for each in leaf.in_service_order() if each.is_served)
-            if (first := next(asking, None)) is not None:
-                yield first
+        """Whether a queue could have it."""
+        next_of_leaves = map(_next, queue.leaves())
+        return any(
+            found and all(self._fits(each, label, room) for each in found)
+            for found in next_of_leaves
+        )
 
     def _fits(self, each: ApplicationState, label: str, room: Resources) -> bool:
         calculator = self._calculator
