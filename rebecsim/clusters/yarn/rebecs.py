@@ -94,10 +94,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._reserves = configuration.reservations
         self._rouses = not scheduler.rouses
         self._wakes = self._rouses and not configuration.quirks.asleep
-        self._in_vain = 0
         self.accounts = accounts
         self.errors = errors
-        self.unfinished = 0
+        self._in_vain = self.unfinished = 0
         self.changed = False
         self.closed = False
         self.clock = 0

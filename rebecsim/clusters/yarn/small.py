@@ -111,6 +111,7 @@ class WatchedManager(ResourceManager):
         self.ends = [-1] * self.left_over
         self.memory = [0] * len(self.nodes)
         self.containers = [0] * self.left_over
+        self._show_queues()
 
     def stuck(self, why: str) -> NoReturn:
         """Raise AssertionFailedError: those that run wait in vain."""
@@ -155,7 +156,7 @@ class WatchedManager(ResourceManager):
         if watch is not None:
             wrong = watch.exceeded()
             require(not wrong, wrong)
-            self._show_queues()
+        self._show_queues()
         applications = self.state.applications.values()
         for place, node in enumerate(self.nodes):
             self.memory[place] = _check_node(node, self.counts_cores)
