@@ -1,11 +1,11 @@
-"""Node managers and AppMasters: containers are launched, and end. See `rebecs`."""
+"""Node managers and AppMasters: containers are launched, end, and are killed. See `rebecs`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rebecsim.actors import Instance, Rebec, RebecNamed, known_rebec, message_server
+from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Launch
 from rebecsim.clusters.yarn.durations import DurationDraws, Errors
 
@@ -98,6 +98,35 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         assert node is not None
         node.stop(self.number)
         self.manager.leave(self.number)
+
+
+_MOST_KILLS = 1000
+"""Containers that are killed while no task ends, before that is taken for endless."""
+
+
+class Killing(StatePart):
+    """What is remembered between looks at what is to be killed.
+
+    A run ends when there is nothing to be done, and there always is a look to be taken. So a look
+    raises StuckError when nothing has happened for as long as the scheduler may need to kill, or
+    when containers are killed again and again, and no task ends any more.
+    """
+
+    def __init__(self) -> None:
+        self.quiet = self.ended = 0
+        self.kills = 0  # since a task has ended
+
+    def look(self, manager: ResourceManager, period: int) -> None:
+        """Kill what is to be killed now; the next look is a period later (ms)."""
+        if self.ended != manager.ended:
+            self.ended, self.kills = manager.ended, 0
+        for each in manager.scheduler.to_kill(manager.clock):
+            self.kills += 1
+            manager.kill(each)
+        if self.kills > _MOST_KILLS:
+            manager.stuck("containers are killed for ever")
+        goes_on = manager.require_progress(self.quiet)
+        self.quiet = 0 if goes_on else self.quiet + period
 
 
 def instances_of(

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import Rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.cluster_state import ClusterState, Killing, Seer, StuckError
+from rebecsim.clusters.yarn.cluster_state import ClusterState, Seer, StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -40,6 +40,7 @@ from rebecsim.clusters.yarn.containers import (
     launch_of,
 )
 from rebecsim.clusters.yarn.durations import Errors
+from rebecsim.clusters.yarn.launching import Killing
 from rebecsim.clusters.yarn.records import Accounts
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.accounts = accounts
         self.errors = errors
         self._in_vain = self.unfinished = 0
-        self.changed = False
-        self.closed = False
+        self.changed = self.closed = False
         self.clock = 0
         self.seer = seer
         self._looks_always = not configuration.quirks.unlooked

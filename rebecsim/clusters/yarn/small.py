@@ -16,7 +16,7 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable
+from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable, scheduler_of
 from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
@@ -31,7 +31,6 @@ from rebecsim.clusters.yarn.durations import Errors, applications_of
 from rebecsim.clusters.yarn.launching import MANAGER
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
-from rebecsim.clusters.yarn.queues.choice import scheduler_of
 from rebecsim.clusters.yarn.queues.promises import promises_of, watch_of
 from rebecsim.clusters.yarn.rebecs import ResourceManager
 from rebecsim.clusters.yarn.records import Accounts
