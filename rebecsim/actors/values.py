@@ -114,8 +114,8 @@ class StatePart:
     """Part of the state of one rebec, as a queue with its methods: what it holds is state.
 
     Its attributes are numbers, texts, constants, rebecs, other parts, and lists, dicts, counters,
-    deques and tuples of these, named or not. No two rebecs share one, nor do two variables of a
-    rebec. Its text is what traces and counterexamples show.
+    deques and tuples of these, named or not; or it is a dict itself. No two rebecs share one, nor
+    do two variables of a rebec. Its text is what traces and counterexamples show.
     """
 
     __slots__ = ()

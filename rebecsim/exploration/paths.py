@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
+from rebecsim.actors import Choice, Constant, Rebec, Run, Since, Step, Violation, enabled, execute
 from rebecsim.actors.values import call_text, drawn_text, duration, value_text
 from rebecsim.exploration.states.effects import Breach, Outcome
 from rebecsim.exploration.states.rebec_states import (
@@ -274,7 +274,7 @@ def durations_at(now: int, variables: tuple[Any, ...]) -> tuple[Any, ...]:
 def _duration_at(now: int, value: Any) -> Any:
     if isinstance(value, Since):
         return duration(value, now)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not isinstance(value, Constant):
         return type(value)(_duration_at(now, each) for each in value)
     return value
 
@@ -291,6 +291,8 @@ def shown_value(value: Any) -> Any:
             return name
         case SpecialFloat():
             return float(value.value)
+        case Constant():
+            return value
         case tuple():
             return [shown_value(each) for each in value]
         case Structure():

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from typing import Any, NamedTuple
 
+from rebecsim.actors import Constant
 from rebecsim.exploration.analysis.automorphisms import (
     CodeAutomorphisms,
     Named,
@@ -290,7 +291,9 @@ class Symmetry:
             return self._references[self.images[value.index]]
         if isinstance(value, Structure):
             return value.mapped(self._value)
-        if isinstance(value, tuple):  # keeps the kinds of tuples apart
+        if isinstance(value, tuple) and not isinstance(
+            value, Constant
+        ):  # keeps the kinds of tuples apart
             return type(value)(map(self._value, value))
         return value
 

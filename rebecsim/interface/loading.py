@@ -65,6 +65,10 @@ class LoadedModel(Shown):
         """Conditions, where this asks for them, one of which must hold where a run ends."""
         return ()
 
+    def written(self, text: str) -> str:
+        """Give a condition, or a property file, in the variables of the model."""
+        return text
+
     def source(self, workers: int = 1) -> ModelText:
         """Give what so many processes need to run the model.
 

@@ -31,6 +31,13 @@ class LoadedCluster(LoadedModel):
         """Where runs may end: when every job has started."""
         return (self.cluster.done,)
 
+    def written(self, text: str) -> str:
+        """Give a condition, or a property file, with variables in place of the kind's terms.
+
+        Raises UserError for a term that does not exist.
+        """
+        return self.cluster.written(text)
+
     def starts(self, found: Explored, limits: Limits = MINUTE) -> dict[str, list[int]]:
         """Give when each job starts, over all orders of messages, in its unit of time.
 

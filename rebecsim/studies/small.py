@@ -7,13 +7,16 @@ stepped, drawn and run live.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rebecsim.actors import Instance, Model, Rebec
 from rebecsim.actors.rebec import LOWEST_PRIORITY
+from rebecsim.errors import UserError
+from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:
     from rebecsim.studies.study import PlannedCell
@@ -46,6 +49,8 @@ class SmallCluster:
         promises: what a message server asserts, a sentence each.
         what: what was cut, as in "3 jobs on 2 processors".
         event: what happens to jobs at those times: they "start", or "end".
+        terms: what conditions may say, as `queue("a")`, and how the variables of the model that
+            are meant begin: `queue("a").used` is `manager.a_used`, where this is `manager.a`.
     """
 
     model: Model
@@ -56,6 +61,22 @@ class SmallCluster:
     promises: tuple[str, ...]
     what: str
     event: str = "start"
+    terms: Mapping[str, str] = field(default_factory=dict)
+
+    def written(self, text: str) -> str:
+        """Give a condition, or the text of a property file, with variables in place of terms.
+
+        Raises UserError, naming the terms there are, for one that does not exist.
+        """
+
+        def variable(found: re.Match[str]) -> str:
+            term = f'{found[1]}("{found[3]}")'
+            if term not in self.terms:
+                hint = suggestion(term, self.terms, f"there are {', '.join(self.terms)}")
+                raise UserError(f"there is no {term}" + (f"; {hint}" if self.terms else " here"))
+            return f"{self.terms[term]}_{found[4]}"
+
+        return re.sub(r"""(\w+)\(\s*(["'])(.*?)\2\s*\)\.(\w+)""", variable, text)
 
 
 class Cutter(Protocol):

@@ -32,14 +32,14 @@ from .schedulers.elastic import (
     SmartGreedy as SmartGreedy,
 )
 from .schedulers.fair import DominantFair as DominantFair, Fair as Fair
-from .schedulers.job_order import (
-    FirstInFirstOut as FirstInFirstOut,
-    ShortestRemaining as ShortestRemaining,
-)
 from .schedulers.registry import (
     SCHEDULERS as SCHEDULERS,
     YarnScheduler as YarnScheduler,
     yarn_scheduler as yarn_scheduler,
 )
 from .schedulers.regular import FairQueue as FairQueue, Regular as Regular
-from .schedulers.scheduler import ContainerScheduler as ContainerScheduler
+from .schedulers.scheduler import (
+    ContainerScheduler as ContainerScheduler,
+    FirstInFirstOut as FirstInFirstOut,
+    ShortestRemaining as ShortestRemaining,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
@@ -11,64 +11,33 @@ from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Killed, NodeSize
+from rebecsim.clusters.yarn.containers import ANY_CORES, Application, ClusterNode, Killed, NodeSize
 from rebecsim.clusters.yarn.durations import Errors, applications_of
 from rebecsim.clusters.yarn.launching import instances_of
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, Racer
-from rebecsim.clusters.yarn.queues.choice import (
-    counted_sizes,
-    killing_period,
-    normalised,
-    scheduler_of,
-)
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
+from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
+from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
 from rebecsim.clusters.yarn.records import Accounts, WaitLog
 from rebecsim.clusters.yarn.requirements import require_allowed, require_placeable, require_sense
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
-from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
-from rebecsim.clusters.yarn.schedulers.scheduler import QueueShare
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, QueueShare
 from rebecsim.errors import UserError
 from rebecsim.workloads.container_jobs import ContainerJob
 
-_MOST_KILLS = 1000
-"""Containers that are killed while no task ends, before that is taken for endless."""
 
-
-class Monitor(Rebec, queue_size=2):
-    """Asks the scheduler with a period which containers are to be killed, and gives up in the end.
-
-    A run ends when there is nothing to be done, and there always is a look to be taken. So a look
-    raises StuckError when nothing has happened for as long as the scheduler may need to kill, or
-    when containers are killed again and again, and no task ends any more.
-    """
+class Monitor(Rebec, queue_size=1):
+    """Lets the scheduler choose with a period what is killed."""
 
     manager: ResourceManager = known_rebec()
 
     def __init__(self, period: int) -> None:
-        self.period = period
-        self.quiet = 0
-        self.ended = 0
-        self.kills = 0  # since a task has ended
-        self.look(after=period)
-
-    @message_server
-    def look(self) -> None:
-        """Kill what is to be killed now."""
-        if self.manager.closed:
-            return
-        manager = self.manager
-        manager.clock = self._now
-        if self.ended != manager.ended:
-            self.ended, self.kills = manager.ended, 0
-        for each in manager.scheduler.to_kill(self._now):
-            self.kills += 1
-            manager.kill(each)
-        if self.kills > _MOST_KILLS:
-            raise StuckError(list(manager.running.values()), "containers are killed for ever")
-        goes_on = manager.require_progress(self.quiet)
-        self.quiet = 0 if goes_on else self.quiet + self.period
-        self.look(after=self.period)
+        self.manager.preempt(period, after=period)
 
 
 class Occupancy(NamedTuple):
@@ -257,3 +226,50 @@ def cluster_model(
     elif looks:
         instances.append(Instance("seer", Racer, ("manager",)))
     return Model("cluster", tuple(instances))
+
+
+def scheduler_of(configuration: YarnConfiguration) -> type[ContainerScheduler]:
+    """Give the scheduler: that of the file, or of the name. Raises UnknownNameError."""
+    queues = configuration.queues
+    if queues is None:
+        return yarn_scheduler(configuration.scheduler).scheduler
+    return CapacityScheduler if isinstance(queues, CapacitySettings) else HadoopFairScheduler
+
+
+def killing_period(configuration: YarnConfiguration) -> int:
+    """Give how often it is looked what is to be killed (ms); 0: never."""
+    queues = configuration.queues
+    if queues is None or queues.preemption is None:
+        return 0
+    return queues.preemption.interval
+
+
+def counted_sizes(sizes: Sequence[NodeSize], queues: QueueSettings) -> Sequence[NodeSize]:
+    """Give nodes with as many cores as anybody may ask for, where only memory counts."""
+    if queues.dominant:
+        return sizes
+    return [replace(size, cores=ANY_CORES) for size in sizes]
+
+
+def normalised(
+    jobs: Sequence[ContainerJob], configuration: YarnConfiguration
+) -> tuple[Sequence[ContainerJob], YarnConfiguration]:
+    """Let jobs ask for what they are given: multiples of the least that is."""
+    queues = configuration.queues
+    assert queues is not None
+    given = queues.allocations.normalised
+    master = given(Resources(configuration.master_memory, configuration.master_cores))
+    own = []
+    for job in jobs:
+        classes = []
+        for each in job.classes:
+            memory, cores = given(Resources(each.memory, each.cores))
+            classes.append(replace(each, memory=memory, cores=cores))
+        memory, cores = given(
+            Resources(
+                master.memory if job.master_memory is None else job.master_memory,
+                master.cores if job.master_cores is None else job.master_cores,
+            )
+        )
+        own.append(replace(job, classes=tuple(classes), master_memory=memory, master_cores=cores))
+    return own, replace(configuration, master_memory=master.memory, master_cores=master.cores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
@@ -36,6 +36,16 @@ class ClusterState(StatePart):
         self.scheduler = scheduler
         self.running: dict[int, Application] = {}
         self.dependents: dict[int, list[Application]] = {}
+
+
+class Seer(Protocol):
+    """A rebec that looks ahead when a job is submitted."""
+
+    def look(self) -> None:
+        """Look ahead at once."""
+
+    def look_at_start(self) -> None:
+        """Look ahead when all jobs of time 0 have been submitted."""
 
 
 class StuckError(UserError):

@@ -86,7 +86,8 @@ class Application(StatePart):
         containers: all that were allocated, the AppMaster's first.
         allocated: containers that the AppMaster has not heard of.
         acquired: those that it launches at its next heartbeat.
-        released: finished ones, of which it hears at its next heartbeat.
+        released: how many have ended since its AppMaster's last heartbeat.
+        gone: how many had before, which that counts as ended at its next one.
         launched: whether its AppMaster is.
         leaving: whether its AppMaster is done at its next heartbeat.
         awake: whether a heartbeat of its AppMaster is under way.
@@ -117,6 +118,7 @@ class Application(StatePart):
         "containers",
         "decisions",
         "end",
+        "gone",
         "head",
         "job",
         "launched",
@@ -125,6 +127,7 @@ class Application(StatePart):
         "memory_error",
         "missed",
         "missed_at",
+        "number",
         "rank",
         "rebec",
         "refused",
@@ -139,6 +142,7 @@ class Application(StatePart):
     ) -> None:
         """Make the application of a job; tasks of the late kinds wait until all others end."""
         self.job = job
+        self.number = job.number
         self.tasks = tasks
         self._late = late
         self._held: list[tuple[Task, int]] = []
@@ -151,7 +155,7 @@ class Application(StatePart):
         self.containers: list[Container] = []
         self.allocated: list[Container] = []
         self.acquired: list[Container] = []
-        self.released: list[Container] = []
+        self.released = self.gone = 0
         self.launched = self.leaving = self.awake = False
         self.beat = 0
         self.memory_error = 0
@@ -168,9 +172,9 @@ class Application(StatePart):
         self._begin()
 
     @property
-    def number(self) -> int:
-        """The number of the job."""
-        return self.job.number
+    def taken(self) -> int:
+        """How many containers it has been given beside that of its AppMaster."""
+        return len(self.containers) - self.before - 1
 
     @property
     def first_task(self) -> Task | None:
@@ -240,8 +244,9 @@ class Application(StatePart):
         mine = [each for each in self.containers[self.before :] if each.finished is None]
         self.before = len(self.containers)
         self._begin()
-        for each in (self.allocated, self.acquired, self.released, self.losses):
+        for each in (self.allocated, self.acquired, self.losses):
             each.clear()
+        self.released = self.gone = 0
         self.launched = False
         return mine
 

@@ -1,11 +1,11 @@
-"""Node managers and AppMasters: containers are launched, and end. See `rebecs`."""
+"""Node managers and AppMasters: containers are launched, end, and are killed. See `rebecs`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rebecsim.actors import Instance, Rebec, RebecNamed, known_rebec, message_server
+from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Launch
 from rebecsim.clusters.yarn.durations import DurationDraws, Errors
 
@@ -48,9 +48,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
 
     Attributes:
         acquired: what it launches at its next heartbeat.
-        finished: how many containers of which it has heard that they have ended, it will count at
-            its next heartbeat.
-        alive: how many containers it does not count as finished, its own among them.
+        taken: how many it has been given.
     """
 
     manager: ResourceManager = known_rebec()
@@ -61,8 +59,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         self.draws = DurationDraws()
         self.node: NodeManager | None = None
         self.acquired: list[Launch] = []
-        self.finished = 0
-        self.alive = 0
+        self.taken = 0
         self.holds_back = False
 
     @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
@@ -72,7 +69,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         `holds_back` says whether there are others, which are asked for when those have ended.
         """
         self.node = node
-        self.acquired, self.finished, self.alive = [], 0, 1
+        self.acquired, self.taken = [], 0
         self.holds_back = holds_back
         if not asks:
             self._go_on()
@@ -81,15 +78,14 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
     def answer(self, given: list[Launch], ended: int, asks: bool) -> None:
         """Launch what was taken at the last heartbeat, and take what was given since.
 
-        So many containers have `ended` since then; `asks` is as for `begin`.
+        So many of all containers had `ended` by then; `asks` is as for `begin`.
         """
         number, errors, draws = self.number, self.errors, self.draws
         for each in self.acquired:
             each[1].launch(number, each[0], errors.time(number, each, draws))
         self.acquired = given
-        self.alive += len(given) - self.finished
-        self.finished = ended
-        if not (self.alive > 1 or asks or given):
+        self.taken += len(given)
+        if not (self.taken > ended or asks or given):
             self._go_on()
 
     def _go_on(self) -> None:
@@ -102,6 +98,35 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         assert node is not None
         node.stop(self.number)
         self.manager.leave(self.number)
+
+
+_MOST_KILLS = 1000
+"""Containers that are killed while no task ends, before that is taken for endless."""
+
+
+class Killing(StatePart):
+    """What is remembered between looks at what is to be killed.
+
+    A run ends when there is nothing to be done, and there always is a look to be taken. So a look
+    raises StuckError when nothing has happened for as long as the scheduler may need to kill, or
+    when containers are killed again and again, and no task ends any more.
+    """
+
+    def __init__(self) -> None:
+        self.quiet = self.ended = 0
+        self.kills = 0  # since a task has ended
+
+    def look(self, manager: ResourceManager, period: int) -> None:
+        """Kill what is to be killed now; the next look is a period later (ms)."""
+        if self.ended != manager.ended:
+            self.ended, self.kills = manager.ended, 0
+        for each in manager.scheduler.to_kill(manager.clock):
+            self.kills += 1
+            manager.kill(each)
+        if self.kills > _MOST_KILLS:
+            manager.stuck("containers are killed for ever")
+        goes_on = manager.require_progress(self.quiet)
+        self.quiet = 0 if goes_on else self.quiet + period
 
 
 def instances_of(

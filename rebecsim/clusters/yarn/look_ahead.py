@@ -53,8 +53,8 @@ class ApplicationThen:
         copy: without containers.
         containers: how many it had been given.
         master_runs: whether its AppMaster did.
-        counts: of containers that its AppMaster counts, and is about to count as finished, and
-            whether it holds tasks back.
+        counts: of containers that have ended, told and not, and that its AppMaster has been given;
+            and whether that holds tasks back.
     """
 
     copy: Application
@@ -62,8 +62,7 @@ class ApplicationThen:
     master_runs: bool
     allocated: Sequence[Container]
     acquired: Sequence[Container]
-    released: Sequence[Container]
-    counts: tuple[int, int, bool]
+    counts: tuple[int, int, int, bool]
 
 
 class Snapshot:
@@ -86,8 +85,7 @@ def _application_then(application: Application) -> ApplicationThen:
         application.launched and containers[0].finished is None,
         tuple(application.allocated),
         tuple(application.acquired),
-        tuple(application.released),
-        (master.alive, master.finished, master.holds_back),
+        (application.gone, application.released, master.taken, master.holds_back),
     )
 
 
@@ -161,7 +159,6 @@ class CopiedCluster:
             self._run(copy.containers[0])
         copy.allocated = [booked[each] for each in then.allocated]
         copy.acquired = [booked[each] for each in then.acquired]
-        copy.released = list(then.released)
         for own in (*copy.allocated, *copy.acquired):
             copy.containers[own.number - 1] = own
 
@@ -245,7 +242,7 @@ class CopiedCluster:
 def _resume_master(copy: Application, then: ApplicationThen) -> None:
     """Let an AppMaster be as far as it was."""
     master, own = copy.rebec, copy.own
-    master.alive, master.finished, master.holds_back = then.counts
+    copy.gone, copy.released, master.taken, master.holds_back = then.counts
     master.acquired = list(map(launch_of, copy.acquired))
     master.node = None if own is None else own.node.rebec
 

@@ -38,6 +38,9 @@ class Hosts(Constant):
         self._rack_names = set(self._racks.values())
         self._known: dict[str, Preference | None] = {}
 
+    def __repr__(self) -> str:
+        return f"Hosts({', '.join(self._racks)})"
+
     def preference(self, host: str) -> Preference | None:
         """Read where tasks would rather run: `/rack/node` or `node`.
 

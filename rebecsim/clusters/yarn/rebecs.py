@@ -4,7 +4,7 @@ The last two are in `launching`.
 
     ResourceManager: submit               a job's time has come
     ResourceManager: node_heartbeat       it hears what has ended on a node, and gives what is free
-    ResourceManager: master_heartbeat     it hears of an AppMaster, and answers
+    ResourceManager: master_heartbeat     it hears of an AppMaster, and answers if that has to act
         --answer--> AppMaster             that takes what was given, and launches what it had taken
         --launch--> NodeManager           a task begins in a container
         --finished--> ResourceManager     it ends
@@ -26,11 +26,11 @@ before all others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import Rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.cluster_state import ClusterState, StuckError
+from rebecsim.clusters.yarn.cluster_state import ClusterState, Seer, StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -40,6 +40,7 @@ from rebecsim.clusters.yarn.containers import (
     launch_of,
 )
 from rebecsim.clusters.yarn.durations import Errors
+from rebecsim.clusters.yarn.launching import Killing
 from rebecsim.clusters.yarn.records import Accounts
 
 if TYPE_CHECKING:
@@ -50,16 +51,6 @@ _AT_ONCE = 1
 
 SECOND = 1000
 """Of milliseconds; see `Quirks`."""
-
-
-class Seer(Protocol):
-    """A rebec that looks ahead when a job is submitted."""
-
-    def look(self) -> None:
-        """Look ahead at once."""
-
-    def look_at_start(self) -> None:
-        """Look ahead when all jobs of time 0 have been submitted."""
 
 
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
@@ -104,17 +95,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._reserves = configuration.reservations
         self._rouses = not scheduler.rouses
         self._wakes = self._rouses and not configuration.quirks.asleep
-        self._in_vain = 0
         self.accounts = accounts
         self.errors = errors
-        self.unfinished = 0
-        self.changed = False
-        self.closed = False
+        self._in_vain = self.unfinished = 0
+        self.changed = self.closed = False
         self.clock = 0
         self.seer = seer
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = self.ended = 0
+        self.killing = Killing()
         self._to_come = 0  # jobs whose time has not come
         if not submits:
             return
@@ -239,19 +229,21 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if application.leaving:
             self.left(number)
             return
-        for container in application.acquired:
+        launched, taken = application.acquired, application.allocated
+        for container in launched:
             self.wake_node(container.node, now)
             self._launched(container)
-        taken, ended = application.allocated, application.released
-        application.acquired = taken
-        application.allocated, application.released = [], []
+        application.acquired, application.allocated = taken, []
         if application.losses:
             application.ask_again()
             self._asks_anew(application)
+        gone, ended = application.gone, application.released
         if taken or ended:
             self._await(application, self._master_period)
-        given = [launch_of(each) for each in taken]
-        application.rebec.answer(given, len(ended), application.head is not None)
+            application.gone, application.released = gone + ended, 0
+        asks = application.head is not None
+        if launched or taken or not (asks or application.taken > gone):
+            application.rebec.answer([launch_of(each) for each in taken], gone, asks)
 
     def _begin(self, application: Application, now: int) -> None:
         """Launch an AppMaster in the first container; now its application may be given others."""
@@ -450,6 +442,14 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             each.killed = True
             each.node.rebec.kill(each.application.number, each.number)
 
+    @message_server
+    def preempt(self, period: int) -> None:
+        """Kill what the scheduler chooses; it is asked with a period (ms)."""
+        if not self.closed:
+            self.clock = self._now
+            self.killing.look(self, period)
+            self.preempt(period, after=period)
+
     def require_progress(self, quiet: int = 0) -> bool:
         """Raise StuckError if nothing can happen but that AppMasters wait for containers.
 
@@ -463,8 +463,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             return True
         patience = self.scheduler.patience
         if patience is None or quiet > patience:
-            raise StuckError(list(running))
+            self.stuck("no task runs that could end")
         return False
+
+    def stuck(self, why: str) -> NoReturn:
+        """Raise StuckError: those that run wait in vain."""
+        raise StuckError(list(self.running.values()), why)
 
     def reserve(self, application: Application, node: ClusterNode) -> None:
         """Keep a node for the application's next task."""
@@ -481,15 +485,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def _settle(self, node: ClusterNode, now: int) -> None:
         """Take note of what has finished on a node."""
+        scheduler, accounts = self.state.scheduler, self.accounts
         for container in node.done:
             application = container.application
             application.consumption -= container.memory
             application.consumed_cores -= container.task.cores
-            self.scheduler.released(container)
-            self.accounts.used(container)
+            scheduler.released(container)
+            accounts.used(container)
             if not container.task.is_master and container.number > application.before:
                 self.wake_master(application, now)
-                application.released.append(container)
+                application.released += 1
                 if container.killed:
                     application.losses.append(container)
         node.done.clear()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from rebecsim.actors import (
     AssertionFailedError,
@@ -14,7 +16,7 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable
+from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable, scheduler_of
 from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
@@ -23,10 +25,13 @@ from rebecsim.clusters.yarn.containers import (
     Container,
     Decisions,
     NodeSize,
+    Reservation,
 )
 from rebecsim.clusters.yarn.durations import Errors, applications_of
 from rebecsim.clusters.yarn.launching import MANAGER
-from rebecsim.clusters.yarn.queues.choice import scheduler_of
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.clusters.yarn.queues.promises import promises_of, watch_of
 from rebecsim.clusters.yarn.rebecs import ResourceManager
 from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
@@ -98,42 +103,138 @@ class WatchedManager(ResourceManager):
             each.decisions = _Uncounted()
         known = [ClusterNode(node.size) for node in nodes]
         super().__init__(configuration, known, scheduler, _NotSummed(), errors, own, *others)
+        queues = configuration.queues
+        self.counts_cores = queues is None or queues.dominant
+        self._kept: tuple[int, int] | None = None
         self.left_over = len(self.state.applications)
         self.ends = [-1] * self.left_over
         self.memory = [0] * len(self.nodes)
         self.containers = [0] * self.left_over
+        self._show_queues()
 
-    def require_progress(self, quiet: int = 0) -> bool:
-        """Raise AssertionFailedError if nothing can happen but that AppMasters wait."""
-        try:
-            return super().require_progress(quiet)
-        except StuckError as error:
-            raise AssertionFailedError(str(error)) from None
+    def stuck(self, why: str) -> NoReturn:
+        """Raise AssertionFailedError: those that run wait in vain."""
+        raise AssertionFailedError(str(StuckError(list(self.running.values()), why)))
+
+    def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
+        """Keep a node for nobody any more, but perhaps to give it to who it was kept for."""
+        super().give_up(node, reservation)
+        self._kept = node.size.number, reservation.application.number
+
+    def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
+        """Give a container. Raises AssertionFailedError if somebody else was to have it."""
+        if self._kept != (node.size.number, application.number):
+            self._check_turn(application, node, node.free)
+        super().allocate(application, node, memory)
+        if not self.configuration.gaps:  # else it counts when that was
+            application.containers[-1].scheduled = 0
+
+    def reserve(self, application: Application, node: ClusterNode) -> None:
+        """Keep a node. Raises as `allocate`."""
+        self._check_turn(application, node, node.total)
+        super().reserve(application, node)
+
+    def _check_turn(self, application: Application, node: ClusterNode, room: Resources) -> None:
+        task, watch = application.head, watch_of(self.scheduler)
+        if watch is None or task is None or task.is_master:
+            return
+        wrong = watch.passed_over(application, node, Resources(task.memory, task.cores), room)
+        require(not wrong, f"{application.job.name} on {node.size.name}: {wrong}")
+
+    def kill(self, container: Container) -> None:
+        """End a container. Raises AssertionFailedError if it was not to be killed."""
+        watch = watch_of(self.scheduler)
+        wrong = "" if watch is None else watch.wrongly_killed(container)
+        require(not wrong, wrong)
+        super().kill(container)
 
     def check_promises(self) -> None:
         """Raise AssertionFailedError if a promise is broken."""
+        self._kept = None
+        watch = watch_of(self.scheduler)
+        if watch is not None:
+            wrong = watch.exceeded()
+            require(not wrong, wrong)
+        self._show_queues()
         applications = self.state.applications.values()
         for place, node in enumerate(self.nodes):
-            self.memory[place] = _check_node(node)
+            self.memory[place] = _check_node(node, self.counts_cores)
         for place, application in enumerate(applications):
             held = [each for each in application.containers if each.finished is None]
             self.containers[place] = len(held)
             self.ends[place] = -1 if application.end is None else application.end
             _check_application(application, held)
+            for each in application.containers:
+                if each.finished is not None:
+                    self._forget(each)
         self.left_over = self.ends.count(-1)
 
+    def _forget(self, container: Container) -> None:
+        """Forget when a container that has ended ran, and then where: nothing depends on it."""
+        container.scheduled = container.launched = container.finished = container.duration = 0
+        container.lengthened, container.locality = 0, None
+        if container not in container.node.done:
+            container.node = self.state.nodes[min(self.state.nodes)]
 
-def _check_node(node: ClusterNode) -> int:
+    def _show_queues(self) -> None:
+        for each in self.scheduler.queue_shares():
+            shown = each.used, each.maximum, each.guaranteed, each.asking
+            for what, value in zip(_OF_QUEUES, shown, strict=True):
+                setattr(self, f"{_variable(each.path)}_{what}", value)
+
+
+_OF_QUEUES = ("used", "max", "guaranteed", "asking")
+"""What properties may say of a queue: MB, and how many jobs in it ask for containers."""
+
+
+def _variable(path: str) -> str:
+    """Give what the variables of a queue begin with."""
+    return re.sub(r"\W", "_", path.removeprefix("root."))
+
+
+def _manager_of(paths: Sequence[str]) -> type[WatchedManager]:
+    """Make the class of a manager with variables for queues."""
+    names = (f"{_variable(path)}_{what}" for path in paths for what in _OF_QUEUES)
+    own: dict[str, Any] = {name: state_variable(Int) for name in names}
+    return type(ResourceManager.__name__, (WatchedManager,), own)
+
+
+def _queue_paths(jobs: Sequence[ContainerJob], configuration: YarnConfiguration) -> Sequence[str]:
+    """Name the queues of a file, and those that are made for jobs."""
+    settings = configuration.queues
+    if settings is None:
+        return ()
+    paths = [each.path for each in settings.root.below()]
+    if isinstance(settings, FairSettings):
+        found = [queue.path for each in jobs if (queue := settings.queue_for(each)) is not None]
+        for path in found:
+            parts = path.split(".")
+            paths += [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    return tuple(dict.fromkeys(paths))
+
+
+def _terms(paths: Sequence[str]) -> dict[str, str]:
+    """Give what conditions may call a queue: by its path, or by the last part of that."""
+    last = Counter(path.rpartition(".")[2] for path in paths)
+    terms: dict[str, str] = {}
+    for path in paths:
+        short = path.rpartition(".")[2]
+        names = {path, path.removeprefix("root."), *([short] if last[short] == 1 else [])}
+        terms |= {f'queue("{name}")': f"{MANAGER}.{_variable(path)}" for name in sorted(names)}
+    return terms
+
+
+def _check_node(node: ClusterNode, counts_cores: bool) -> int:
     """Check what runs on a node; give the memory in use (MB)."""
     size = node.size
     held = (*node.booked, *node.running)
     memory = sum(each.memory for each in held)
-    cores = sum(each.task.cores for each in held)
+    cores = sum(each.task.cores for each in held) if counts_cores else 0
     require(
         memory <= size.memory and cores <= size.cores,
         f"{size.name}: containers have {memory} of {size.memory} MB, {cores} of {size.cores} cores",
     )
-    is_known = (node.memory, node.cores) == (size.memory - memory, size.cores - cores)
+    is_known = node.memory == size.memory - memory
     require(is_known, f"{size.name}: {node.memory} MB are taken for free; {memory} MB are in use")
     for each in held:
         require(each.finished is None, f"{size.name}: a container that has ended holds its place")
@@ -148,13 +249,13 @@ def _check_application(application: Application, held: Sequence[Container]) -> N
     """Check the containers of a job."""
     name = application.job.name
     asked = sum(count for _, count in application.tasks)
-    got = len(application.containers)
+    got = sum(not each.killed for each in application.containers[application.before :])
     require(got <= asked, f"{name} asks for {asked} containers, and has been given {got}")
-    over = application.end is not None
+    over = application.end is not None and not application.refused
     require(not (over and held), f"{name} is over, and has {counted(len(held), 'container')}")
     require(not over or got == asked, f"{name} is over with {got} of {asked} containers")
     for each in application.containers:
-        if each.finished is None or each.task.is_master:
+        if each.finished is None or each.task.is_master or each.killed:
             continue
         require(each.launched is not None, f"{name}: a container has ended and was not launched")
         ran = each.finished - (each.launched or 0)
@@ -176,15 +277,15 @@ def small_cluster(
     _require_plain(configuration)
     nodes = tuple(sizes[: cut.nodes])
     wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
-    configuration = replace(configuration, occupancy_interval=None)
-    require_runnable(wanted, nodes, configuration)
-    applications = applications_of(wanted, configuration)
+    configuration = replace(configuration, occupancy_interval=None, explains=False)
+    asked, configuration = require_runnable(wanted, nodes, configuration)
+    paths = _queue_paths(asked, configuration)
+    manager = _manager_of(paths) if paths else WatchedManager
+    applications = applications_of(asked, configuration)
     known = [ClusterNode(size) for size in nodes]
     model = cluster_model(applications, known, configuration, Accounts(), [])
     watched = tuple(
-        replace(each, reactive_class=WatchedManager)
-        if each.reactive_class is ResourceManager
-        else each
+        replace(each, reactive_class=manager) if each.reactive_class is ResourceManager else each
         for each in model.instances
     )
     return SmallCluster(
@@ -193,18 +294,17 @@ def small_cluster(
         f"{MANAGER}.left_over == 0",
         tuple(job.name for job in wanted),
         "ms",
-        PROMISES,
+        PROMISES + promises_of(scheduler_of(configuration)),
         f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}",
         "end",
+        _terms(paths),
     )
 
 
 def _require_plain(configuration: YarnConfiguration) -> None:
     """Raise UserError for what is not one value that can be copied, compared and hashed yet."""
     name, what = configuration.scheduler, ""
-    if configuration.queues is not None:
-        what = "schedulers of queue files"
-    elif issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
+    if issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
         what = "schedulers that look ahead"
     elif configuration.elasticity.duration_error:
         what = "errors of durations, which are drawn"

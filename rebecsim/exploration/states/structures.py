@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from rebecsim.actors import StatePart, Unordered
+from rebecsim.actors import Constant, StatePart, Unordered
 
 Code = Callable[[Any], Any]
 """Encodes or decodes what is no part, list, dict, counter, deque or tuple."""
@@ -104,10 +105,18 @@ def encode_structure(value: Any, encode: Code, rank: Code) -> Structure:
 
 def _attributes(part: StatePart) -> Iterator[tuple[str, Any]]:
     """Give the attributes that have values, in a fixed order."""
-    slots = (each.__dict__.get("__slots__", ()) for each in type(part).__mro__)
+    kind: Any = type(part)
+    names = _slots(kind)
+    if own := getattr(part, "__dict__", None):
+        names = tuple(sorted({*names, *own}))
+    return ((name, getattr(part, name)) for name in names if hasattr(part, name))
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = (each.__dict__.get("__slots__", ()) for each in kind.__mro__)
     names = {name for each in slots for name in ((each,) if isinstance(each, str) else each)}
-    names |= getattr(part, "__dict__", {}).keys()
-    return ((name, getattr(part, name)) for name in sorted(names) if hasattr(part, name))
+    return tuple(sorted(names))
 
 
 class _Encoder:
@@ -122,6 +131,8 @@ class _Encoder:
             return value
         if kind is tuple:
             return _Pair(map(self.encode, value))
+        if isinstance(value, Constant):
+            return self._encode(value)
         if _is_named(value, kind):
             return _Held(kind, (), tuple(map(self.encode, value)))
         is_array = kind.__name__ == "ndarray" and kind.__module__ == "numpy"
@@ -136,7 +147,7 @@ class _Encoder:
             return _Numbers(value.dtype.str, value.shape, value.tobytes())
         names: tuple[str, ...] = ()
         values: Iterable[Any] = value
-        if isinstance(value, StatePart):
+        if isinstance(value, StatePart) and not isinstance(value, dict):
             pairs = dict(_attributes(value))
             names, values = tuple(pairs), pairs.values()
         elif kind is Unordered:

@@ -13,8 +13,8 @@ from rebecsim.clusters.yarn.configuration import (
     YarnConfiguration,
 )
 from rebecsim.clusters.yarn.penalties import penalty_named
-from rebecsim.clusters.yarn.schedulers.job_order import FirstInFirstOut
 from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 
@@ -18,8 +19,8 @@ ParentOrder = Literal["utilization", "priority-utilization"]
 PreemptionOrder = Literal["userlimit_first", "priority_first"]
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityQueue:
+@dataclass(frozen=True, slots=True, eq=False)
+class CapacityQueue(Constant):
     """A queue and those below it. What is said by label has "" for nodes without one.
 
     Attributes:
@@ -82,7 +83,7 @@ class CapacityQueue:
 
 
 @dataclass(frozen=True, slots=True)
-class CapacityPreemption:
+class CapacityPreemption(Constant):
     """When containers are killed so that queues, or users, get what they should have.
 
     Attributes:
@@ -144,8 +145,8 @@ def _next_multiple(value: int, step: int) -> int:
     return -(-value // step) * step if step else value
 
 
-@dataclass(frozen=True, slots=True)
-class CapacitySettings:
+@dataclass(frozen=True, slots=True, eq=False)
+class CapacitySettings(Constant):
     """All that the files say.
 
     Attributes:

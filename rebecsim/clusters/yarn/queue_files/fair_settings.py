@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from rebecsim.actors import Constant
 from rebecsim.clusters.kit.hadoop import UNLIMITED
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
@@ -20,7 +21,7 @@ NOT_NAMED = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class FairQueueSettings:
+class FairQueueSettings(Constant):
     """A queue and those below it.
 
     Attributes:
@@ -86,7 +87,7 @@ class PlacementRule:
 
 
 @dataclass(frozen=True, slots=True)
-class FairPreemption:
+class FairPreemption(Constant):
     """When containers are killed for applications that have too little.
 
     Attributes:
@@ -102,8 +103,8 @@ class FairPreemption:
     interval: int = 500
 
 
-@dataclass(frozen=True, slots=True)
-class FairSettings:
+@dataclass(frozen=True, slots=True, eq=False)
+class FairSettings(Constant):
     """All that the files say.
 
     Attributes:

@@ -11,17 +11,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rebecsim.actors import Constant
 from rebecsim.arithmetic import float32
 
 _new = tuple.__new__
 """Makes resources twice as fast as a call of their class does; most of a run is spent on them."""
 
 
-class Resources(NamedTuple):
-    """MB and cores."""
-
+class _Amounts(NamedTuple):
     memory: int
     cores: int
+
+
+class Resources(_Amounts, Constant):
+    """MB and cores."""
+
+    __slots__ = ()
 
     def plus(self, other: Resources) -> Resources:
         """Add component by component."""
@@ -80,7 +85,7 @@ def rounded_down(value: int, step: int) -> int:
     return value // step * step if value >= 0 else -(-value // step * step)
 
 
-class Calculator(ABC):
+class Calculator(Constant, ABC):
     """Compares resources and rounds them."""
 
     def up(self, value: Resources, step: Resources) -> Resources:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Generic, TypeVar
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Application, Locality, NodeSize, Task
 from rebecsim.clusters.yarn.placement import Hosts
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 
 
-class Ask:
+class Ask(StatePart):
     """Containers of one size and priority.
 
     Attributes:
@@ -67,7 +68,7 @@ def _less(counts: Counter[str], name: str) -> None:
 _Ask = TypeVar("_Ask", bound=Ask)
 
 
-class Asks(Generic[_Ask]):
+class Asks(StatePart, Generic[_Ask]):
     """All that an application asks for, what is given first before the rest."""
 
     __slots__ = ("_application", "_hosts", "_of", "all")

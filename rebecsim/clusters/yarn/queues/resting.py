@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class Resting:
+class Resting(StatePart):
     """Nodes that rest, and are worth another look as soon as something changes.
 
     A node has its heartbeats at one time within each period, its phase.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebecsim.actors import StatePart
 from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
@@ -30,7 +31,7 @@ def most_of_user(queue: CapacityQueue, most: int) -> int:
     return min(most, int(most * queue.user_percent / 100 * queue.user_factor))
 
 
-class Activation:
+class Activation(StatePart):
     """Lets applications of leaves in as long as their AppMasters leave room for tasks."""
 
     def __init__(self, cluster: CapacityCluster) -> None:

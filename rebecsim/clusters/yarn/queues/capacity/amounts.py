@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 
 Label = str
 
 
-class Amounts(dict[Label, Resources]):
+_What = TypeVar("_What")
+
+
+class Unchanging(dict[Label, _What], Constant):
+    """Something of each label, which never changes."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+class Amounts(dict[Label, Resources], StatePart):
     """What there is of each label; nothing of those that are not named."""
+
+    __slots__ = ()
 
     def __missing__(self, label: Label) -> Resources:
         return NONE
@@ -18,7 +35,7 @@ class Amounts(dict[Label, Resources]):
         self[label] = self[label].plus(more)
 
 
-class UsedByLabel:
+class UsedByLabel(StatePart):
     """What a queue, a user or an application has of the nodes of each label.
 
     Attributes:

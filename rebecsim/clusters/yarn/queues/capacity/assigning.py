@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import ClusterNode
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
@@ -26,7 +27,7 @@ _MOST_WALKS = 1000
 """At a heartbeat without any limit: choices that are refused could be made for ever."""
 
 
-class Assigning:
+class Assigning(StatePart):
     """Gives what nodes have free.
 
     Attributes:
@@ -38,7 +39,7 @@ class Assigning:
         self._calculator = cluster.calculator
         self._looks_on = cluster.settings.looks_on
         self.placing = Placing(cluster, grants)
-        self._in_vain: set[str] = set()  # labels of nodes of which none can be given to anybody
+        self._in_vain: dict[str, None] = {}  # labels of nodes of which none can be given to anybody
 
     def look_anew(self) -> None:
         """Forget what was found to be in vain, as something has changed."""
@@ -64,7 +65,7 @@ class Assigning:
             if 0 <= settings.most_containers <= given:
                 break
         if not given and not placing.has_come:
-            self._in_vain.add(label)
+            self._in_vain[label] = None
         return placing.has_changed
 
     def _once(self, node: ClusterNode, label: str) -> Assignment:

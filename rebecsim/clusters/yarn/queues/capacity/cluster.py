@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
+from rebecsim.actors import StatePart
 from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
@@ -21,7 +22,7 @@ def label_of(node: ClusterNode) -> str:
     return labels[0].name if labels else ""
 
 
-class CapacityCluster:
+class CapacityCluster(StatePart):
     """The cluster and its queues.
 
     Attributes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
@@ -25,7 +26,7 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
 BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
 
 
-class CapacityMonitor:
+class CapacityMonitor(StatePart):
     """Chooses containers, and says when they are to be killed."""
 
     def __init__(

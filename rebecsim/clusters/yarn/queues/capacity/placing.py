@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from rebecsim.actors import StatePart
 from rebecsim.arithmetic import float32
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode, Locality, NodeSize
@@ -78,7 +79,7 @@ _Found = tuple[Literal["give", "reserve"], ClusterNode | None]
 """What to do on a node, and which reserved node to give back first."""
 
 
-class Placing:
+class Placing(StatePart):
     """Gives containers of nodes to applications, and reserves nodes for them.
 
     Attributes:

@@ -267,6 +267,8 @@ def _share_of(queue: QueueState) -> QueueShare:
         not queue.children,
         sum(each.minimum.memory for each in limits),
         sum(each.maximum.memory for each in limits),
+        sum(each.memory for each in queue.used.values()),
+        sum(queue.asking.values()),
     )
 
 

@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.containers import Application, ClusterNode, Task
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.asks import Ask, Asks
-from rebecsim.clusters.yarn.queues.capacity.amounts import Label, UsedByLabel
+from rebecsim.clusters.yarn.queues.capacity.amounts import Label, Unchanging, UsedByLabel
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
 from rebecsim.clusters.yarn.queues.capacity.user_limits import UserRules
 from rebecsim.clusters.yarn.queues.capacity.users import Users
@@ -59,7 +59,7 @@ class QueueState(UsedByLabel):
         self.settings = settings
         self.parent = parent
         self.path: list[QueueState] = [self, *(parent.path if parent else ())]
-        self.limits = {label: found[settings.path] for label, found in limits.items()}
+        self.limits = Unchanging((label, found[settings.path]) for label, found in limits.items())
         self.asking: dict[Label, int] = {}
         self.parallel = 0
         self.ranks: dict[Label, Rank] = {}
@@ -117,8 +117,7 @@ class LeafState(QueueState):
         rules: MakeRules,
     ) -> None:
         super().__init__(settings, parent, limits, rules)
-        weights = settings.user_weights
-        self.users = Users(lambda name: weights.get(name, 1.0), lambda label: rules(self, label))
+        self.users = Users(settings, Unchanging((label, rules(self, label)) for label in limits))
         self.waiting: list[ApplicationState] = []
         self.active: dict[ApplicationState, None] = {}
         self._asking: list[ApplicationState] = []

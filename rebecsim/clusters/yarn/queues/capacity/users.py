@@ -7,10 +7,12 @@ let in, which limits the AppMasters of each user. So that number may be out of d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rebecsim.actors import StatePart
 from rebecsim.arithmetic import float32
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.amounts import Amounts, UsedByLabel
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (
@@ -49,7 +51,7 @@ class UserState(UsedByLabel):
         return self.waiting > 0 and self.let_in <= 0
 
 
-class Users:
+class Users(StatePart):
     """All users of a leaf.
 
     A user counts as active from when an application of his asks for containers while one of his has
@@ -65,27 +67,23 @@ class Users:
         "_asking",
         "_computed",
         "_has_moved",
-        "_known_rules",
         "_limits",
-        "_make_rules",
         "_only_waiting",
         "_ratios",
+        "_rules",
+        "_settings",
         "_used_by_active",
-        "_weight_of",
         "_weights",
         "by_name",
         "version",
     )
 
-    def __init__(
-        self, weight_of: Callable[[str], float], rules: Callable[[str], UserRules]
-    ) -> None:
-        self._weight_of = weight_of
-        self._make_rules = rules
-        self._known_rules: dict[str, UserRules] = {}
+    def __init__(self, settings: CapacityQueue, rules: Mapping[str, UserRules]) -> None:
+        self._settings = settings
+        self._rules = rules  # by label
         self.by_name: dict[str, UserState] = {}
-        self._asking: dict[str, set[ApplicationState]] = {}
-        self._active: set[str] = set()
+        self._asking: dict[str, dict[ApplicationState, None]] = {}
+        self._active: dict[str, None] = {}
         self._used_by_active = Amounts()
         self._weights = 0.0
         self._ratios: dict[str, float] = {}
@@ -95,18 +93,12 @@ class Users:
         self._only_waiting = 0
         self._has_moved = False  # whether that may be another number now
 
-    def _rules(self, label: str) -> UserRules:
-        """Give what limits on nodes of a label depend on."""
-        rules = self._known_rules.get(label)
-        if rules is None:
-            rules = self._known_rules[label] = self._make_rules(label)
-        return rules
-
     def named(self, name: str) -> UserState:
         """Give a user, who may be new."""
         user = self.by_name.get(name)
         if user is None:
-            user = self.by_name[name] = UserState(name, self._weight_of(name))
+            weight = self._settings.user_weights.get(name, 1.0)
+            user = self.by_name[name] = UserState(name, weight)
         return user
 
     def forget(self, user: UserState) -> None:
@@ -116,7 +108,7 @@ class Users:
         of them, he does not become active, and has only the least share: a fault of Hadoop's.
         """
         del self.by_name[user.name]
-        self._active.discard(user.name)
+        self._active.pop(user.name, None)
         self._add_weights()
 
     def _add_weights(self) -> None:
@@ -129,15 +121,15 @@ class Users:
         if user is not None and user.let_in <= 0:
             return
         if name not in self._asking:
-            self._asking[name] = set()
+            self._asking[name] = {}
             self.version += 1
             user = self.named(name)
             if name not in self._active:
-                self._active.add(name)
+                self._active[name] = None
                 self._add_weights()
                 for label, used in user.used.items():
                     self._used_by_active.add(label, used)
-        self._asking[name].add(each)
+        self._asking[name][each] = None
 
     def asks_no_more(self, each: ApplicationState) -> None:
         """Take note of an application that asks for nothing any more."""
@@ -145,14 +137,14 @@ class Users:
         mine = self._asking.get(name)
         if mine is None:
             return
-        mine.discard(each)
+        mine.pop(each, None)
         if mine:
             return
         del self._asking[name]
         self.version += 1
         user = self.by_name.get(name)
         if user is not None and name in self._active:
-            self._active.discard(name)
+            del self._active[name]
             self._add_weights()
             for label, used in user.used.items():
                 self._used_by_active.add(label, NONE.minus(used))
@@ -163,7 +155,7 @@ class Users:
         used = user.used[label] = user.used[label].plus(more)
         if user.name in self._active:
             self._used_by_active.add(label, more)
-        rules = self._rules(label)
+        rules = self._rules[label]
         ratio = rules.calculator.ratio(used, rules.total)
         change = float32(ratio - user.ratios.get(label, 0.0))
         user.ratios[label] = ratio
@@ -175,23 +167,26 @@ class Users:
         known = self._limits.get(key)
         if known is not None and known[0] == self.version:
             return known[1]
-        ratio, used = self._ratios.get(label, 0.0), self._used_by_active[label]
-        shares = UserShares(ratio, used, self._weights)
-        found = user_limit(self._rules(label), shares, borrowed=borrowed)
+        found = user_limit(*self.limited_by(label), borrowed=borrowed)
         self._limits[key] = self.version, found
         self.count_waiting()
         return found
 
+    def limited_by(self, label: str) -> tuple[UserRules, UserShares]:
+        """Give what limits of users depend on."""
+        ratio, used = self._ratios.get(label, 0.0), self._used_by_active[label]
+        return self._rules[label], UserShares(ratio, used, self._weights)
+
     def limit_of(self, user: UserState, label: str, *, borrowed: bool = False) -> Resources:
         """Give what a user may have of nodes of a label."""
         limit = self.limit(label, borrowed=borrowed)
-        return limit if user.weight == 1 else weighted(self._rules(label), limit, user.weight)
+        return limit if user.weight == 1 else weighted(self._rules[label], limit, user.weight)
 
     def limit_of_all(self, user: UserState, label: str) -> Resources:
         """Give what a user may have if all users share the leaf, not only the active ones."""
         weights = sum(each.weight for each in self.by_name.values())
         shares = UserShares(self._ratios.get(label, 0.0), None, weights)
-        rules = self._rules(label)
+        rules = self._rules[label]
         return weighted(rules, user_limit(rules, shares), user.weight)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources, total_of
@@ -14,7 +15,7 @@ from rebecsim.clusters.yarn.records import TURN, WaitLog
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class FairCluster:
+class FairCluster(StatePart):
     """Queues and applications, what they have and what they ask for.
 
     Attributes:
@@ -48,7 +49,7 @@ class FairCluster:
         self.free = self.total
         self.is_stale = True
         self.next_update = 0
-        self.blocked: set[FairShared | tuple[FairQueueState, Requests]] = set()
+        self.blocked: dict[FairShared | tuple[FairQueueState, Requests], None] = {}
         self.has_news = False
         self.wait_log: WaitLog | None = None
         self._grants = grants
@@ -83,7 +84,7 @@ class FairCluster:
             return
         requests = line.leave(each)
         if requests is not None and (each.leaf, requests) in self.blocked:
-            self.blocked.add(each)
+            self.blocked[each] = None
 
     def _is_blocked(self, each: FairApplicationState) -> bool:
         """Whether it may be of use if the application may reserve nodes again."""
@@ -95,7 +96,9 @@ class FairCluster:
         each = self.states[container.application]
         each.count(container, -1)
         self.refresh(each)
-        self.has_news |= self._is_blocked(each) or not self.blocked.isdisjoint(each.leaf.path)
+        self.has_news |= self._is_blocked(each) or any(
+            queue in self.blocked for queue in each.leaf.path
+        )
 
     def count_master(self, each: FairApplicationState, sign: int) -> None:
         """Count the AppMaster of an application among those of its leaf, or no more."""

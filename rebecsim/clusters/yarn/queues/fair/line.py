@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Locality, Task
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
 from rebecsim.clusters.yarn.queue_files.resources import Resources
@@ -74,7 +75,7 @@ Place = tuple[Any, ...]
 """What members are ordered by; no two of a line have the same."""
 
 
-class _Ordered:
+class _Ordered(StatePart):
     """Applications by their places, and what each asks for."""
 
     def __init__(self) -> None:
@@ -91,7 +92,7 @@ class _Ordered:
         del self.places[at], self.members[at]
 
 
-class ServiceLine:
+class ServiceLine(StatePart):
     """Applications in their order, which is kept and not found anew for each container.
 
     When nobody can be given anything, which is what most heartbeats of a full cluster end with,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cmp_to_key, partial
 from typing import Any, TypeVar
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
 from rebecsim.clusters.yarn.queue_files.resources import (
     DOMINANT,
@@ -17,7 +18,7 @@ from rebecsim.clusters.yarn.queue_files.resources import (
 )
 
 
-class FairShared:
+class FairShared(StatePart):
     """Who has a share: a queue or an application.
 
     Attributes:

@@ -78,6 +78,8 @@ class HadoopFairScheduler(ContainerScheduler):
                 not queue.settings.is_parent,
                 queue.steady.memory,
                 min(queue.maximum.memory, self.cluster.total.memory),
+                queue.used.memory,
+                queue.asking,
             )
             for queue in self.cluster.root.below()
         ]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import Literal
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn import records
 from rebecsim.clusters.yarn.containers import ClusterNode, Locality
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
@@ -19,7 +20,7 @@ from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQ
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 
-class FairServing:
+class FairServing(StatePart):
     """Gives containers of nodes, queue by queue, application by application.
 
     Attributes:
@@ -120,11 +121,11 @@ class FairServing:
         """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
         for queue in leaf.limited:
             if not queue.used.plus(request.size).within(queue.maximum):
-                self._cluster.blocked.add(queue)
+                self._cluster.blocked[queue] = None
                 return False
         limit = self._master_limit(leaf) if request.is_master else None
         if limit is not None and not leaf.masters.plus(request.size).within(limit):
-            self._cluster.blocked |= {leaf, self._cluster.root}
+            self._cluster.blocked |= {leaf: None, self._cluster.root: None}
             return False
         return True
 
@@ -191,7 +192,7 @@ class FairServing:
                 self._pass_over(other, its, keeps)
             return got
         line.refuse_all()
-        self._cluster.blocked.update((leaf, requests) for requests in keeps)
+        self._cluster.blocked |= dict.fromkeys((leaf, requests) for requests in keeps)
         return None
 
     def _pass_over(
@@ -200,7 +201,7 @@ class FairServing:
         """Take note that an application gets nothing, though it might reserve the node later."""
         each.application.decisions.reject()
         if requests in keeps:
-            self._cluster.blocked.add(each)
+            self._cluster.blocked[each] = None
 
     def _hope(
         self, leaf: FairQueueState, requests: Requests, node: ClusterNode, free: Resources
@@ -285,11 +286,11 @@ class FairServing:
         if self._starving is not None and self._starving.is_first_on(node, each):
             return "containers are killed for it there"
         if not self._is_starved(each):
-            self._cluster.blocked.add(each)
+            self._cluster.blocked[each] = None
             return "it is not reserved for a job that has its fair share"
         if near == "node" or self._may_keep_more(each, near, node):
             return ""
-        self._cluster.blocked.add(each)
+        self._cluster.blocked[each] = None
         return "the job has reserved as many as it may"
 
     def _is_starved(self, each: FairApplicationState) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Killed
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
@@ -29,7 +30,7 @@ class _Chosen(NamedTuple):
     at: int
 
 
-class Starving:
+class Starving(StatePart):
     """Finds who has too little, and chooses what is killed for them.
 
     Attributes:
