@@ -7,12 +7,16 @@ from functools import partial
 
 import pytest
 
+from rebecsim.clusters.mapreduce.cluster import cluster_model, run_mapreduce
+from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
 from rebecsim.clusters.mapreduce.configuration import (
+    SECOND,
     Failures,
     HadoopSettings,
     MapReduceConfiguration,
     Outage,
     Speculation,
+    SpeculationRule,
 )
 from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
@@ -28,7 +32,15 @@ from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Result, explore
 from rebecsim.studies.small import Cut, SmallCluster
-from tests.clusters.mapreduce.simple import MIB, NOTHING, ROUND, job
+from tests.clusters.mapreduce.simple import (
+    EXACT,
+    MIB,
+    NOTHING,
+    ROUND,
+    FirstComeFirstServed,
+    cluster,
+    job,
+)
 from tests.every_order import ends_of_every_order, explored_ends
 
 SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
@@ -170,6 +182,23 @@ def test_what_cannot_be_cut_is_said(changed: dict[str, object], text: str) -> No
     configuration = replace(PLAIN, **changed)
     with pytest.raises(UserError, match=text):
         cut(jobs_of(1), JobQueueTaskScheduler, configuration)
+
+
+@pytest.mark.parametrize("rule", ["hadoop", "late"])
+def test_a_whole_cluster_is_explored_as_it_is_simulated(rule: SpeculationRule) -> None:
+    """With its devices and its network, a node that fails, and backups: all of it is state."""
+    slow = EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 8.0})
+    configuration = replace(
+        cluster(nodes=2, variation=slow, expiry=SECOND),
+        failures=Failures((Outage(0, 20 * SECOND, 40 * SECOND),)),
+        speculation=Speculation(rule, patience=SECOND, cap=1.0, slow_task=1.0, slow_node=0.0),
+    )
+    jobs = [job(1, 3, 1, size=8 * MIB), job(2, 2, 1, size=8 * MIB)]
+    finished = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
+    assert {each.outcome.name for each in finished.attempts} >= {"LOST", "KILLED"}
+    assert any(each.is_backup for each in finished.attempts)
+    model = cluster_model(ClusterPlan(configuration, 1), jobs, FirstComeFirstServed)
+    assert explored_ends(model, "jobtracker.closed") == {True}
 
 
 def test_too_few_nodes_are_refused() -> None:
