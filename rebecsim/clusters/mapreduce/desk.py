@@ -39,7 +39,8 @@ class Desk(StatePart):
         triggers: changes of settings that wait for conditions.
         unfinished: jobs that have not ended and were not rejected.
         to_come: submissions and changes that are under way.
-        last: when something was submitted or changed, began or ended (microseconds).
+        last: when something was submitted or changed, began or ended, or a node came back
+            (microseconds).
         speculation: what finds tasks for backups; None: nothing does.
     """
 
@@ -81,9 +82,14 @@ class Desk(StatePart):
         self.resting = dict.fromkeys(sorted(self.resting, key=lambda node: node.number))
         for run in self.active.values():
             run.outputs = dict(sorted(run.outputs.items()))
+            run.missing = dict(sorted(run.missing.items()))
+            for attempts in run.attempts:
+                attempts.sort(key=lambda each: each.key)
             run.live = dict(sorted(run.live[0].items())), dict(sorted(run.live[1].items()))
             if run.progress is not None:
                 run.progress.tidy()
+        if self.speculation is not None:
+            self.speculation.tidy()
 
 
 def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:

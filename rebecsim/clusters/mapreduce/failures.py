@@ -38,8 +38,10 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
     @at_once
     def fail(self, node: int, repair: int | None) -> None:
         """Let a node fail that works, and work again after some time; None: never."""
-        if node in self._down:
-            return
+        if node not in self._down:
+            self._fail(node, repair)
+
+    def _fail(self, node: int, repair: int | None) -> None:
         now = self._now
         self._down[node] = True
         self.outages.append(Outage(node, now, None if repair is None else now + repair))
@@ -54,7 +56,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
         if node in self._down:
             self._draw(node)
         else:
-            self.fail(node, self.plan.configuration.failures.repair)
+            self._fail(node, self.plan.configuration.failures.repair)
 
     @at_once
     def recover(self, node: int) -> None:

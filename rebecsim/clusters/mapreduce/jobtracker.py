@@ -9,7 +9,7 @@
     heartbeat                                  what has ended; free slots are given
     JobTracker --kill--> TaskTracker           an attempt is not needed any more
     TaskTracker: fail, recover                 its node stops working, and works again
-    TaskTracker --failed, works_again, restarted--> JobTracker
+    TaskTracker --failed, expire, restarted--> JobTracker
 
     TaskTracker --progressed, fetched--> JobTracker    for backups, and after failures
 
@@ -410,18 +410,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
-    @first_of_all
-    def works_again(self, number: int) -> None:
-        """Take note that a node works again."""
-        self.desk.nodes[number].works = True
-
     @at_once
     def restarted(self, number: int) -> None:
         """Take a node back, without anything that ran there before."""
-        if self.closed:
-            return
         desk = self.desk
         node = desk.nodes[number]
+        node.works = True
+        desk.last = self._now
+        if self.closed:
+            return
         if node.slots.alive:
             self._lose(node)
         node.slots.alive = True

@@ -66,6 +66,12 @@ class BackupRule(StatePart, ABC):
                 return number
         return None
 
+    def tidy(self) -> None:
+        """Forget what was seen of jobs that have ended, and in which order jobs were looked at."""
+        active = self.desk.active
+        looks = sorted(self._looks.items(), key=lambda each: (each[0][0].job.number, each[0][1]))
+        self._looks = {key: look for key, look in looks if key[0] in active}
+
     def _look(self, run: JobRun, kind: SlotKind, now: int) -> _Look:
         """Find tasks of a job for backups, and nodes that should have none."""
         alone = [

@@ -375,5 +375,4 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self.processor.recover()
         self.disk.recover()
         self.switch.recover(self.number)
-        self.jobtracker.works_again(self.number)
         self.jobtracker.restarted(self.number)
