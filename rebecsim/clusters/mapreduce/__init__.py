@@ -5,7 +5,8 @@ Running: `run_mapreduce` runs jobs, each a `MapReduceJob` with `JobCosts`, on a 
 `VariationTable` of nodes and tasks, `Failures` with each `Outage`, `Speculation`, each `NodeClass`,
 and each `TimedChange`, perhaps with a `QueueCondition`) and gives a `FinishedRun`: a `JobRecord` of
 each job, an `AttemptRecord` of each attempt with its `AttemptOutcome`, its `Locality` and the time
-that it has spent on each `Phase`, and `DeviceUse`. `cluster_model` is the model behind it.
+that it has spent on each `Phase`, and `DeviceUse`. `cluster_model` is the model behind it,
+of a `ClusterPlan`.
 `StuckJobsError` says that jobs wait for ever.
 
 Schedulers: a `TaskScheduler` gives free slots, of a `SlotKind` and seen as `TrackerSlots`, to tasks

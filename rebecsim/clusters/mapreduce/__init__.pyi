@@ -1,9 +1,6 @@
 from .attempts import AttemptOutcome as AttemptOutcome, Phase as Phase
-from .cluster import (
-    cluster_model as cluster_model,
-    make_cluster as make_cluster,
-    run_mapreduce as run_mapreduce,
-)
+from .cluster import cluster_model as cluster_model, run_mapreduce as run_mapreduce
+from .cluster_state import ClusterPlan as ClusterPlan
 from .configuration import (
     Failures as Failures,
     FileSystem as FileSystem,

@@ -18,7 +18,7 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.actors import Constant, StatePart
+from rebecsim.actors import Constant, StatePart, Unordered
 from rebecsim.clusters.mapreduce.configuration import NodeHardware, VariationTable
 from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob, SlotKind
 
@@ -108,8 +108,11 @@ class ReduceFactors(NamedTuple):
     write: float
 
 
-class TaskDraws:
-    """What is drawn for one attempt: the same whatever scheduler gives it a slot, and where."""
+class TaskDraws(Constant):
+    """What is drawn for one attempt: the same whatever scheduler gives it a slot, and where.
+
+    First come its source and the factors of its first demands, then those of later ones.
+    """
 
     def __init__(
         self,
@@ -120,12 +123,26 @@ class TaskDraws:
         attempt: int,
         variation: VariationTable,
     ) -> None:
-        self._random = Random(f"{seed} {job} {kind.name} {number} {attempt}")
+        self._name = f"{seed} {job} {kind.name} {number} {attempt}"
+        self._random = Random(self._name)
         self.source = self._random.random()
         self.slowdown = 1.0
         if variation.slow_tasks and self._random.random() < variation.slow_tasks:
             self.slowdown = variation.task_slowdown
         self._variation = variation
+        self._later: list[float] = []
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TaskDraws) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def later(self, number: int) -> float:
+        """Give the factor of a later demand by its number, from 0, whoever asks and how often."""
+        while len(self._later) <= number:
+            self._later.append(self.jitter())
+        return self._later[number]
 
     def jitter(self) -> float:
         """Draw the factor of a demand."""
@@ -305,6 +322,26 @@ class TaskOrder(Constant):
         return f"{self.kind.name.lower()} {self.number} of {self.job}{again}"
 
 
+class StepProgress(NamedTuple):
+    """How far an attempt is in its steps, by the time that they take alone (microseconds).
+
+    Attributes:
+        done: of the steps that it has done.
+        current: of the one that it has begun.
+        total: of all steps.
+        began: when it began the current one.
+    """
+
+    done: float
+    current: float
+    total: float
+    began: int
+
+    def at(self, now: int) -> float:
+        """Give the part that is done: a step counts by the time taken, up to its share."""
+        return (self.done + min(float(now - self.began), self.current)) / self.total
+
+
 class Attempt(StatePart):
     """What the JobTracker knows of one attempt of a task; how far it is, its TaskTracker knows.
 
@@ -322,11 +359,14 @@ class Attempt(StatePart):
         reported: when the JobTracker took note of that, and its slot was free again.
         outcome: how it ended.
         output: of a map that has ended: what it has left.
+        progress: of its steps, where backups are launched; None: it has begun none, or fetches.
+        fetched: of a reduce, where that matters: the maps whose output it has.
     """
 
     __slots__ = (
         "earlier",
         "end",
+        "fetched",
         "is_backup",
         "kind",
         "locality",
@@ -334,6 +374,7 @@ class Attempt(StatePart):
         "number",
         "outcome",
         "output",
+        "progress",
         "reported",
         "run",
         "slot_beat",
@@ -356,6 +397,8 @@ class Attempt(StatePart):
         self.reported: int | None = None
         self.outcome = AttemptOutcome.RUNNING
         self.output: MapOutput | None = None
+        self.progress: StepProgress | None = None
+        self.fetched: Unordered[int, bool] = Unordered()
 
     @property
     def key(self) -> AttemptKey:

@@ -6,17 +6,16 @@ Also the times of heartbeats, the places of blocks in HDFS, and conditions that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING
 
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.mapreduce.attempts import Attempt, Rates
 from rebecsim.clusters.mapreduce.configuration import (
     FileSystem,
     MapReduceConfiguration,
-    Outage,
+    NodeClass,
     QueueFigure,
     TimedChange,
 )
@@ -27,10 +26,6 @@ from rebecsim.clusters.mapreduce.job import (
     SlotKind,
     TrackerSlots,
 )
-
-if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.devices import Device
-    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 
 class SlotBeats(StatePart):
@@ -107,43 +102,6 @@ class TrackerStatus(StatePart):
         return self.beats.until_next(now, kinds, (each.slot_beat for each in self.ended))
 
 
-class WorkerNode:
-    """A node of the cluster.
-
-    Attributes:
-        number: from 0.
-        works: whether it has not failed.
-        outages: how often it has failed.
-        slowdown: how much longer its processors and disks take than they should.
-        rates: of its devices, if it is not slow.
-        tracker: its TaskTracker.
-        processor: its processors, as one device.
-        disk: its disks, as one device.
-    """
-
-    __slots__ = (
-        "disk",
-        "number",
-        "outages",
-        "processor",
-        "rates",
-        "slowdown",
-        "tracker",
-        "works",
-    )
-
-    tracker: TaskTracker
-    processor: Device
-    disk: Device
-
-    def __init__(self, number: int, slowdown: float, rates: Rates) -> None:
-        self.number = number
-        self.works = True
-        self.outages = 0
-        self.slowdown = slowdown
-        self.rates = rates
-
-
 class JobRun(StatePart):
     """A job, and its attempts.
 
@@ -208,22 +166,44 @@ class ClusterPlan(Constant):
         hardware = self.configuration.hardware
         return tuple(racks_of(hardware.nodes, hardware.racks))
 
+    @cached_property
+    def classes(self) -> Sequence[NodeClass]:
+        """The class of each node."""
+        return self.configuration.class_of_nodes
 
-@dataclass(eq=False)
-class MapReduceCluster:
-    """The nodes of a cluster, and what happens to them.
+    @cached_property
+    def rates(self) -> Sequence[Rates]:
+        """How fast the devices of each node are, were it not slow."""
+        return [Rates.of(each.hardware) for each in self.classes]
 
-    Attributes:
-        plan: what never changes.
-        nodes: in the order of their numbers.
-        outages: of nodes, that have begun.
-        repairs: how many nodes have failed and will work again.
-    """
+    def slowdown(self, node: int) -> float:
+        """Give how much longer the devices of a node take than they should."""
+        return self.configuration.variation.node_slowdown if node in self.slow_nodes else 1.0
 
-    plan: ClusterPlan
-    nodes: Sequence[WorkerNode]
-    outages: list[Outage] = field(default_factory=list)
-    repairs: int = 0
+    @cached_property
+    def slow_nodes(self) -> frozenset[int]:
+        """The nodes that are slow: the nearest number to their share, drawn."""
+        nodes = self.configuration.hardware.nodes
+        slow = round(nodes * self.configuration.variation.slow_nodes)
+        return frozenset(Random(f"{self.seed} slow nodes").sample(range(nodes), slow))
+
+    @cached_property
+    def _lifetimes(self) -> dict[int, tuple[Random, list[int]]]:
+        return {}
+
+    def lifetime(self, node: int, number: int) -> int:
+        """Give how long a node works before its next random failure (microseconds).
+
+        It is the draw of this number, from 0, and depends on no other node, nor on what runs.
+        """
+        mean = self.configuration.failures.mean_time_between
+        assert mean is not None
+        if node not in self._lifetimes:
+            self._lifetimes[node] = Random(f"{self.seed} {node} failures"), []
+        draws, drawn = self._lifetimes[node]
+        while len(drawn) <= number:
+            drawn.append(max(round(draws.expovariate(1.0 / mean)), 1))
+        return drawn[number]
 
 
 def racks_of(nodes: int, racks: int) -> list[int]:

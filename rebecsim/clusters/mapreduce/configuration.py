@@ -106,7 +106,7 @@ class VariationTable(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(Constant):
     """A node that fails, and works again later: an entry of `failures.outages` (microseconds)."""
 
     node: int
@@ -122,9 +122,14 @@ class Failures:
     mean_time_between: int | None = None
     repair: int = 300 * SECOND
 
+    @property
+    def is_some(self) -> bool:
+        """Whether any node fails."""
+        return bool(self.outages) or self.mean_time_between is not None
+
 
 @dataclass(frozen=True, slots=True)
-class Speculation:
+class Speculation(Constant):
     """Second attempts of tasks that take long: the keys of `[speculation]`.
 
     The patience is microseconds.

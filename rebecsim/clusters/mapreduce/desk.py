@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count, repeat
 from random import Random
-from typing import TYPE_CHECKING
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.attempts import Attempt, AttemptKey
@@ -20,9 +19,6 @@ from rebecsim.clusters.mapreduce.configuration import HadoopSettings
 from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, TrackerSlots
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.speculation import BackupRule, backup_rule
-
-if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 
 class Desk(StatePart):
@@ -43,7 +39,8 @@ class Desk(StatePart):
         triggers: changes of settings that wait for conditions.
         unfinished: jobs that have not ended and were not rejected.
         to_come: submissions and changes that are under way.
-        last: when something was submitted or changed, began or ended (microseconds).
+        last: when something was submitted or changed, began or ended, or a node came back
+            (microseconds).
         speculation: what finds tasks for backups; None: nothing does.
     """
 
@@ -52,7 +49,6 @@ class Desk(StatePart):
         plan: ClusterPlan,
         jobs: Sequence[MapReduceJob],
         scheduler: SchedulerFactory,
-        trackers: Sequence[TaskTracker],
     ) -> None:
         configuration = plan.configuration
         self.nodes = tracker_statuses(plan)
@@ -75,7 +71,7 @@ class Desk(StatePart):
         self.last = 0
         self.speculation: BackupRule | None = None
         if configuration.speculation is not None:
-            self.speculation = backup_rule(configuration.speculation, plan, self, trackers)
+            self.speculation = backup_rule(configuration.speculation, plan, self)
 
     def tidy(self) -> None:
         """Forget in which order things have come that are looked up only, and what has no effect.
@@ -86,17 +82,21 @@ class Desk(StatePart):
         self.resting = dict.fromkeys(sorted(self.resting, key=lambda node: node.number))
         for run in self.active.values():
             run.outputs = dict(sorted(run.outputs.items()))
+            run.missing = dict(sorted(run.missing.items()))
+            for attempts in run.attempts:
+                attempts.sort(key=lambda each: each.key)
             run.live = dict(sorted(run.live[0].items())), dict(sorted(run.live[1].items()))
             if run.progress is not None:
                 run.progress.tidy()
+        if self.speculation is not None:
+            self.speculation.tidy()
 
 
 def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
     """Give what is known of the TaskTrackers at first: draw when they first send heartbeats."""
     draws = Random(f"{plan.seed} heartbeats")
     found = []
-    classes = plan.configuration.class_of_nodes
-    for number, (rack, of) in enumerate(zip(plan.racks, classes, strict=True)):
+    for number, (rack, of) in enumerate(zip(plan.racks, plan.classes, strict=True)):
         slots = TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
         found.append(TrackerStatus(slots, _slot_beats(slots, plan.configuration.hadoop, draws)))
     return found

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from rebecsim.actors import StatePart, Unordered
 from rebecsim.clusters.mapreduce.attempts import (
+    AttemptKey,
     MapOutput,
     Phase,
+    Rates,
     ReduceFactors,
+    StepProgress,
     TaskDraws,
     TaskOrder,
     TaskStep,
@@ -16,20 +20,19 @@ from rebecsim.clusters.mapreduce.attempts import (
 from rebecsim.clusters.mapreduce.job import SlotKind
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.cluster_state import WorkerNode
+    from rebecsim.clusters.mapreduce.devices import Device, Switch
 
 
-class Execution:
-    """One attempt at work. It is what its demands of devices are known by, one at a time.
+class Execution(StatePart):
+    """One attempt at work.
 
     Attributes:
         order: what is to be run.
         key: what messages to and from the JobTracker call it.
-        node: where it runs.
-        draws: what is drawn for it.
+        draws: what is drawn for it; of later demands, `drawn` factors.
         end: when it ended (microseconds); None while it runs.
         times: spent on each phase (microseconds).
-        source: of a map: the node whose replica it reads, and first read.
+        source: of a map: the node whose replica it reads; `first_source`: that it first read.
         steps: what it does, as far as that is known.
         place: how many of these it has begun.
         began: when it began the last of these.
@@ -41,12 +44,12 @@ class Execution:
 
     __slots__ = (
         "began",
+        "drawn",
         "draws",
         "end",
         "factors",
         "first_source",
         "key",
-        "node",
         "order",
         "output",
         "place",
@@ -57,11 +60,11 @@ class Execution:
         "times",
     )
 
-    def __init__(self, order: TaskOrder, node: WorkerNode, draws: TaskDraws, start: int) -> None:
+    def __init__(self, order: TaskOrder, node: int, draws: TaskDraws, start: int) -> None:
         self.order = order
         self.key = order.key
-        self.node = node
         self.draws = draws
+        self.drawn = 0
         self.end: int | None = None
         self.times = [0] * len(Phase)
         self.source = self.first_source = node
@@ -78,40 +81,30 @@ class Execution:
         """Whether it is an attempt of a map."""
         return self.order.kind is SlotKind.MAP
 
-    @property
-    def over(self) -> bool:
-        """Whether it has ended, and waits for nothing."""
-        return self.end is not None
+    def jitter(self) -> float:
+        """Give the factor of one more demand, after those of its start."""
+        self.drawn += 1
+        return self.draws.later(self.drawn - 1)
 
-    @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.node
+    def progress(self, rates: Rates) -> StepProgress:
+        """Give how far it is in its steps, of which it has begun one at least."""
+        times = [rates.alone(step) for step in self.steps]
+        current = self.place - 1
+        return StepProgress(sum(times[:current]), times[current], sum(times), self.began)
 
 
-class Fetch:
+class Fetch(StatePart):
     """A reduce gets its part of a map's output: from the disk there, then over the network."""
 
-    __slots__ = ("attempt", "dropped", "is_read", "map")
+    __slots__ = ("attempt", "is_read", "map")
 
     def __init__(self, attempt: Execution, of: MapOutput) -> None:
         self.attempt = attempt
         self.map = of
         self.is_read = False
-        self.dropped = False
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits for it any more."""
-        return self.dropped or self.attempt.end is not None
-
-    @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.attempt.node
 
 
-class BackgroundMerge:
+class BackgroundMerge(StatePart):
     """A reduce writes what it held in memory, while it goes on fetching."""
 
     __slots__ = ("attempt", "place", "steps")
@@ -121,42 +114,60 @@ class BackgroundMerge:
         self.steps = steps
         self.place = 0
 
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits for it any more."""
-        return self.attempt.end is not None
 
-    @property
-    def owner(self) -> WorkerNode:
-        """Give the node that is told when what it asked for is done."""
-        return self.attempt.node
-
-
-class Shuffle:
+class Shuffle(StatePart):
     """What a reduce has fetched, and is about to fetch.
 
     Attributes:
         waiting: outputs that it knows of and has not asked for.
-        flying: what it fetches.
+        fetching: how many it fetches.
         got: the maps whose output it has.
         fetched: how much that is (bytes).
         held: how much of that is in memory (bytes), and `held_outputs`, of how many maps.
-        merge: what is being merged.
+        merges: whether some of it is being merged.
         is_open: whether it fetches; it does not before its process has started.
     """
 
-    __slots__ = ("fetched", "flying", "got", "held", "held_outputs", "is_open", "merge", "waiting")
+    __slots__ = (
+        "fetched",
+        "fetching",
+        "got",
+        "held",
+        "held_outputs",
+        "is_open",
+        "merges",
+        "waiting",
+    )
 
     def __init__(self) -> None:
         self.is_open = False
         self.waiting: deque[MapOutput] = deque()
-        self.flying: dict[Fetch, None] = {}
-        self.got: set[int] = set()
+        self.fetching = 0
+        self.got: Unordered[int, bool] = Unordered()
         self.fetched = 0.0
         self.held = 0.0
         self.held_outputs = 0
-        self.merge: BackgroundMerge | None = None
+        self.merges = False
 
 
 Demand = Execution | Fetch | BackgroundMerge
 """What waits for devices."""
+
+
+class RunningTasks(StatePart):
+    """What a TaskTracker has run, and what it waits for.
+
+    Attributes:
+        executions: all attempts that it has run, by key.
+        running: those that have not ended, in the order of their launch.
+        demands: what waits for which device, by the number that this knows it by.
+        asked: the last of these numbers.
+    """
+
+    __slots__ = ("asked", "demands", "executions", "running")
+
+    def __init__(self) -> None:
+        self.executions: dict[AttemptKey, Execution] = {}
+        self.running: dict[AttemptKey, Execution] = {}
+        self.demands: dict[int, tuple[Demand, Device | Switch]] = {}
+        self.asked = 0

@@ -9,11 +9,12 @@
     heartbeat                                  what has ended; free slots are given
     JobTracker --kill--> TaskTracker           an attempt is not needed any more
     TaskTracker: fail, recover                 its node stops working, and works again
-    TaskTracker --failed, works_again, restarted--> JobTracker
+    TaskTracker --failed, expire, restarted--> JobTracker
+
+    TaskTracker --progressed, fetched--> JobTracker    for backups, and after failures
 
 Each of them changes only its own state; messages hold what never changes, and call attempts by
-their keys. Only for backups, and after failures, the JobTracker looks into TaskTrackers: how far
-attempts are, and what reduces lack.
+their keys.
 
 TaskTrackers are in `tasktracker`, devices in `devices`. TaskTrackers send heartbeats with a period,
 each at its own phase; or each of their slots does (see `SlotBeats`). Idle TaskTrackers send none.
@@ -34,6 +35,7 @@ from rebecsim.clusters.mapreduce.attempts import (
     AttemptKey,
     AttemptOutcome,
     MapOutput,
+    StepProgress,
     TaskOrder,
 )
 from rebecsim.clusters.mapreduce.cluster_state import (
@@ -86,7 +88,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     ) -> None:
         self.plan = plan
         self.trackers = trackers
-        self.desk = desk = Desk(plan, jobs, scheduler, trackers)
+        self.desk = desk = Desk(plan, jobs, scheduler)
         self.closed = not jobs
         if desk.scheduler.poll_interval is not None:
             self.poll(after=desk.scheduler.poll_interval)
@@ -160,6 +162,20 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if self.plan.configuration.hadoop.reports == "at_once":
             self.told(node.number)
         self._wake(node)
+
+    @first_of_all
+    def progressed(self, key: AttemptKey, progress: StepProgress) -> None:
+        """Take note of how far an attempt is."""
+        attempt = self.desk.attempts.get(key)
+        if attempt is not None:
+            attempt.progress = progress
+
+    @first_of_all
+    def fetched(self, key: AttemptKey, number: int) -> None:
+        """Take note that a reduce has the output of a map."""
+        attempt = self.desk.attempts.get(key)
+        if attempt is not None:
+            attempt.fetched[number] = True
 
     @at_once
     def told(self, number: int) -> None:
@@ -394,18 +410,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
-    @first_of_all
-    def works_again(self, number: int) -> None:
-        """Take note that a node works again."""
-        self.desk.nodes[number].works = True
-
     @at_once
     def restarted(self, number: int) -> None:
         """Take a node back, without anything that ran there before."""
-        if self.closed:
-            return
         desk = self.desk
         node = desk.nodes[number]
+        node.works = True
+        desk.last = self._now
+        if self.closed:
+            return
         if node.slots.alive:
             self._lose(node)
         node.slots.alive = True
@@ -448,7 +461,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             needed = {
                 number
                 for number in run.missing
-                if any(self.trackers[each.node.number].lacks(each.key, number) for each in reduces)
+                if any(number not in each.fetched for each in reduces)
             }
         for number in sorted(needed):
             run.missing.pop(number).outcome = AttemptOutcome.OUTPUT_LOST

@@ -20,6 +20,7 @@ from heapq import heapify, heappop, heappush
 from math import ceil, inf
 from typing import Any, Generic
 
+from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.mapreduce import network_loops
 from rebecsim.clusters.mapreduce.network_loops import LINKS_OF_PATH
 from rebecsim.clusters.mapreduce.shared_server import INSTANT, Item
@@ -33,7 +34,7 @@ _COMPILES = 3_000_000
 _loaded: list[Any] = []  # the compiled loops, once a network of this process has needed them
 
 
-class FlowColumns:
+class FlowColumns(StatePart):
     """Columns with a place for each class of flows, or each link, and the loops over them.
 
     Attributes:
@@ -58,9 +59,13 @@ class FlowColumns:
         self._working: Any = ([0.0] * links, [0] * links, [0] * links, [0] * links)
         self._members: Any = [0] * (self._places * LINKS_OF_PATH)
         self._found: Any = [0] * self._places
-        self._loops: Any = network_loops
+        self._is_compiled = False
         self._visits = 0
         self._enough = 0 if _loaded else _LOADS
+
+    @property
+    def _loops(self) -> Any:
+        return _loaded[0] if self._is_compiled else network_loops
 
     def open(self, path: tuple[int, ...]) -> int:
         """Make room for a class; give its place."""
@@ -153,7 +158,7 @@ class FlowColumns:
         import numpy as np
 
         self._enough = sys.maxsize
-        self._loops = _loaded[0]
+        self._is_compiled = True
         for name in ("capacities", "carried", "rates", "served", "heads"):
             setattr(self, name, np.array(getattr(self, name), np.float64))
         for name in ("paths", "counts", "_members", "_found"):
@@ -171,7 +176,7 @@ def _longer(column: Any, more: list[Any]) -> Any:
     return np.concatenate([column, np.array(more, column.dtype)])
 
 
-class FlowNetwork(Generic[Item]):
+class FlowNetwork(StatePart, Generic[Item]):
     """Links, and the flows over them.
 
     Whoever uses it calls `advance` at each `next_completion`. Times are whole microseconds; a flow
@@ -209,11 +214,13 @@ class FlowNetwork(Generic[Item]):
         heappush(heap, (float(columns.served[slot]) + size, self._number, item))
         columns.heads[slot] = heap[0][0]
 
-    def remove(self, item: Item, now: int) -> None:
-        """Send nothing more of a flow; nothing happens if there is none of this name."""
+    def remove(self, item: Item, now: int) -> bool:
+        """Send nothing more of a flow; say whether there was one of this name."""
         self._pass(now)
+        before = len(self)
         for slot in reversed(range(len(self._heaps))):
-            self._keep(slot, [entry for entry in self._heaps[slot] if entry[2] is not item])
+            self._keep(slot, [entry for entry in self._heaps[slot] if entry[2] != item])
+        return len(self) < before
 
     def cut(self, links: Sequence[int], now: int) -> list[Item]:
         """Send nothing more over links; give the flows that went over them, the oldest first."""
@@ -314,7 +321,7 @@ def _number_of(ended: tuple[int, object]) -> int:
     return ended[0]
 
 
-class RackTopology:
+class RackTopology(Constant):
     """Nodes under switches of racks, under one switch for all.
 
     Links have one direction. Nodes have one up and one down. So have racks, if there are several

@@ -117,11 +117,11 @@ class FinishedRun:
 
 def record_of_attempt(attempt: Attempt, tracker: TaskTracker, end: int) -> AttemptRecord:
     """Write down an attempt of a TaskTracker; one that has not ended, when everything does."""
-    execution = tracker.executions.get(attempt.key)
+    execution = tracker.tasks.executions.get(attempt.key)
     slots, locality = attempt.node.slots, attempt.locality
     if attempt.is_backup and attempt.kind is SlotKind.MAP and execution is not None:
-        source = execution.first_source.number
-        locality = locality_of(source, slots.number, tracker.racks)
+        source = execution.first_source
+        locality = locality_of(source, slots.number, tracker.plan.racks)
     return AttemptRecord(
         attempt.run.job.number,
         attempt.kind,

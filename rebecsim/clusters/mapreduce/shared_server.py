@@ -15,13 +15,15 @@ from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Generic, TypeVar
 
+from rebecsim.actors import StatePart
+
 Item = TypeVar("Item", bound=Hashable)
 
 INSTANT = 1e-6
 """Microseconds that are no time: what rounding errors may amount to."""
 
 
-class SharedServer(Generic[Item]):
+class SharedServer(StatePart, Generic[Item]):
     """A few servers of one rate that share all demands equally.
 
     Whoever uses it calls `advance` at each `next_completion`.
@@ -67,12 +69,13 @@ class SharedServer(Generic[Item]):
         heappush(self._heap, (self._served + size, self._number, item))
         self._share()
 
-    def remove(self, item: Item, now: int) -> None:
-        """Serve a demand no more; nothing happens if there is none of this name."""
+    def remove(self, item: Item, now: int) -> bool:
+        """Serve a demand no more; say whether there was one of this name."""
         self._pass(now)
-        self._heap = [entry for entry in self._heap if entry[2] is not item]
+        before, self._heap = self._heap, [entry for entry in self._heap if entry[2] != item]
         heapify(self._heap)
         self._share()
+        return len(self._heap) < len(before)
 
     def clear(self, now: int) -> list[Item]:
         """Serve nothing more; give what was being served, in the order of arrival."""

@@ -14,15 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome, Rates
+from rebecsim.actors import StatePart
+from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, JobRun
 from rebecsim.clusters.mapreduce.configuration import Speculation
-from rebecsim.clusters.mapreduce.executions import Execution
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.desk import Desk
-    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 _OF_USE = (AttemptOutcome.RUNNING, *DONE)
 
@@ -32,45 +31,19 @@ class _Look(NamedTuple):
 
     time: int
     numbers: Sequence[int]
-    slow_nodes: frozenset[int]
+    slow_nodes: Sequence[int]
 
 
-def progress_of(execution: Execution, rates: Rates, now: int) -> float:
-    """Give how far an attempt is that runs."""
-    if execution.is_map:
-        return _steps_done(execution, rates, now)
-    if execution.shuffle is not None:
-        return len(execution.shuffle.got) / execution.order.job.maps / 3
-    return (1 + 2 * _steps_done(execution, rates, now)) / 3
-
-
-def _steps_done(execution: Execution, rates: Rates, now: int) -> float:
-    """Give which part of its steps an attempt has done, by the time that they take alone."""
-    times = [rates.alone(step) for step in execution.steps]
-    current = execution.place - 1
-    if current < 0 or not times:
-        return 0.0
-    done = sum(times[:current]) + min(float(now - execution.began), times[current])
-    return done / sum(times)
-
-
-class BackupRule(ABC):
+class BackupRule(StatePart, ABC):
     """Finds tasks for backups. It looks again only once in each period of heartbeats.
 
     A task that has a backup gets no other, and none on a node where it already runs.
     """
 
-    def __init__(
-        self,
-        settings: Speculation,
-        plan: ClusterPlan,
-        desk: Desk,
-        trackers: Sequence[TaskTracker],
-    ) -> None:
+    def __init__(self, settings: Speculation, plan: ClusterPlan, desk: Desk) -> None:
         self.settings = settings
         self.desk = desk
         self._heartbeat = plan.configuration.hadoop.heartbeat
-        self._trackers = trackers
         self._looks: dict[tuple[JobInProgress, SlotKind], _Look] = {}
 
     def backup_for(
@@ -93,6 +66,12 @@ class BackupRule(ABC):
                 return number
         return None
 
+    def tidy(self) -> None:
+        """Forget what was seen of jobs that have ended, and in which order jobs were looked at."""
+        active = self.desk.active
+        looks = sorted(self._looks.items(), key=lambda each: (each[0][0].job.number, each[0][1]))
+        self._looks = {key: look for key, look in looks if key[0] in active}
+
     def _look(self, run: JobRun, kind: SlotKind, now: int) -> _Look:
         """Find tasks of a job for backups, and nodes that should have none."""
         alone = [
@@ -103,7 +82,7 @@ class BackupRule(ABC):
         patience = self.settings.patience
         patient = [each for each in alone if each.end is None and now - each.start >= patience]
         if not patient:
-            return _Look(now, [], frozenset())
+            return _Look(now, [], [])
         numbers = [each.number for each in self.laggards(run, kind, patient, now)]
         return _Look(now, numbers, self.slow_nodes(run, kind, now))
 
@@ -111,9 +90,9 @@ class BackupRule(ABC):
         """Whether there may be one more backup."""
         return True
 
-    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> frozenset[int]:
+    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> Sequence[int]:
         """Give the nodes that should run no backups of a job."""
-        return frozenset()
+        return []
 
     @abstractmethod
     def laggards(
@@ -125,12 +104,15 @@ class BackupRule(ABC):
         """
 
     def progress(self, attempt: Attempt, now: int) -> float:
-        """Give how far an attempt is: the JobTracker looks into its TaskTracker."""
+        """Give how far an attempt is."""
         if attempt.outcome in DONE:
             return 1.0
-        tracker = self._trackers[attempt.node.number]
-        execution = tracker.executions.get(attempt.key)
-        return 0.0 if execution is None else progress_of(execution, tracker.node.rates, now)
+        steps = 0.0 if attempt.progress is None else attempt.progress.at(now)
+        if attempt.kind is SlotKind.MAP:
+            return steps
+        if attempt.progress is None:
+            return len(attempt.fetched) / attempt.run.job.maps / 3
+        return (1 + 2 * steps) / 3
 
 
 class HadoopRule(BackupRule):
@@ -163,14 +145,14 @@ class LateRule(BackupRule):
         slots = sum(node.slots.slots[kind] for node in self.desk.nodes)
         return self.desk.backups[kind] < self.settings.cap * slots
 
-    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> frozenset[int]:
+    def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> Sequence[int]:
         """Give those whose attempts have made least progress, together."""
         done = [0.0] * len(self.desk.nodes)
         for attempt in run.attempts[kind]:
             if attempt.outcome in _OF_USE:
                 done[attempt.node.number] += self.progress(attempt, now)
         least = percentile(done, self.settings.slow_node)
-        return frozenset(node for node, progress in enumerate(done) if progress < least)
+        return [node for node, progress in enumerate(done) if progress < least]
 
     def laggards(
         self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
@@ -197,9 +179,7 @@ def percentile(values: Sequence[float], part: float) -> float:
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else 0.0
 
 
-def backup_rule(
-    settings: Speculation, plan: ClusterPlan, desk: Desk, trackers: Sequence[TaskTracker]
-) -> BackupRule:
+def backup_rule(settings: Speculation, plan: ClusterPlan, desk: Desk) -> BackupRule:
     """Make the rule of a configuration."""
     made = HadoopRule if settings.rule == "hadoop" else LateRule
-    return made(settings, plan, desk, trackers)
+    return made(settings, plan, desk)

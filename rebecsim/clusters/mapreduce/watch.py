@@ -1,12 +1,15 @@
-"""Who looks at a whole cluster from outside: the use of devices, and jobs that wait for ever."""
+"""A run of a cluster, watched from outside: the use of devices, and jobs that wait for ever."""
 
 from __future__ import annotations
 
-from rebecsim.actors import Rebec, known_rebec
-from rebecsim.clusters.mapreduce.cluster_state import MapReduceCluster
+from collections.abc import Iterator
+from itertools import count
+
+from rebecsim.clusters.kit.queued import QueuedSystem, serve
 from rebecsim.clusters.mapreduce.configuration import SECOND
 from rebecsim.clusters.mapreduce.desk import Desk
-from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
+from rebecsim.clusters.mapreduce.devices import Device, Switch
+from rebecsim.clusters.mapreduce.failures import FailureInjector
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 from rebecsim.clusters.mapreduce.records import DeviceUse
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
@@ -21,57 +24,63 @@ def patience_of(scheduler: TaskScheduler) -> int:
     return _PATIENCE + _POLLS * (scheduler.poll_interval or 0)
 
 
-def uses_until(now: int, cluster: MapReduceCluster, switch: Switch) -> DeviceUse:
-    """Give how much devices have been used up to a time."""
-    return DeviceUse(
-        now,
-        tuple(node.processor.server.busy_until(now) for node in cluster.nodes),
-        tuple(node.disk.server.busy_until(now) for node in cluster.nodes),
-        switch.network.carried(now),
-    )
+class WatchedRun:
+    """A cluster whose messages are served until all jobs have ended.
+
+    Attributes:
+        uses: of devices, at regular times and at the end.
+        served: how many messages were.
+        end: when all jobs had ended (microseconds).
+    """
+
+    def __init__(self, system: QueuedSystem, sampling: int) -> None:
+        """`sampling` is how often the use of devices is written down (microseconds); 0: never.
+
+        Raises StuckJobsError when nothing happens any more and jobs are left.
+        """
+        jobtracker, failures = system.rebec("jobtracker"), system.rebec("failures")
+        assert isinstance(jobtracker, JobTracker)
+        assert isinstance(failures, FailureInjector)
+        self.uses: list[DeviceUse] = []
+        self.served = 0
+        self._system = system
+        seen: tuple[object, ...] = ()
+        for now, is_sampled in _looks(sampling, patience_of(jobtracker.desk.scheduler)):
+            self.served += serve(system, jobtracker, (now, 0, 0))
+            if jobtracker.closed:
+                break
+            if (system.front or system.moments) and system.comes_before((now, 0, 0)):
+                raise stuck(jobtracker.desk)  # time stands still
+            use = self._use(now)
+            if is_sampled:
+                self.uses.append(use)
+                continue
+            before, seen = seen, (jobtracker.desk.last, *use[1:])
+            if seen == before and not jobtracker.desk.to_come and not failures.repairs:
+                raise stuck(jobtracker.desk)
+        self.end = jobtracker._now
+        self.uses.append(self._use(self.end))
+
+    def _use(self, now: int) -> DeviceUse:
+        """Give how much devices have been used up to a time."""
+        devices = [each for each in self._system.rebecs if isinstance(each, Device)]
+        switch = self._system.rebec("network")
+        assert isinstance(switch, Switch)
+        busy = [each.server.busy_until(now) for each in devices]
+        return DeviceUse(now, tuple(busy[::2]), tuple(busy[1::2]), switch.network.carried(now))
 
 
-class DeviceSampler(Rebec, queue_size=UNBOUNDED):
-    """Looks at all devices at regular times."""
-
-    switch: Switch = known_rebec()
-
-    def __init__(self, cluster: MapReduceCluster, interval: int, uses: list[DeviceUse]) -> None:
-        self._cluster = cluster
-        self._interval = interval
-        self._uses = uses
-        self.look()
-
-    @at_once
-    def look(self) -> None:
-        """Write down what has been used, and come back."""
-        self._uses.append(uses_until(self._now, self._cluster, self.switch))
-        self.look(after=self._interval)
-
-
-class Watchdog(Rebec, queue_size=UNBOUNDED):
-    """Ends a run in which nothing happens any more."""
-
-    jobtracker: JobTracker = known_rebec()
-    switch: Switch = known_rebec()
-
-    def __init__(self, cluster: MapReduceCluster) -> None:
-        self._cluster = cluster
-        self._seen: tuple[object, ...] = ()
-        self._patience = patience_of(self.jobtracker.desk.scheduler)
-        self.watch(after=self._patience)
-
-    @at_once
-    def watch(self) -> None:
-        """Raise StuckJobsError if nothing has happened since the last look, nor will."""
-        if self.jobtracker.closed:
-            return
-        desk = self.jobtracker.desk
-        use = uses_until(self._now, self._cluster, self.switch)
-        seen, self._seen = self._seen, (desk.last, *use[1:])
-        if seen == self._seen and not desk.to_come and not self._cluster.repairs:
-            raise stuck(desk)
-        self.watch(after=self._patience)
+def _looks(sampling: int, patience: int) -> Iterator[tuple[int, bool]]:
+    """Give the times to look at a run, and whether the use of devices is written down then."""
+    watches, samples = count(patience, patience), count(0, sampling or patience)
+    watch, sample = next(watches), next(samples)
+    while True:
+        if sampling and sample <= watch:
+            yield sample, True
+            sample = next(samples)
+        else:
+            yield watch, False
+            watch = next(watches)
 
 
 def stuck(desk: Desk) -> StuckJobsError:

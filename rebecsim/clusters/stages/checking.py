@@ -9,7 +9,7 @@ parents have ended and a slot is free, and runs as long as it does.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class ScheduleChecker(StatePart):
         if self._placed[assignment.key.job].get(assignment.key.task) != assignment:
             raise _broken(self._task(assignment), assignment, "it was to start at another place")
         number, task = assignment.key
-        if not _have_ended(self._jobs[number], task, self._ended[number]):
+        if not self._jobs[number].prerequisites[task] <= self._ended[number].keys():
             raise _broken(self._task(assignment), assignment, "a task that it waits for still runs")
         pool = self._pool(assignment)
         pool.busy += 1
@@ -215,34 +215,24 @@ def require_order_around(
         return
     for each in changed:
         task = job.tasks[each.key.task]
-        ends = [placed.get(number) for number in _beyond_dummies(job, task.number, _parents)]
+        ends = [placed.get(number) for number in job.prerequisites[task.number]]
         latest = max((end.end for end in ends if end is not None), default=0)
         if None in ends:
             raise _broken(task, each, "a task that it waits for has no place")
         if each.start < latest:
             raise _broken(task, each, f"a task that it waits for ends at {latest} ms")
-        for number in _beyond_dummies(job, task.number, _children):
+        for number in _behind(job, task.number):
             later = placed.get(number)
             if later is not None and later.start < each.end:
                 problem = f"a task that it waits for ends at {each.end} ms"
                 raise _broken(job.tasks[number], later, problem)
 
 
-def _parents(job: StageJob, task: int) -> Sequence[int]:
-    return job.tasks[task].parents
-
-
-def _children(job: StageJob, task: int) -> Sequence[int]:
-    return job.children[task]
-
-
-def _beyond_dummies(
-    job: StageJob, task: int, beside: Callable[[StageJob, int], Sequence[int]]
-) -> Iterator[int]:
-    """Give the tasks before or behind a task that take time, those beyond dummies included."""
-    for number in beside(job, task):
+def _behind(job: StageJob, task: int) -> Iterator[int]:
+    """Give the tasks that take time and wait for a task, those behind dummies included."""
+    for number in job.children[task]:
         if job.tasks[number].is_dummy:
-            yield from _beyond_dummies(job, number, beside)
+            yield from _behind(job, number)
         else:
             yield number
 
@@ -338,14 +328,6 @@ def _require_alone(
 
 def _said(job: StageJob, task: int) -> int:
     return job.expected[task]
-
-
-def _have_ended(job: StageJob, task: int, ended: Container[int]) -> bool:
-    """Say whether all that a task waits for has ended; a dummy has with what it waits for."""
-    return all(
-        _have_ended(job, parent, ended) if job.tasks[parent].is_dummy else parent in ended
-        for parent in job.tasks[task].parents
-    )
 
 
 def _broken(task: StageTask, each: Assignment, problem: str) -> BrokenScheduleError:

@@ -170,6 +170,20 @@ class StageJob(Constant):
         return tuple(map(tuple, found))
 
     @cached_property
+    def prerequisites(self) -> tuple[frozenset[int], ...]:
+        """For each task those that take a slot and must have ended before, also behind dummies."""
+        found: list[frozenset[int]] = [frozenset()] * len(self.tasks)
+        for number in self.order:
+            parents = self.tasks[number].parents
+            dummies = [each for each in parents if self.tasks[each].is_dummy]
+            if len(dummies) == len(parents) == 1:
+                found[number] = found[dummies[0]]  # many tasks share a barrier
+            else:
+                real = frozenset(parents).difference(dummies)
+                found[number] = real.union(*(found[each] for each in dummies))
+        return tuple(found)
+
+    @cached_property
     def expected(self) -> tuple[int, ...]:
         """How long managers think that each task runs (ms)."""
         return tuple(task.expected for task in self.tasks)

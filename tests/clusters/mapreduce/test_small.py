@@ -7,14 +7,19 @@ from functools import partial
 
 import pytest
 
+from rebecsim.clusters.mapreduce.cluster import cluster_model, run_mapreduce
+from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
 from rebecsim.clusters.mapreduce.configuration import (
+    SECOND,
     Failures,
     HadoopSettings,
     MapReduceConfiguration,
     Outage,
     Speculation,
+    SpeculationRule,
 )
-from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.job import Locality, MapReduceJob, SlotKind, TrackerSlots
+from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 from rebecsim.clusters.mapreduce.schedulers.capacity import CapacityTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.capacity_queues import SlotUsage
 from rebecsim.clusters.mapreduce.schedulers.capacity_settings import (
@@ -25,10 +30,19 @@ from rebecsim.clusters.mapreduce.schedulers.fair import FairTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
 from rebecsim.clusters.mapreduce.small import small_cluster
+from rebecsim.clusters.mapreduce.speculation import BackupRule
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Result, explore
 from rebecsim.studies.small import Cut, SmallCluster
-from tests.clusters.mapreduce.simple import MIB, NOTHING, ROUND, job
+from tests.clusters.mapreduce.simple import (
+    EXACT,
+    MIB,
+    NOTHING,
+    ROUND,
+    FirstComeFirstServed,
+    cluster,
+    job,
+)
 from tests.every_order import ends_of_every_order, explored_ends
 
 SLOTS = HadoopSettings(map_slots=1, reduce_slots=1, heartbeat=3_000_000)
@@ -159,17 +173,87 @@ def test_a_queue_that_is_passed_over_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert "got a map slot and has 2 of 1, while queue" in result.path.breach.text
 
 
-@pytest.mark.parametrize(
-    ("changed", "text"),
-    [
-        ({"failures": Failures((Outage(0, 1, 2),))}, r"small: a cluster with \[failures\]"),
-        ({"speculation": Speculation()}, r"small: a cluster with \[speculation\] cannot be cut"),
-    ],
+FAILS = replace(
+    PLAIN,
+    hadoop=replace(SLOTS, expiry=6 * SECOND),
+    failures=Failures((Outage(0, 4 * SECOND, 10 * SECOND),)),
 )
-def test_what_cannot_be_cut_is_said(changed: dict[str, object], text: str) -> None:
-    configuration = replace(PLAIN, **changed)
-    with pytest.raises(UserError, match=text):
-        cut(jobs_of(1), JobQueueTaskScheduler, configuration)
+MAY_FAIL = replace(FAILS, failures=Failures(mean_time_between=SECOND, repair=9 * SECOND))
+BACKUPS = replace(
+    PLAIN,
+    variation=EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 20.0}),
+    speculation=Speculation("late", patience=SECOND, cap=1.0, slow_task=1.0, slow_node=0.0),
+)
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+@pytest.mark.parametrize("configuration", [FAILS, BACKUPS], ids=["fails", "backups"])
+def test_promises_are_kept_with_failures_and_backups(
+    name: str, configuration: MapReduceConfiguration
+) -> None:
+    jobs = jobs_of(2, *[1] * (name != "CAPACITY"), reduces=1)
+    assert explored(cut(jobs, SCHEDULERS[name], configuration)).verdict == "satisfied"
+
+
+def test_any_node_may_fail_in_place_of_random_failures() -> None:
+    def times(configuration: MapReduceConfiguration) -> set[int]:
+        made = cut(jobs_of(2, 1), JobQueueTaskScheduler, configuration)
+        assert explored(made).verdict == "satisfied"
+        return {second for _, second in explored_ends(made.model, made.starts)}
+
+    assert times(PLAIN) == {6000}
+    assert times(MAY_FAIL) == {6000, 9000}
+
+
+def test_brute_force_finds_the_same_with_a_failure() -> None:
+    """A heartbeat comes when a node does that was taken for lost."""
+    cluster = cut(jobs_of(2, 1), JobQueueTaskScheduler, FAILS, nodes=1)
+    assert starts_of(cluster) == set(ends_of_every_order(cluster.model, cluster.starts))
+
+
+def test_an_output_that_is_lost_and_not_made_again_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hadoop = replace(FAILS.hadoop, slow_start=1.0)
+    failures = Failures((Outage(0, 6 * SECOND, 12 * SECOND),))
+    configuration = replace(FAILS, hadoop=hadoop, failures=failures)
+    made = cut(jobs_of(3, reduces=1), JobQueueTaskScheduler, configuration)
+    assert explored(made).verdict == "satisfied"
+    monkeypatch.setattr(JobTracker, "_run_missing_again", lambda self, run: None)
+    assert explored(made).verdict == "deadlock"
+
+
+def test_a_backup_beside_its_task_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = BackupRule.backup_for
+
+    def anywhere(rule, job, kind, tracker, now):
+        return right(rule, job, kind, TrackerSlots(9, 0, 0, 0), now)
+
+    monkeypatch.setattr(BackupRule, "backup_for", anywhere)
+    hadoop = replace(SLOTS, map_slots=2)
+    made = cut(jobs_of(2), FirstComeFirstServed, replace(BACKUPS, hadoop=hadoop))
+    result = explored(made)
+    assert result.verdict == "assertion failed"
+    assert result.path is not None
+    assert result.path.breach is not None
+    assert "as its backup" in result.path.breach.text
+
+
+@pytest.mark.parametrize("rule", ["hadoop", "late"])
+def test_a_whole_cluster_is_explored_as_it_is_simulated(rule: SpeculationRule) -> None:
+    """With its devices and its network, a node that fails, and backups: all of it is state."""
+    slow = EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 8.0})
+    configuration = replace(
+        cluster(nodes=2, variation=slow, expiry=SECOND),
+        failures=Failures((Outage(0, 20 * SECOND, 40 * SECOND),)),
+        speculation=Speculation(rule, patience=SECOND, cap=1.0, slow_task=1.0, slow_node=0.0),
+    )
+    jobs = [job(1, 3, 1, size=8 * MIB), job(2, 2, 1, size=8 * MIB)]
+    finished = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
+    assert {each.outcome.name for each in finished.attempts} >= {"LOST", "KILLED"}
+    assert any(each.is_backup for each in finished.attempts)
+    model = cluster_model(ClusterPlan(configuration, 1), jobs, FirstComeFirstServed)
+    assert explored_ends(model, "jobtracker.closed") == {True}
 
 
 def test_too_few_nodes_are_refused() -> None:

@@ -18,13 +18,9 @@ from rebecsim.clusters.mapreduce.attempts import (
     map_steps,
     reduce_steps,
 )
-from rebecsim.clusters.mapreduce.cluster import (
-    cluster_model,
-    make_cluster,
-    run_mapreduce,
-    topology_of,
-)
+from rebecsim.clusters.mapreduce.cluster import cluster_model, run_mapreduce
 from rebecsim.clusters.mapreduce.cluster_state import (
+    ClusterPlan,
     locality_of,
     place_blocks,
     racks_of,
@@ -164,13 +160,12 @@ def test_runs_are_those_of_the_semantics() -> None:
     jobs = [job(1, 6, 2), job(2, 2, 0, submit=3_000_000)]
     configuration = cluster(nodes=3, racks=2, variation=VariationTable())
     expected = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
-    made = make_cluster(configuration, 1)
-    model = cluster_model(made, jobs, topology_of(configuration), FirstComeFirstServed, [])
+    model = cluster_model(ClusterPlan(configuration, 1), jobs, FirstComeFirstServed)
     until = expected.attempts[-1].end + 400_000
-    jobtracker = simulate(model, FifoScheduler(), until=until).system.rebec("jobtracker")
+    system = simulate(model, FifoScheduler(), until=until).system
     found = [
-        record_of_attempt(each, made.nodes[each.node.number].tracker, 0)
-        for each in jobtracker.desk.attempts.values()
+        record_of_attempt(each, system.rebec(f"node_{each.node.number}"), 0)
+        for each in system.rebec("jobtracker").desk.attempts.values()
     ]
     assert found == list(expected.attempts)
 
