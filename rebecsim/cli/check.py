@@ -155,14 +155,20 @@ def format_models(
 def draw(
     model: ModelOrScenario,
     cut: CutOptions,
-    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
+    out: Path | None = option("The drawing: .svg or .dot."),
     states: bool = option("Draw the state space, if it is small.", False, "--states"),
+    steps: bool = option("Print what the message servers do, as Rebeca.", False, "--steps"),
     tts: Tts = False,
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
     from rebecsim.actors import Violation
 
+    if steps:
+        typer.echo(cut.open(model, core).rebeca(), nl=False)
+        return
+    if out is None:
+        raise typer.BadParameter("give the file of the drawing", param_hint="--out")
     try:
         cut.open(model, core).save_drawing(out, states=states, mode="TTS" if tts else None)
     except Violation as violation:

@@ -101,6 +101,7 @@ def _checked_python(file: Path) -> tuple[CheckedFile, Model]:
     """Check a model in Python, which is a program of the user's and is run."""
     from rebecsim.actors.repeatable import impurities
     from rebecsim.generate.module import load_model
+    from rebecsim.steps import understood
 
     model = load_model(file)
     classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
@@ -111,6 +112,9 @@ def _checked_python(file: Path) -> tuple[CheckedFile, Model]:
     ]
     warnings = tuple(replace(each, severity="warning") for each in found)
     texts = [f"{each.span.file}:{each.span.line}: warning: {each.message}" for each in found]
+    reason = understood(model)[1]
+    if reason:
+        texts.append(f"{reason}; so it runs in Python, without compiled code and reductions")
     sizes = len(classes), len(model.instances)
     return CheckedFile(file, warnings, _first(texts), *sizes), model
 

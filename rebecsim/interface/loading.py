@@ -50,6 +50,22 @@ class LoadedModel(Shown):
             return f"this model in Python has none: {self.against}"
         return f"its constructors have none: {self.checked.lacks}" if self.checked.lacks else ""
 
+    def rebeca(self) -> str:
+        """Write the model as Rebeca text, also one in Python.
+
+        Raises UserError for Python that has no meaning in Rebeca.
+
+        >>> rs.load("ticket_service.rebeca").rebeca().splitlines()[0]
+        'reactiveclass Office(8) {'
+        """
+        from rebecsim.lang import print_model
+
+        if self.no_text:
+            raise UserError(f"{self.name}: {self.no_text}")
+        assert self.checked is not None
+        mark = "// rebeca: core\n" if self.model.core else ""
+        return mark + print_model(self.checked.tree)
+
     @property
     def name(self) -> str:
         """The name of the model."""
