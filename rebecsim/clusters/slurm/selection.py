@@ -1,0 +1,422 @@
+"""Which nodes a job gets, and how many CPUs on each: select/cons_tres and select/linear.
+
+`choose` finds nodes at a level, among candidates. Nodes in a row, in order of their names and of
+one weight, make a set; the lightest and then the tightest set that suffices is taken. Where that
+fails, nodes with few free CPUs are left out, and it is tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rebecsim.clusters.slurm.machine import Integers, Machine, Need, bits_of
+from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.topology import Tree
+
+
+class Search(NamedTuple):
+    """How nodes are searched for.
+
+    Attributes:
+        machine: the nodes.
+        tree: the switches; None: nodes are in a row.
+        now: seconds since the job could have started, for `--switches`; None: it is not limited.
+        for_later: whether it is for a later time, for bf_busy_nodes.
+    """
+
+    machine: Machine
+    tree: Tree | None = None
+    waited: int | None = None
+    for_later: bool = False
+
+
+def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
+    """Give how many CPUs a job may have on each node, for its memory and generic resources too.
+
+    `row` is the row of jobs that share cores; -1: cores that no job has. Shape (nodes,).
+    """
+    free = level.cpus
+    if row >= 0:
+        used = level.rows[need.place.number]
+        free = free + used.max(axis=0) - used[row]
+    if need.whole:
+        free = np.where(level.jobs == 0, machine.cpus, 0)
+    limit = need.place.spec.max_cpus_per_node
+    if limit is not None:
+        free = np.minimum(free, limit - level.of_place[need.place.number])
+    if need.memory_cpu:
+        free = np.minimum(free, level.memory // need.memory_cpu)
+    if need.per_task > 1:
+        free = free - free % need.per_task
+    if need.most is not None:
+        free = np.minimum(free, need.most)
+    fits = free >= need.least
+    if need.memory_node:
+        fits &= level.memory >= need.memory_node
+    elif need.all_memory:
+        fits &= level.jobs == 0
+    for name, count in need.gres_node:
+        found = level.gres.get(name)
+        if found is None:
+            return np.zeros_like(free)
+        fits &= found >= count
+    return free * fits
+
+
+def could_fit(need: Need, free: Integers) -> bool:
+    """Whether there may be enough; where this is false, `choose` finds nothing in any part."""
+    if need.most_nodes is None:
+        return bool(np.count_nonzero(free) >= need.nodes and free.sum() >= need.cpus)
+    count = np.count_nonzero(free)
+    if count < need.nodes:
+        return False
+    total = int(free.sum())
+    if total < need.cpus:
+        return False
+    most = need.most_nodes
+    if most >= count:
+        return True
+    if most == 1:
+        return bool(free.max() >= need.cpus)
+    return bool(np.partition(free, len(free) - most)[-most:].sum() >= need.cpus)
+
+
+def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
+    """Find what a job gets at a level, among the nodes of a set; None if it does not fit."""
+    if need.required & ~nodes:
+        return None
+    for row in _rows(level, need):
+        free = usable(search.machine, level, need, row)
+        for alternative in need.alternatives:
+            among = alternative.nodes & nodes
+            if among.bit_count() < need.nodes:
+                continue
+            inside = free * search.machine.mask(among)
+            if not could_fit(need, inside):
+                continue
+            found = _Chooser(search, level, need, inside, alternative.counted).found()
+            if found is not None:
+                row = max(row, 0) if need.rows > 1 else -1
+                return _allocated(search.machine, level, need, *found, row)
+    return None
+
+
+def _rows(level: Level, need: Need) -> Sequence[int]:
+    """Give the rows in which a job may share cores: free cores first, then the fullest row."""
+    if need.rows <= 1:
+        return (-1,)
+    used = level.rows[need.place.number].sum(axis=1)
+    return (-1, *np.argsort(-used, kind="stable").tolist())
+
+
+class _Chooser:
+    """One search, with the CPUs that the job may have on each node."""
+
+    def __init__(
+        self,
+        search: Search,
+        level: Level,
+        need: Need,
+        free: Integers,
+        counted: tuple[tuple[int, int], ...],
+    ) -> None:
+        self.search, self.machine, self.level = search, search.machine, level
+        self.need, self.free = need, free
+        self.required = need.required
+        for bits, count in counted:
+            inside = np.flatnonzero(free * self.machine.mask(bits & ~self.required))[:count]
+            self.required |= bits_of(inside.tolist())
+
+    def found(self) -> tuple[list[int], list[int]] | None:
+        """Give nodes and the most CPUs taken of each; leave out nodes with few until it works."""
+        need, free = self.need, self.free
+        found = self.tried(free)
+        if found is not None or self.machine.cluster.selection.type == "linear":
+            return found
+        kept = self.machine.mask(self.required) if self.required else None
+        levels = np.unique(free[free > 0])
+        for least in levels.tolist():
+            left_out = free <= least
+            if kept is not None:
+                left_out &= ~kept
+            fewer = np.where(left_out, 0, free)
+            if np.count_nonzero(fewer) < need.nodes or not could_fit(need, fewer):
+                return None
+            found = self.tried(fewer)
+            if found is not None:
+                return found
+        return None
+
+    def tried(self, free: Integers) -> tuple[list[int], list[int]] | None:
+        """Try once."""
+        walk = _Walk(self, free)
+        if self.required:
+            if not walk.along([n for n in _numbers(self.required) if free[n]]):
+                return None
+            if any(not free[each] for each in _numbers(self.required)):
+                return None
+            if walk.is_done:
+                return walk.nodes, walk.taken
+        selection, need = self.machine.cluster.selection, self.need
+        if selection.type == "linear":
+            self._linear(walk, free)
+        elif self.search.tree is not None and self._uses_tree():
+            order = self.search.tree.order(self.machine, need, free, walk.nodes, self.search.waited)
+            walk.along([each for each in order if each not in walk.nodes])
+        elif need.request.spread:
+            walk.along(np.flatnonzero(free).tolist())
+        elif selection.lln or need.place.spec.lln:
+            walk.along(self._least_loaded(free))
+        elif self.search.for_later and self.machine.cluster.backfilling.bf_busy_nodes:
+            nodes = np.flatnonzero(free)
+            walk.along(nodes[np.argsort(self.level.jobs[nodes] == 0, kind="stable")].tolist())
+        elif need.cpus == 1 and self.machine.cluster.main.pack_serial_at_end:
+            walk.along(np.flatnonzero(free)[-1:].tolist())
+        else:
+            self._in_sets(walk, free)
+        return (walk.nodes, walk.taken) if walk.is_enough else None
+
+    def _uses_tree(self) -> bool:
+        request = self.need.request
+        optional = self.machine.cluster.topology_optional and request.switches is None
+        return not request.contiguous and not optional
+
+    def _least_loaded(self, free: Integers) -> list[int]:
+        nodes = np.flatnonzero(free)
+        ratio = self.level.cpus[nodes] / np.maximum(self.machine.cpus[nodes], 1)
+        order = np.lexsort((nodes, -ratio, self.machine.weight[nodes]))
+        found: list[int] = nodes[order].tolist()
+        return found
+
+    def _sets(self, nodes: Integers, by_weight: bool) -> Integers:
+        """Give where runs of nodes in a row begin."""
+        new = np.empty(len(nodes), bool)
+        new[0] = True
+        np.not_equal(nodes[1:] - nodes[:-1], 1, out=new[1:])
+        if by_weight and not self.machine.one_weight:
+            weight = self.machine.weight[nodes]
+            new[1:] |= weight[1:] != weight[:-1]
+        return np.flatnonzero(new)
+
+    def _in_sets(self, walk: _Walk, free: Integers) -> None:
+        """Take sets, the best one first, until the job has enough."""
+        left = free
+        if walk.nodes:
+            left = free.copy()
+            left[walk.nodes] = 0
+        nodes = np.flatnonzero(left)
+        if not len(nodes):
+            return
+        contiguous = self.need.request.contiguous
+        begins = self._sets(nodes, not contiguous)
+        ends = np.append(begins[1:], len(nodes))
+        cpus = np.add.reduceat(left[nodes], begins)
+        counts = ends - begins
+        weights = self.machine.weight[nodes[begins]]
+        unused = np.ones(len(begins), bool)
+        while not walk.is_done and unused.any() and walk.may_go_on:
+            best = self._best(walk, cpus, counts, weights, unused, ignore=contiguous)
+            inside = nodes[begins[best] : ends[best]]
+            unused[best] = False
+            single = None
+            if walk.nodes_left <= 1:
+                enough = left[inside] >= walk.cpus_left
+                if enough.any():
+                    single = int(np.where(enough, left[inside], np.iinfo(np.int64).max).argmin())
+            walk.along(inside.tolist() if single is None else [int(inside[single])])
+            if contiguous:
+                break
+
+    def _best(
+        self,
+        walk: _Walk,
+        cpus: Integers,
+        counts: Integers,
+        weights: Integers,
+        unused: np.ndarray,
+        *,
+        ignore: bool,
+    ) -> int:
+        """Give the lightest set; of these the tightest that suffices, else the largest."""
+        among = unused
+        if not (ignore or self.machine.one_weight):
+            among = among & (weights == weights[unused].min())
+        suffices = among & (cpus >= walk.cpus_left) & (counts >= walk.nodes_left)
+        if suffices.any():
+            return int(np.where(suffices, cpus, np.iinfo(np.int64).max).argmin())
+        return int(np.where(among, cpus, -1).argmax())
+
+    def _linear(self, walk: _Walk, free: Integers) -> None:
+        """Take idle nodes, those of more weights until the job fits."""
+        weights = np.unique(self.machine.weight[free > 0]).tolist()
+        begun = list(walk.nodes), list(walk.taken), walk.cpus_left
+        for weight in weights:
+            walk.nodes, walk.taken, walk.cpus_left = list(begun[0]), list(begun[1]), begun[2]
+            inside = np.where(self.machine.weight <= weight, free, 0)
+            if not could_fit(self.need, inside):
+                continue
+            nodes = np.flatnonzero(inside)
+            sizes = inside[nodes]
+            if sizes.min() != sizes.max() and self.need.cpus > sizes.min() * self.need.wanted:
+                order = nodes[np.argsort(-sizes, kind="stable")]
+                walk.along(order.tolist())
+            else:
+                self._linear_sets(walk, inside, nodes)
+            if walk.is_enough:
+                return
+
+    def _linear_sets(self, walk: _Walk, free: Integers, nodes: Integers) -> None:
+        begins = self._sets(nodes, by_weight=False)
+        ends = np.append(begins[1:], len(nodes))
+        cpus, counts = np.add.reduceat(free[nodes], begins), ends - begins
+        unused = np.ones(len(begins), bool)
+        while not walk.is_done and unused.any() and walk.may_go_on:
+            best = self._best(walk, cpus, counts, begins, unused, ignore=True)
+            unused[best] = False
+            inside = nodes[begins[best] : ends[best]].tolist()
+            walk.along([each for each in inside if each not in walk.nodes])
+            if self.need.request.contiguous:
+                break
+
+
+class _Walk:
+    """Nodes taken one after the other."""
+
+    def __init__(self, chooser: _Chooser, free: Integers) -> None:
+        self.chooser, self.need, self.free = chooser, chooser.need, free
+        self.unit = chooser.machine.unit
+        self.nodes: list[int] = []
+        self.taken: list[int] = []
+        self.cpus_left = self.need.cpus
+        self.gres_left = dict(self.need.gres_job)
+
+    @property
+    def nodes_left(self) -> int:
+        """How many more nodes are wanted."""
+        return self.need.wanted - len(self.nodes)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more is wanted."""
+        return self.nodes_left <= 0 and self.cpus_left <= 0 and not any(self.gres_left.values())
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the job can start with what it has."""
+        enough = len(self.nodes) >= self.need.nodes and self.cpus_left <= 0
+        return enough and not any(self.gres_left.values())
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether one more node is allowed."""
+        return self.need.most_nodes is None or len(self.nodes) < self.need.most_nodes
+
+    def along(self, nodes: Sequence[int]) -> bool:
+        """Take nodes in this order until nothing more is wanted; say whether all were allowed."""
+        free, need, most = self.free, self.need, self.need.most_nodes
+        is_whole = need.whole
+        for node in nodes:
+            if self.is_done:
+                break
+            if not self.may_go_on:
+                return False
+            offered = int(free[node])
+            kept = max(self.nodes_left - 1, 0) * int(self.unit[node])
+            take = offered if is_whole else min(offered, max(self.cpus_left - kept, need.least))
+            is_last = most is not None and len(self.nodes) + 1 == most
+            if is_last and offered < self.cpus_left:
+                continue
+            self.nodes.append(node)
+            self.taken.append(take)
+            self.cpus_left -= take
+            for name, left in self.gres_left.items():
+                there = self.chooser.level.gres.get(name)
+                self.gres_left[name] = max(left - int(there[node] if there is not None else 0), 0)
+        return True
+
+
+def _numbers(nodes: int) -> list[int]:
+    found = []
+    while nodes:
+        lowest = nodes & -nodes
+        found.append(lowest.bit_length() - 1)
+        nodes ^= lowest
+    return found
+
+
+def _allocated(
+    machine: Machine, level: Level, need: Need, nodes: list[int], most: list[int], row: int
+) -> Allocation:
+    """Give each node its CPUs: a task on each, then one after the other, round the nodes."""
+    order = sorted(range(len(nodes)), key=nodes.__getitem__)
+    where = np.array([nodes[each] for each in order], np.int64)
+    if need.whole:
+        cpus = machine.cpus[where]
+    else:
+        caps = [most[each] for each in order]
+        wanted = max(need.cpus, len(caps) * need.per_task)
+        cpus = np.array(_dealt(caps, wanted, need.per_task), np.int64)
+        if machine.one_unit != 1:
+            unit = machine.unit[where]
+            cpus = -(-cpus // unit) * unit
+    if need.memory_cpu:
+        memory = cpus * need.memory_cpu
+    elif need.all_memory:
+        memory = machine.memory[where]
+    else:
+        memory = np.full(len(where), need.memory_node, np.int64)
+    gres = _gres(machine, level, need, where)
+    return Allocation(where, cpus, memory, gres, need.place.number, row)
+
+
+def _dealt(caps: list[int], wanted: int, per_task: int) -> list[int]:
+    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
+    if sum(caps) <= wanted:
+        return caps
+    if len(caps) == 1:
+        return [min(caps[0], wanted)]
+    given = [min(per_task, cap) for cap in caps]
+    left = wanted - sum(given)
+    while left > 0:
+        open_ = [n for n, cap in enumerate(caps) if given[n] + per_task <= cap]
+        if not open_:
+            break
+        rounds = max(left // (per_task * len(open_)), 1)
+        rounds = min(rounds, *((caps[n] - given[n]) // per_task for n in open_))
+        for node in open_:
+            if left <= 0:
+                break
+            given[node] += rounds * per_task
+            left -= rounds * per_task
+    return given
+
+
+def _gres(
+    machine: Machine, level: Level, need: Need, where: Integers
+) -> tuple[tuple[str, Integers], ...]:
+    """Give the generic resources of each node; those of a type count without it, too."""
+    if need.whole:
+        return tuple(sorted((name, counts[where]) for name, counts in machine.gres.items()))
+    if not (need.gres_node or need.gres_job):
+        return ()
+    found: dict[str, Integers] = {}
+    for name, count in need.gres_node:
+        found[name] = np.full(len(where), count, np.int64)
+    for name, count in need.gres_job:
+        free = level.gres[name][where]
+        before = np.concatenate(([0], np.cumsum(free)[:-1]))
+        found[name] = found.get(name, 0) + np.clip(count - before, 0, free)
+    for name in list(found):
+        plain, _, of_type = name.partition(":")
+        if of_type:
+            found[plain] = found.get(plain, 0) + found[name]
+            continue
+        left = found[name].copy()
+        for typed in sorted(each for each in machine.gres if each.startswith(f"{plain}:")):
+            part = np.minimum(left, level.gres[typed][where])
+            found[typed] = found.get(typed, 0) + part
+            left -= part
+    return tuple(sorted(found.items()))
