@@ -125,6 +125,8 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
                 held = [x.split()[0] for x in sh("squeue", "-h", "-t", "PD", "-o", "%i %r", check=False).splitlines() if "JobHeld" in x]
                 line[-1] = ",".join(held) or "0"
             said.append([round(now, 1), line, sh(*line, check=False).strip()])
+            if "reservation" in line:
+                said.append([round(now, 1), "reservations", sh("scontrol", "show", "res", "-o", check=False)])
         for line in sh("squeue", "-h", "-t", "R", "-o", "%i|%S", check=False).splitlines():
             i, start = line.split("|")
             mine = {v: k for k, v in numbers.items()}
@@ -223,8 +225,11 @@ def main() -> None:
             name = todo.pop(0)
             tries[name] = tries.get(name, 0) + 1
             out = f"/tmp/slurm-{name}.json.gz"
-            running[name] = subprocess.Popen(["unshare", "-n", "sh", "-c", inside, "sh", sys.executable, __file__, given.recorder, "--one", name, out], stderr=subprocess.PIPE)
-            time.sleep(4)
+            own = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-"))  # databases may not share a folder
+            own.chmod(0o755)
+            command = ["unshare", "-n", "sh", "-c", inside, "sh", sys.executable, __file__, given.recorder]
+            running[name] = subprocess.Popen([*command, "--one", name, out], stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(own)})
+            time.sleep(2)
         time.sleep(0.5)
         for name, process in list(running.items()):
             if process.poll() is None:
