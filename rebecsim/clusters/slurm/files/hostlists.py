@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 _LARGEST = 1_000_000
-_PART = re.compile(r"\d+|\D+")
+_PART = re.compile(r"\d+|\D+", re.ASCII)
+_DIGITS = re.compile(r"\d*\Z", re.ASCII)
 _GROUP = re.compile(r"\[([^][]*)\]")
 
 
@@ -17,7 +18,10 @@ class HostListError(ValueError):
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Give the key by which Slurm sorts nodes: digits count as numbers."""
-    return tuple((0, int(each), each) if each.isdigit() else (1, 0, each) for each in _PART.findall(name))
+    return tuple(
+        (0, int(each), each) if each[0] in "0123456789" else (1, 0, each)
+        for each in _PART.findall(name)
+    )
 
 
 def expand(text: str) -> tuple[str, ...]:
@@ -47,19 +51,17 @@ def compress(names: Iterable[str]) -> str:
     """Write names as Slurm does: sorted, with ranges of the last number of each."""
     keyed = []
     for name in sorted(set(names), key=natural):
-        found = re.fullmatch(r"(.*?)(\d*)", name, re.DOTALL)
-        prefix, digits = found.groups() if found else (name, "")
-        # numbers of one width, and those without leading zeros, stand in one bracket
-        width = len(digits) if digits.startswith("0") and len(digits) > 1 else 0
-        keyed.append((prefix, width, digits))
+        digits = _DIGITS.search(name)[0]  # type: ignore[index]  # maybe none
+        keyed.append((name[: len(name) - len(digits)], digits))
     texts = []
-    for (prefix, _), group in groupby(keyed, key=lambda each: each[:2]):
-        digits = [each[2] for each in group]
-        if digits == [""]:
+    for prefix, group in groupby(keyed, key=lambda each: each[0]):
+        digits = [each[1] for each in group]
+        if not digits[0]:
             texts.append(prefix)
-        elif len(digits) == 1:
+            del digits[0]
+        if len(digits) == 1:
             texts.append(prefix + digits[0])
-        else:
+        elif digits:
             texts.append(f"{prefix}[{','.join(_ranges(digits))}]")
     return ",".join(texts)
 

@@ -60,7 +60,9 @@ def read_text(path: Path, name: str = "") -> str:
         return read_file(path, name=name).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise SlurmFileError.at(name or str(path), line, "not UTF-8; write the file as UTF-8") from None
+        raise SlurmFileError.at(
+            name or str(path), line, "not UTF-8; write the file as UTF-8"
+        ) from None
     except OSError as error:
         raise SlurmFileError(f"{name or path}: cannot be read: {error.strerror}") from None
 
@@ -88,7 +90,9 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, int, str]]:
         if included:
             other = path.parent / included[1]
             if not other.exists():
-                raise SlurmFileError.at(str(path), begin, f"the included file {other} does not exist")
+                raise SlurmFileError.at(
+                    str(path), begin, f"the included file {other} does not exist"
+                )
             yield from _lines(other, depth + 1)
         elif text.strip():
             yield str(path), begin, text

@@ -9,7 +9,9 @@ from functools import lru_cache
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 _UNLIMITED = {"unlimited", "infinite", "-1"}
 _UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
-_DURATION = re.compile(r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(?:\.\d*)?", re.ASCII)
+_DURATION = re.compile(
+    r"(?:(\d{1,9})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(?:\.\d*)?", re.ASCII
+)
 _MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)", re.ASCII)
 NOT_SET = frozenset({"", "unknown", "none", "(null)", "n/a"})
 
