@@ -22,7 +22,6 @@ _TITLE = re.compile(r"\s*(Cluster|Parent|Account|User)\s*-\s*", re.IGNORECASE)
 _PART = re.compile(
     r"\s*(?:'([^']*)'|\"([^\"]*)\"|([^:'\"=]+))(?:=(?:'([^']*)'|\"([^\"]*)\"|([^:]*)))?\s*(?::|$)"
 )
-_SHOWN = ("GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "MaxTRES", "MaxTRESMins", "MinTRES")
 
 
 def _minutes(text: str) -> dict[str, int]:
@@ -59,7 +58,13 @@ _LIMITS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "maxsubmitpa": ("max_submit_per_account", limit),
     "maxjobsaccruepa": ("max_jobs_accrue_per_account", limit),
 }
-_OF_ASSOCIATIONS = ("fairshare", "shares", "priority", "qos", "defaultqos", "partition")
+_OF_ASSOCIATIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "fairshare": ("shares", lambda text: None if text.lower() == "parent" else int(text)),
+    "priority": ("priority", int),
+    "qos": ("qos", lambda text: tuple(filter(None, (e.strip(" +") for e in text.split(","))))),
+    "defaultqos": ("default_qos", str),
+    "partition": ("partition", str),
+}
 _IDLE = {
     "description": "a text for people",
     "organization": "a text for people",
@@ -72,10 +77,22 @@ _IDLE = {
     "comment": "a text for people",
 }
 _MISSING = {
-    "maxtresrunmins": "limits of what runs of a user",
-    "maxtresrunminsperuser": "limits of what runs",
+    "maxtresrunmins": "limits of what a user has running",
+    "maxtresrunminsperuser": "limits of what a user has running",
 }
-_OF_QOS = ["name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres", "usagefactor", "limitfactor", "minpriothres"]
+_OF_QOS = [
+    "name",
+    "priority",
+    "gracetime",
+    "preempt",
+    "preemptexempttime",
+    "preemptmode",
+    "flags",
+    "usagethres",
+    "usagefactor",
+    "limitfactor",
+    "minpriothres",
+]
 _IDLE_OF_QOS = {
     "id": "the database's number",
     "description": "a text for people",
@@ -132,18 +149,9 @@ class AccountFiles:
                 attribute, reader = _LIMITS[key]
                 limits[attribute] = _value(pair, reader)
                 self._say(pair, "used", "a limit")
-            elif key in ("fairshare", "shares"):
-                given["shares"] = None if pair.value.lower() == "parent" else _value(pair, int)
-                self._say(pair, "used", "shares of the account")
             elif key in _OF_ASSOCIATIONS:
-                names = tuple(each.lstrip("+") for each in pair.words())
-                values = {
-                    "priority": lambda pair=pair: _value(pair, int),
-                    "qos": lambda names=names: names,
-                    "defaultqos": lambda pair=pair: pair.value,
-                    "partition": lambda pair=pair: pair.value,
-                }
-                given["default_qos" if key == "defaultqos" else key] = values[key]()
+                attribute, reader = _OF_ASSOCIATIONS[key]
+                given[attribute] = _value(pair, reader)
                 self._say(pair, "used", "of the association")
             elif key in _IDLE:
                 self._say(pair, "no effect", _IDLE[key])
@@ -274,7 +282,7 @@ def _dump_lines(path: Path) -> Iterator[tuple[str, Pair, tuple[Pair, ...]]]:
             continue
         title = _TITLE.match(line)
         if title is None:
-            problem = "a line begins with Cluster, Parent, Account or User, as in User - 'ann':Fairshare=1"
+            problem = "a line as User - 'ann':Fairshare=1 is expected"
             raise SlurmFileError.at(str(path), number, problem)
         pairs, place = [], title.end()
         while place < len(line):
