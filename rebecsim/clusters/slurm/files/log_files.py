@@ -205,7 +205,7 @@ class _Reader:
 
     def _said(self) -> Iterator[str]:
         for note, count in self.notes.items():
-            yield f"{counted(count, 'job')} {note}."
+            yield f"Jobs that {note}: {count:,}."
         for option, count in self.unknown.items():
             yield f"Option {option} of {counted(count, 'command line')} is not known and left out."
         if self.unread:
@@ -264,10 +264,10 @@ class _Reader:
         if not nodes and (start is None or start == end):
             start = None
         if state == "FAILED" and start is None and end == submit:
-            self.notes["were refused when they were submitted, and are left out"] += 1
+            self.notes["were refused at submission, and are left out"] += 1
             return
         if len(rows) > 1:
-            self.notes["had been requeued; the last run counts"] += 1
+            self.notes["had been requeued, and of which the last run counts"] += 1
         said = self._line(last)
         run, limit = self._times(last, said, state, start, end)
         request = self._request(last, said, nodes)
@@ -335,12 +335,12 @@ class _Reader:
             limit = said.job["limit"]
         if start is None:
             if state in _GONE or end is not None:
-                self.notes["were cancelled before they started; they leave at that time"] += 1
+                self.notes["were cancelled before they started, and leave at that time"] += 1
             else:
-                self.notes["still wait; each is taken to run for its time limit"] += 1
+                self.notes["still wait, and are taken to run for their time limit"] += 1
             return limit or 0, limit
         if end is None:
-            self.notes["still run; each is taken to run for its time limit"] += 1
+            self.notes["still run, and are taken to run for their time limit"] += 1
             return limit or 0, limit
         try:
             suspended = duration(row.cells.get("suspended", "") or "0") or 0
@@ -348,7 +348,7 @@ class _Reader:
             raise self._wrong(row, "Suspended", str(error)) from None
         run = max(end - start - suspended, 0)
         if state == "TIMEOUT":
-            self.notes["ran into their time limit; each is taken to run twice as long"] += 1
+            self.notes["ran into their time limit, and are taken to run twice as long"] += 1
             run *= 2
         return run, limit
 
@@ -358,8 +358,6 @@ class _Reader:
         if not text or text.lower() in ("partition_limit", "unlimited"):
             return None
         try:
-            if column == "Timelimit" and text.count(":") == 1 and "-" not in text:
-                raise ValueError("a limit as 1-02:00:00 is expected")
             return duration(text)
         except ValueError as error:
             raise self._wrong(row, column, str(error)) from None
