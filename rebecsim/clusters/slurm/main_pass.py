@@ -138,7 +138,7 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
         found = Attempt("busy", "Resources")
         kills = may_kill(scheduler, entry, now)
         if (avail & place.nodes).bit_count() >= need.nodes and (
-            scheduler.may_fit_now(need) or scheduler.may_preempt_any
+            scheduler.fitting(need) or scheduler.may_preempt_any
         ):
             found = attempt(scheduler, entry, avail, now, scheduler.limit_of(entry))
         elif scheduler.reservations.all or need.candidates & ~scheduler.occupancy.up:
@@ -151,6 +151,9 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
             if parameters.sched_max_job_start == len(done.jobs):
                 break
             continue
+        if found.verdict == "busy" and not found.victims:
+            problem = scheduler.asked_problem(entry)
+            found = Attempt("limit", problem) if problem else found
         scheduler.set_reason(entry, found.reason, now, MAIN)
         if array is not None:
             refused.add((array.array, place.number))

@@ -15,9 +15,9 @@ from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.limits import LimitBook, limited_tres
-from rebecsim.clusters.slurm.machine import ONE_YEAR, Integers, Machine, Need, Place
+from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
-from rebecsim.clusters.slurm.priority import Priorities
+from rebecsim.clusters.slurm.priority import Priorities, asked_tres
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
@@ -88,6 +88,7 @@ class Scheduler(StatePart):
         licenses: how many of each are in use.
         changed: how often something has happened that a pass may make something of.
         journal: why watched jobs wait.
+        suspended: what suspended jobs get back, by number.
         by: which scheduler started each running job, by number.
         kills_until: until when a job that had others killed does not do so again, seconds.
         may_preempt_any: whether there is preemption.
@@ -112,6 +113,7 @@ class Scheduler(StatePart):
         self.changed = 0
         self.journal = journal or Journal()
         self.by: dict[int, By] = {}
+        self.suspended: dict[int, Allocation] = {}
         self.kills_until: dict[int, int] = {}
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
@@ -119,7 +121,7 @@ class Scheduler(StatePart):
         self._is_sorted = True
         self._young: list[Record] = []  # eligible, and no pass has seen them
         self._by_preemption = cluster.preemption.type == "qos"
-        self._hopeless: dict[int, int] = {}  # needs that did not fit, and what was free then
+        self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
 
     # Submission
@@ -350,21 +352,34 @@ class Scheduler(StatePart):
             for name, count in job.request.licenses
         )
 
-    def may_fit_now(self, need: Need) -> bool:
-        """Whether a job could fit on what is free now, if no reservation were in the way."""
-        occupancy = self.occupancy
-        if self._hopeless.get(need.number) == occupancy.freed:
-            return False
-        if any(could_fit(need, self._free(need, row)) for row in range(-1, need.rows - 1)):
-            return True
-        self._hopeless[need.number] = occupancy.freed
-        return False
+    def fitting(self, need: Need) -> int:
+        """Give the nodes on which something is free now for a need, as bits; 0: it cannot fit.
 
-    def _free(self, need: Need, row: int) -> Integers:
-        level = self.occupancy.level
-        row = row + 1 if row >= 0 else row
-        free = usable(self.machine, level, need, row)
-        return free * self.machine.mask(need.candidates & self.occupancy.up)
+        Reservations are not looked at, and nodes with jobs that complete count as free.
+        """
+        freed, taken = self.occupancy.freed, self.occupancy.taken
+        before = self._fitting.get(need.number)
+        if before is not None:
+            was_freed, was_taken, bits = before
+            if was_freed == freed and (not bits or was_taken == taken):
+                return bits
+        found, level = 0, self.occupancy.level
+        mask = self.machine.mask(need.candidates & self.occupancy.up)
+        for row in range(-1, need.rows if need.rows > 1 else 0):
+            free = usable(self.machine, level, need, row) * mask
+            if could_fit(need, free):
+                found |= self.machine.bits(free > 0)
+        self._fitting[need.number] = freed, taken, found
+        return found
+
+    def asked_problem(self, entry: Entry) -> str:
+        """Give the limit that a job would break with what it asks for; empty: none."""
+        if not self.limits.enforces:
+            return ""
+        tres = asked_tres(self.machine, entry.need)
+        tres["billing"] = self._billing(entry.place.spec.billing_weights, tres)
+        limit = self.limit_of(entry)
+        return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
 
     def search(self, entry: Entry, now: int, *, for_later: bool = False) -> Search:
         """Give how nodes are searched for a job."""
@@ -405,6 +420,10 @@ class Scheduler(StatePart):
             )
         }
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, nodes)
+
+    def forget(self) -> None:
+        """Drop what was only kept so as not to find it again."""
+        self._fitting.clear()
 
     # Starts and ends
 
@@ -471,6 +490,30 @@ class Scheduler(StatePart):
         self.runs.append(
             Run(record.index, start, now, nodes, cpus, state, by, place, reason, record.begin)
         )
+
+    def suspend(self, record: Record, now: int) -> None:
+        """Take the cores of a running job, but not its memory, until it can go on."""
+        assert record.entry is not None
+        record.left -= now - record.start
+        record.limit = record.planned - now
+        record.state = "SUSPENDED"
+        record.attempt += 1
+        self.suspended[record.number] = self.occupancy.suspend(record.number, now + ONE_YEAR)
+        self.changed += 1
+
+    def resumable(self, now: int) -> list[Record]:
+        """Give the suspended jobs that have their cores back, and go on now."""
+        found = []
+        for number, given in list(self.suspended.items()):
+            if not (self.occupancy.level.cpus[given.nodes] >= given.cpus).all():
+                continue
+            del self.suspended[number]
+            record = self.running[number]
+            record.state, record.start, record.planned = "RUNNING", now, now + record.limit
+            self.occupancy.resume(number, given, record.planned)
+            self.changed += 1
+            found.append(record)
+        return found
 
     def refuse(self, record: Record, now: int, reason: str) -> None:
         """Note that a job was not even accepted."""
