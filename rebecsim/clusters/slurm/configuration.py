@@ -417,11 +417,14 @@ class Clock:
         priority_start: a time at which priorities are computed; None: at the first submission.
         backfill_start: a time at which backfill runs; None: as above.
         release: how long after the end of a job its nodes take a new one.
+        asks_at_end: whether the end of a job only asks for a pass of the main scheduler, as that of
+            a job without any step does; it makes one at once otherwise.
     """
 
     priority_start: int | None = None
     backfill_start: int | None = None
     release: int = 0
+    asks_at_end: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,7 +130,8 @@ def classic(accounts: Accounts, usage: Reals, parameters: PriorityParameters) ->
 def _curve(effective: float, shares: float, parameters: PriorityParameters) -> float:
     if shares <= 0:
         return 0.0
-    return float(2.0 ** -(effective / shares / parameters.dampening))
+    used: float = effective / shares / parameters.dampening
+    return float(np.exp2(-used))
 
 
 def _oblivious(above: float, above_shares: float, used: float, shares: float, all_: float) -> float:

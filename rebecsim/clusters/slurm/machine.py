@@ -259,6 +259,12 @@ class Machine(Constant):
             enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
         fit &= self.bits(enough)
         found = alternatives(request.features, self.everything, self.having)
+        if request.prefer:
+            liked = alternatives(request.prefer, self.everything, self.having)
+            found = (
+                *(Alternative(a.nodes & b.nodes, a.counted) for a in found for b in liked),
+                *found,
+            )
         kept = tuple(Alternative(each.nodes & fit, each.counted) for each in found)
         return Need(
             number=len(self._needs),

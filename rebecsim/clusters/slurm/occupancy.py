@@ -160,6 +160,18 @@ class Occupancy(StatePart):
         self._ends[self._stretches[job]] = end
         self.freed += 1
 
+    def suspend(self, job: int, end: int) -> Allocation:
+        """Take the cores of a job, but not its memory; give what it had."""
+        given = self.end(job)
+        kept = given._replace(cpus=np.zeros_like(given.cpus))
+        self.start(job, kept, end)
+        return given
+
+    def resume(self, job: int, given: Allocation, end: int) -> None:
+        """Give a suspended job its cores back."""
+        self.end(job)
+        self.start(job, given, end)
+
     def end(self, job: int) -> Allocation:
         """Note that a job has ended; give what it had."""
         given = self.given.pop(job)

@@ -30,6 +30,11 @@ class Running(NamedTuple):
     start: int
     rates: Reals
 
+    @classmethod
+    def of(cls, association: int, qos: tuple[int, ...], start: int, rates: list[float]) -> Running:
+        """Make one from a list of rates."""
+        return cls(association, qos, start, np.array(rates))
+
 
 class Usage(StatePart):
     """Usage of associations and QOS, in the order of `kinds`; the first one is billing seconds.
