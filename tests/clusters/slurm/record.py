@@ -43,7 +43,8 @@ LOGGED = {  # what is kept of slurmctld's log: name -> pattern; groups are kept 
     "kill": r"_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=(\S+)",
     "done": r"_job_complete: JobId=(\S+) done",
     "preempted": r"preempted JobId=(\S+)",
-    "released": r"cleanup_completing: JobId=(\S+) completion process took",
+    "answered": r"node_did_resp (\S+)",
+    "epilog": r"epilog_complete: JobId=(\S+) Node=(\S+)",
     "time limit": r"Time limit exhausted for JobId=(\S+)",
 }
 LAG = 0.7  # s
@@ -183,7 +184,7 @@ def one(recorder: str, name: str, out: str) -> None:
     TOOLS = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(TOOLS)
     TOOLS.play = play
-    TOOLS.CONF += "SlurmctldDebug=debug\nDebugFlags=Backfill\n"
+    TOOLS.CONF += "SlurmctldDebug=debug2\nDebugFlags=Backfill\n"
     case = cases.case(name)
     with tempfile.TemporaryDirectory() as folder:
         made, found = pathlib.Path(folder) / "case.json", pathlib.Path(folder) / "out.json"

@@ -78,7 +78,7 @@ class Compared:
     differences: list[tuple[int, int, int, str, str]]
 
 
-def _job_of(text: str) -> int:
+def job_of(text: str) -> int:
     """The number in `8`, or in `8_0(9)`."""
     found = re.fullmatch(r"\d+_\S*\((\d+)\)|(\d+).*", text)
     return int(next(each for each in found.groups() if each)) if found else -1
@@ -89,12 +89,12 @@ def _moments(case: dict[str, Any]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for at, what, *rest in case["events"]:
         if what in ("submit", "start", "backfilled", "kill", "done", "preempted") and rest:
-            found.setdefault(what, {})[_job_of(rest[0])] = at
+            found.setdefault(what, {})[job_of(rest[0])] = at
     return found
 
 
-def ready(name: str) -> Replay:
-    """Read a case through the readers of the package."""
+def ready(name: str, *, exact: bool = False) -> Replay:
+    """Read a case through the readers of the package; `exact` shifts no second."""
     case = load(name)
     zero = moment(case["zero"]) or 0
     cycles = [at for at, what, *_ in case["events"] if what == "backfill"]
@@ -103,6 +103,8 @@ def ready(name: str) -> Replay:
     phase = statistics.median(at % 1000 for at in clock[: len(clock) // 2 + 1]) / 1000 + 0.005
 
     def second(ms: float) -> int:
+        if exact:
+            return math.floor(ms / 1000) + ORIGIN
         return math.floor(ms / 1000 - phase) + 1 + ORIGIN
 
     with tempfile.TemporaryDirectory() as text:
