@@ -334,17 +334,28 @@ class Cycle:
         return max(self.now + 1, end + cluster.kill_wait + cluster.over_time_limit)
 
     def _windows(self, ends: np.ndarray) -> list[int]:
-        """Give the times by which jobs are taken out together: 30 s, 60 s, 120 s, ..."""
+        """Give the times by which jobs are taken out together: 30 s, 60 s, 120 s, ...
+
+        Slurm asks whether the next job of the cluster ends within the window; if it does, it takes
+        out the next one on these nodes, which may end later.
+        """
         if self.scheduler.machine.cluster.selection.type == "linear":
             return ends.tolist()  # type: ignore[no-any-return]
         base = int(ends[0]) + _FIRST_WINDOW - int(ends[0]) % _FIRST_WINDOW
         width, times, place = _FIRST_WINDOW, [], 0
         linear = self.parameters.bf_window_linear
+        occupancy = self.scheduler.occupancy
+        everywhere = occupancy.ends_on(self.scheduler.machine.everything)
+        following = np.append(everywhere, np.iinfo(np.int64).max)[
+            np.searchsorted(everywhere, ends, "right")
+        ].tolist()
         while place < len(ends):
-            while ends[place] > base + width:
+            while place < len(ends) - 1 and following[place] <= base + width:
+                place += 1
+            times.append(int(ends[place]))
+            place += 1
+            while place < len(ends) and following[place - 1] > base + width:
                 width = width + linear if linear else 2 * width
-            times.append(base + width)
-            place = int(np.searchsorted(ends, base + width, "right"))
         return times
 
     def _later(self, time: int) -> Level:
