@@ -167,7 +167,10 @@ class _Chooser:
             order = self.search.tree.order(self.machine, need, free, walk.nodes, self.search.waited)
             walk.along([each for each in order if each not in walk.nodes])
         elif need.request.spread:
-            walk.along(np.flatnonzero(free).tolist())
+            nodes = np.flatnonzero(free)
+            most = min(need.cpus // need.per_task, need.most_nodes or len(nodes))
+            walk.wanted = max(min(len(nodes), most), need.nodes)
+            walk.along(nodes.tolist())
         elif selection.lln or need.place.spec.lln:
             walk.along(self._least_loaded(free))
         elif self.search.for_later and self.machine.cluster.backfilling.bf_busy_nodes:
@@ -244,7 +247,8 @@ class _Chooser:
         among = unused
         if not (ignore or self.machine.one_weight):
             among = among & (weights == weights[unused].min())
-        suffices = among & (cpus >= walk.cpus_left) & (counts >= walk.nodes_left)
+        suffices = among & (cpus >= walk.cpus_left)
+        suffices &= counts >= self.need.nodes - len(walk.nodes)
         if suffices.any():
             return int(np.where(suffices, cpus, np.iinfo(np.int64).max).argmin())
         return int(np.where(among, cpus, -1).argmax())
@@ -292,11 +296,12 @@ class _Walk:
         self.taken: list[int] = []
         self.cpus_left = self.need.cpus
         self.gres_left = dict(self.need.gres_job)
+        self.wanted = self.need.wanted
 
     @property
     def nodes_left(self) -> int:
         """How many more nodes are wanted."""
-        return self.need.wanted - len(self.nodes)
+        return self.wanted - len(self.nodes)
 
     @property
     def is_done(self) -> bool:
@@ -324,7 +329,7 @@ class _Walk:
             if not self.may_go_on:
                 return False
             offered = int(free[node])
-            kept = max(self.nodes_left - 1, 0) * int(self.unit[node])
+            kept = max(need.nodes - len(self.nodes) - 1, 0) * int(self.unit[node])
             take = offered if is_whole else min(offered, max(self.cpus_left - kept, need.least))
             is_last = most is not None and len(self.nodes) + 1 == most
             if is_last and offered < self.cpus_left:
