@@ -175,7 +175,8 @@ class _Chooser:
             walk.along(self._least_loaded(free))
         elif self.search.for_later and self.machine.cluster.backfilling.bf_busy_nodes:
             nodes = np.flatnonzero(free)
-            walk.along(nodes[np.argsort(self.level.jobs[nodes] == 0, kind="stable")].tolist())
+            idle = self.level.jobs[nodes] == 0
+            walk.along(nodes[np.lexsort((nodes, idle, self.machine.weight[nodes]))].tolist())
         elif need.cpus == 1 and self.machine.cluster.main.pack_serial_at_end:
             walk.along(np.flatnonzero(free)[-1:].tolist())
         else:
@@ -205,33 +206,52 @@ class _Chooser:
         return np.flatnonzero(new)
 
     def _in_sets(self, walk: _Walk, free: Integers) -> None:
-        """Take sets, the best one first, until the job has enough."""
+        """Take sets, the best one first, until the job has enough.
+
+        Required nodes, which the walk has already, join the sets around them: of such a set the
+        nodes after the first required one are taken first, and then those before it, downward.
+        """
+        need, contiguous = self.need, self.need.request.contiguous
         left = free
         if walk.nodes:
             left = free.copy()
             left[walk.nodes] = 0
-        nodes = np.flatnonzero(left)
+        nodes = np.flatnonzero(free if walk.nodes else left)
         if not len(nodes):
             return
-        contiguous = self.need.request.contiguous
         begins = self._sets(nodes, not contiguous)
         ends = np.append(begins[1:], len(nodes))
         cpus = np.add.reduceat(left[nodes], begins)
-        counts = ends - begins
+        counts = np.add.reduceat((left[nodes] > 0).astype(np.int64), begins)
+        required = np.full(len(begins), -1)
+        for node in sorted(walk.nodes, reverse=True):
+            required[np.searchsorted(begins, np.searchsorted(nodes, node), "right") - 1] = node
         weights = self.machine.weight[nodes[begins]]
-        unused = np.ones(len(begins), bool)
+        unused = counts > 0
+        if contiguous and walk.nodes:
+            if np.count_nonzero(required >= 0) > 1:
+                return
+            unused &= required >= 0
         while not walk.is_done and unused.any() and walk.may_go_on:
-            best = self._best(walk, cpus, counts, weights, unused, ignore=contiguous)
+            best = self._best(walk, cpus, counts, weights, unused, required, ignore=contiguous)
+            enough = cpus[best] >= walk.cpus_left
+            if contiguous and not (enough and counts[best] >= need.nodes - len(walk.nodes)):
+                break
             inside = nodes[begins[best] : ends[best]]
+            inside = inside[left[inside] > 0]
             unused[best] = False
+            first = int(required[best])
+            if first >= 0:
+                walk.along(
+                    [*inside[inside > first].tolist(), *inside[inside < first][::-1].tolist()]
+                )
+                continue
             single = None
             if walk.nodes_left <= 1:
-                enough = left[inside] >= walk.cpus_left
-                if enough.any():
-                    single = int(np.where(enough, left[inside], np.iinfo(np.int64).max).argmin())
+                fits = left[inside] >= walk.cpus_left
+                if fits.any():
+                    single = int(np.where(fits, left[inside], np.iinfo(np.int64).max).argmin())
             walk.along(inside.tolist() if single is None else [int(inside[single])])
-            if contiguous:
-                break
 
     def _best(
         self,
@@ -240,18 +260,42 @@ class _Chooser:
         counts: Integers,
         weights: Integers,
         unused: np.ndarray,
+        required: Integers | None = None,
         *,
         ignore: bool,
     ) -> int:
-        """Give the lightest set; of these the tightest that suffices, else the largest."""
+        """Give the lightest set; of these the tightest that suffices, else the largest.
+
+        Slurm goes through them once, and lets a set that does not suffice, as it has too few nodes,
+        take the place of one that does if it has more CPUs. A set with required nodes takes the
+        place of one without.
+        """
+        suffices = (cpus >= walk.cpus_left) & (counts >= self.need.nodes - len(walk.nodes))
         among = unused
-        if not (ignore or self.machine.one_weight):
-            among = among & (weights == weights[unused].min())
-        suffices = among & (cpus >= walk.cpus_left)
-        suffices &= counts >= self.need.nodes - len(walk.nodes)
-        if suffices.any():
-            return int(np.where(suffices, cpus, np.iinfo(np.int64).max).argmin())
-        return int(np.where(among, cpus, -1).argmax())
+        if required is None or not walk.nodes:
+            if not (ignore or self.machine.one_weight):
+                among = among & (weights == weights[unused].min())
+            good = among & suffices
+            if not good.any():
+                return int(np.where(among, cpus, -1).argmax())
+            tight = int(np.where(good, cpus, np.iinfo(np.int64).max).argmin())
+            if np.where(among & ~suffices, cpus, 0).max() <= cpus[tight]:
+                return tight
+        best = -1
+        for place in np.flatnonzero(among).tolist():
+            if best < 0:
+                best = place
+                continue
+            joins = required is not None and required[best] < 0 <= required[place]
+            lighter = not ignore and weights[place] < weights[best]
+            better = (
+                not suffices[best] or cpus[place] < cpus[best]
+                if suffices[place]
+                else cpus[place] > cpus[best]
+            )
+            if joins or lighter or (better and (ignore or weights[place] == weights[best])):
+                best = place
+        return best
 
     def _linear(self, walk: _Walk, free: Integers) -> None:
         """Take idle nodes, those of more weights until the job fits."""
