@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rebecsim.actors import Constant
 from rebecsim.clusters.slurm.configuration import Accounting, Association, Qos
 from rebecsim.clusters.slurm.machine import Integers
+
+
+class Shape(NamedTuple):
+    """The tree of those that share, without accounts of Fairshare=parent.
+
+    Attributes:
+        levels: numbers by depth in it, without root.
+        users: numbers of the users.
+        is_account: whether each is an account, shape (associations,).
+        users_in: how many users are at or under each, shape (associations,).
+    """
+
+    levels: tuple[Integers, ...]
+    users: Integers
+    is_account: NDArray[np.bool_]
+    users_in: Integers
 
 
 class Accounts(Constant):
@@ -18,6 +37,9 @@ class Accounts(Constant):
         paths: of each, its own number and those above it, root last.
         children: the numbers under each.
         levels: numbers by depth, root's first.
+        sharing: with whose other members each one shares, by number; -1 for root.
+        shape: the tree of those that share.
+        shares: the share of each among these, 0 to 1; NaN for a user with Fairshare=parent.
         users: how many associations are of users.
         qos: by name.
         enforces: what AccountingStorageEnforce names.
@@ -46,11 +68,55 @@ class Accounts(Constant):
         self.qos = {each.name: each for each in accounting.qos}
         self.qos_number = {each.name: number for number, each in enumerate(accounting.qos)}
         self.enforces = accounting.enforce
+        self.sharing = self._sharing()
+        self.shares = self._shares()
+        self.shape = self._shape()
         self._found = {(a.user, a.account, a.partition): n for n, a in enumerate(given) if a.user}
         self._default: dict[str, int] = {}
         for number, each in enumerate(given):
             if each.user and not each.partition:
                 self._default.setdefault(each.user, number)
+
+    def _sharing(self) -> Integers:
+        """Give with whose members each one shares: its parent, or one above that is no `parent`."""
+        found = self.parent.copy()
+        for number, each in enumerate(found.tolist()):
+            above = each
+            while above > 0 and self.associations[above].shares is None:
+                above = int(self.parent[above])
+            found[number] = above
+        return found
+
+    def _shares(self) -> NDArray[np.float64]:
+        """Give the share of each among those that it shares with; NaN for `parent`."""
+        given = np.array(
+            [np.nan if each.shares is None else each.shares for each in self.associations], float
+        )
+        among = np.where(self.sharing < 0, len(given), self.sharing)
+        total = np.bincount(among, weights=np.nan_to_num(given), minlength=len(given) + 1)[among]
+        found: NDArray[np.float64] = np.where(np.isnan(given), np.nan, 0.0)
+        np.divide(given, total, out=found, where=total > 0)
+        return found
+
+    def _shape(self) -> Shape:
+        depth = [0] * len(self.associations)
+        users_in = np.zeros(len(depth), np.int64)
+        for number, each in enumerate(self.associations):
+            above = int(self.sharing[number])
+            if above >= 0:
+                depth[number] = depth[above] + 1
+            one = number if each.user else -1
+            while one >= 0:
+                users_in[one] += 1
+                one = int(self.sharing[one])
+        passed = [each.shares is None and not each.user for each in self.associations]
+        levels = tuple(
+            np.array([n for n, each in enumerate(depth) if each == level and not passed[n]])
+            for level in range(1, max(depth, default=0) + 1)
+        )
+        users = np.array([n for n, each in enumerate(self.associations) if each.user], np.int64)
+        accounts = np.array([not each.user for each in self.associations])
+        return Shape(levels, users, accounts, users_in)
 
     @staticmethod
     def _above(each: Association, by_account: dict[str, int]) -> int:

@@ -155,7 +155,15 @@ class Cycle:
         if not nodes:
             return False
         free, _ = self.slots.over(self.now, self.now + self._limit(entry), nodes)
-        return free.bit_count() >= entry.need.nodes
+        if free == nodes:
+            return True
+        scheduler, need = self.scheduler, entry.need
+        if free.bit_count() < need.nodes:
+            return False
+        if need.rows > 1:
+            return True
+        there = usable(scheduler.machine, scheduler.occupancy.level, need)
+        return could_fit(need, there * scheduler.machine.mask(free))
 
     def _is_skipped(self, entry: Entry) -> bool:
         """Whether a cycle passes over an entry."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import inf, log
+from math import log, pow
 
 import numpy as np
 
@@ -19,74 +18,51 @@ def factors(accounts: Accounts, usage: Reals, parameters: PriorityParameters) ->
     return classic(accounts, usage, parameters)
 
 
-def _members(accounts: Accounts, number: int) -> Iterator[int]:
-    """Give who shares what an account has: its children, and those of children of `parent`."""
-    for child in accounts.children[number]:
-        each = accounts.associations[child]
-        if each.shares is None and not each.user:
-            yield from _members(accounts, child)
-        else:
-            yield child
+def level_fs(accounts: Accounts, usage: Reals) -> Reals:
+    """Give Level FS of each association, as `sshare` shows it; shape (associations,)."""
+    above = usage[accounts.sharing]
+    above[0] = usage[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(above > 0, usage / above, 0.0)
+        found = np.where(part > 0, accounts.shares / part, np.inf)
+    found[accounts.shares == 0] = 0.0
+    found[np.isnan(accounts.shares)] = np.inf
+    return found
 
 
 def fair_tree(accounts: Accounts, usage: Reals) -> Reals:
     """Give the factors of Fair Tree: users by rank, siblings compared with each other only.
 
-    As 22.05 does it, children of accounts that tie are not merged.
+    The tree is walked from the best child of root to the worst one. As 22.05 does it, children of
+    accounts that tie are not merged; a user that ties with the one before has its rank.
     """
-    found = np.zeros(len(accounts.associations))
+    count = len(accounts.associations)
+    found = np.zeros(count)
     if not accounts.users:
         return found
-    users, used = accounts.users, usage.tolist()
-    associations = accounts.associations
-    rank = following = users
-
-    def visit(number: int, tied: bool) -> None:
-        nonlocal rank, following
-        members = list(_members(accounts, number))
-        total = sum(associations[each].shares or 0 for each in members)
-        above = used[number]
-        levels = []
-        for place, each in enumerate(members):
-            one = associations[each]
-            levels.append((-_level_fs(one.shares, total, used[each], above), not one.user, place))
-        levels.sort()
-        before = None
-        for level, is_account, place in levels:
-            tied = tied if before is None else level == before
-            before = level
-            if is_account:
-                visit(members[place], tied)
-                continue
-            if not tied:
-                rank = following
-            found[members[place]] = rank / users
-            following -= 1
-
-    visit(0, False)
+    level = level_fs(accounts, usage)
+    shape = accounts.shape
+    place = np.zeros(count, np.int64)  # how many users come before
+    tied = np.zeros(count, bool)
+    for members in shape.levels:
+        group = accounts.sharing[members]
+        order = np.lexsort((members, shape.is_account[members], -level[members], group))
+        members, group = members[order], group[order]
+        first = np.empty(len(members), bool)
+        first[0] = True
+        np.not_equal(group[1:], group[:-1], out=first[1:])
+        before = np.cumsum(shape.users_in[members]) - shape.users_in[members]
+        begins = np.maximum.accumulate(np.where(first, np.arange(len(members)), 0))
+        place[members] = place[group] + before - before[begins]
+        same = np.empty(len(members), bool)
+        same[0] = False
+        np.equal(level[members][1:], level[members][:-1], out=same[1:])
+        tied[members] = np.where(first, tied[group], same)
+    users = shape.users[np.argsort(place[shape.users])]
+    own = np.where(tied[users], -1, np.arange(len(users)))
+    own[0] = 0
+    found[users] = (len(users) - np.maximum.accumulate(own)) / len(users)
     return found
-
-
-def level_fs(accounts: Accounts, usage: Reals) -> Reals:
-    """Give Level FS of each association, as `sshare` shows it; shape (associations,)."""
-    found = np.full(len(accounts.associations), inf)
-    for number in range(len(accounts.associations)):
-        members = list(_members(accounts, number))
-        total = sum(accounts.associations[each].shares or 0 for each in members)
-        for each in members:
-            shares = accounts.associations[each].shares
-            found[each] = _level_fs(shares, total, float(usage[each]), float(usage[number]))
-    return found
-
-
-def _level_fs(shares: int | None, total: int, used: float, above: float) -> float:
-    if shares is None:
-        return inf
-    share = shares / total if total else 0.0
-    if not share:
-        return 0.0
-    part = used / above if above else 0.0
-    return share / part if part else inf
 
 
 def classic(accounts: Accounts, usage: Reals, parameters: PriorityParameters) -> Reals:
@@ -130,8 +106,7 @@ def classic(accounts: Accounts, usage: Reals, parameters: PriorityParameters) ->
 def _curve(effective: float, shares: float, parameters: PriorityParameters) -> float:
     if shares <= 0:
         return 0.0
-    used: float = effective / shares / parameters.dampening
-    return float(np.exp2(-used))
+    return pow(2.0, -float(effective) / float(shares) / parameters.dampening)
 
 
 def _oblivious(above: float, above_shares: float, used: float, shares: float, all_: float) -> float:

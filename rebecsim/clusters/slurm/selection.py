@@ -367,6 +367,9 @@ class _Walk:
         """Take nodes in this order until nothing more is wanted; say whether all were allowed."""
         free, need, most = self.free, self.need, self.need.most_nodes
         is_whole = need.whole
+        if most is None and not self.gres_left and self.chooser.machine.one_unit is not None:
+            self._along_plainly(nodes, self.chooser.machine.one_unit)
+            return True
         for node in nodes:
             if self.is_done:
                 break
@@ -385,6 +388,23 @@ class _Walk:
                 there = self.chooser.level.gres.get(name)
                 self.gres_left[name] = max(left - int(there[node] if there is not None else 0), 0)
         return True
+
+    def _along_plainly(self, nodes: Sequence[int], unit: int) -> None:
+        """Do the same for a job of any number of nodes without generic resources, faster."""
+        need = self.need
+        left, wanted, least = self.cpus_left, self.nodes_left, need.least
+        for node, offered in zip(nodes, self.free[list(nodes)].tolist(), strict=True):
+            if wanted <= 0 and left <= 0:
+                break
+            take = offered
+            if not need.whole:
+                room = left - (wanted - 1) * unit if wanted > 1 else left
+                take = min(offered, max(room, least))
+            self.nodes.append(node)
+            self.taken.append(take)
+            left -= take
+            wanted -= 1
+        self.cpus_left = left
 
 
 def _numbers(nodes: int) -> list[int]:
