@@ -367,7 +367,8 @@ class _Walk:
         """Take nodes in this order until nothing more is wanted; say whether all were allowed."""
         free, need, most = self.free, self.need, self.need.most_nodes
         is_whole = need.whole
-        if most is None and not self.gres_left and self.chooser.machine.one_unit is not None:
+        is_plain = most is None and not self.gres_left and not need.request.spread
+        if is_plain and self.chooser.machine.one_unit is not None:
             self._along_plainly(nodes, self.chooser.machine.one_unit)
             return True
         for node in nodes:

@@ -28,7 +28,9 @@ SOON = 12  # ms after which a node is free again, where the log does not say it
 class Lockstep:
     """Runs a case event by event."""
 
-    def __init__(self, case: dict[str, Any], cluster: Cluster, jobs: tuple[Job, ...], period: int) -> None:
+    def __init__(
+        self, case: dict[str, Any], cluster: Cluster, jobs: tuple[Job, ...], period: int
+    ) -> None:
         self.case = case
         self.cluster = cluster
         self.scheduler = make_scheduler(cluster, jobs)
@@ -72,10 +74,18 @@ class Lockstep:
                 if not same:
                     self.push((job.submit - ORIGIN) * 1000 + 500, "submit", job)
                 else:
-                    at = next(e[0] for e in self.case["events"] if e[1] == "submit" and recorded.job_of(e[2]) == array.array)
+                    at = next(
+                        e[0]
+                        for e in self.case["events"]
+                        if e[1] == "submit" and recorded.job_of(e[2]) == array.array
+                    )
                     self.push(at, "submit", job)
             if job.extras.withdrawn is not None:
-                self.push(self.real_end.get(number, (job.extras.withdrawn - ORIGIN) * 1000), "withdraw", job)
+                self.push(
+                    self.real_end.get(number, (job.extras.withdrawn - ORIGIN) * 1000),
+                    "withdraw",
+                    job,
+                )
         for change in self.cluster.changes:
             self.push((change.time - ORIGIN) * 1000, "change", change)
 
@@ -108,7 +118,11 @@ class Lockstep:
             return
         self.records[job.number] = record
         scheduler.submit(record, now)
-        if record.state == "PENDING" and record.number not in scheduler.waiting.asleep and not job.batch:
+        if (
+            record.state == "PENDING"
+            and record.number not in scheduler.waiting.asleep
+            and not job.batch
+        ):
             self._begin(start_at_submission(scheduler, record, now))
 
     def on_withdraw(self, job: Job) -> None:
@@ -124,7 +138,9 @@ class Lockstep:
         if change.state == "DOWN":
             for record in list(scheduler.running.values()):
                 if node in scheduler.occupancy.given[record.number].nodes:
-                    self._stop(record, "NODE_FAIL", again=record.job.batch and self.cluster.requeues)
+                    self._stop(
+                        record, "NODE_FAIL", again=record.job.batch and self.cluster.requeues
+                    )
         scheduler.changed += 1
 
     def on_end(self, about: tuple[Record, int]) -> None:
@@ -150,7 +166,11 @@ class Lockstep:
             if victim.end > self.now:
                 scheduler.occupancy.replan(record.number, min(record.planned, victim.end))
             real = self.real_end.get(record.number, -1)
-            ms = real if 0 <= real - self.ms <= (victim.end - self.now + 2) * 1000 else self.ms + (victim.end - self.now) * 1000
+            ms = (
+                real
+                if 0 <= real - self.ms <= (victim.end - self.now + 2) * 1000
+                else self.ms + (victim.end - self.now) * 1000
+            )
             self.push(ms, "preempt", (record, record.attempt, again))
         if started.jobs and scheduler.waiting.asleep:
             self._admit(timed=False)
@@ -190,7 +210,11 @@ class Lockstep:
             name = scheduler.machine.names[node]
             answers = [at for at in self.answers.get(name, ()) if self.ms <= at <= self.ms + 3000]
             one = slice(place, place + 1)
-            self.push(answers[0] if answers else self.ms + SOON, "release", given._replace(nodes=given.nodes[one]))
+            self.push(
+                answers[0] if answers else self.ms + SOON,
+                "release",
+                given._replace(nodes=given.nodes[one]),
+            )
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
@@ -235,4 +259,3 @@ def best(name: str) -> tuple[Compared, int]:
     multi = any("multifactor" in line for line in case["case"]["conf"])
     tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)
-

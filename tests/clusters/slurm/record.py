@@ -28,10 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cases
 
 DATA = pathlib.Path(__file__).parents[2] / "data" / "slurm"
-COLUMNS = (
-    "JobIDRaw JobID JobName User Account Partition QOS Submit Eligible Start End State ExitCode Elapsed Suspended Timelimit TimelimitRaw "
-    "NNodes ReqNodes ReqCPUS NCPUS ReqMem ReqTRES AllocTRES NodeList Priority Flags Reason Constraints Reservation SubmitLine"
-).split()
+COLUMNS = ["JobIDRaw", "JobID", "JobName", "User", "Account", "Partition", "QOS", "Submit", "Eligible", "Start", "End", "State", "ExitCode", "Elapsed", "Suspended", "Timelimit", "TimelimitRaw", "NNodes", "ReqNodes", "ReqCPUS", "NCPUS", "ReqMem", "ReqTRES", "AllocTRES", "NodeList", "Priority", "Flags", "Reason", "Constraints", "Reservation", "SubmitLine"]
 LOGGED = {  # what is kept of slurmctld's log: name -> pattern; groups are kept as text
     "submit": r"_slurm_rpc_(?:allocate_resources|submit_batch_job): JobId=(\S+)|_slurm_rpc_allocate_resources JobId=(\S+)",
     "pass": r"sched: Running job scheduler for (\w+)",
@@ -52,7 +49,11 @@ TOOLS = None  # the recorder, once loaded
 
 
 def seconds(text: str, zero: int) -> int | None:
-    return None if text in ("Unknown", "None", "") else int(time.mktime(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))) - zero
+    return (
+        None
+        if text in ("Unknown", "None", "")
+        else int(time.mktime(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))) - zero
+    )
 
 
 def events(log: str, zero: int) -> list[list[Any]]:
@@ -72,7 +73,10 @@ def events(log: str, zero: int) -> list[list[Any]]:
 
 def submit(job: dict[str, Any], numbers: dict[str, str]) -> tuple[subprocess.Popen[str], Any]:
     """Start salloc or sbatch for a job as its user."""
-    options = [re.sub(r"@(\d+)", lambda m: numbers.get(m.group(1), "1"), o) for o in map(str, job["options"])]
+    options = [
+        re.sub(r"@(\d+)", lambda m: numbers.get(m.group(1), "1"), o)
+        for o in map(str, job["options"])
+    ]
     command = ["-J", str(job["id"]), "-t", str(job["limit"]), *options]
     if job.get("batch"):
         wrap = f"sleep {job['run']}; exit {job.get('exit', 0)}"
@@ -81,7 +85,16 @@ def submit(job: dict[str, Any], numbers: dict[str, str]) -> tuple[subprocess.Pop
         command = ["salloc", "--no-shell", *command]
     log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - read when the case ends
     who = pwd.getpwnam(job["user"])
-    return subprocess.Popen(command, stdout=log, stderr=log, text=True, cwd="/", user=who.pw_uid, group=who.pw_gid, extra_groups=[]), log
+    return subprocess.Popen(
+        command,
+        stdout=log,
+        stderr=log,
+        text=True,
+        cwd="/",
+        user=who.pw_uid,
+        group=who.pw_gid,
+        extra_groups=[],
+    ), log
 
 
 def number(log: Any) -> str | None:
@@ -121,13 +134,25 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
         while commands and commands[0]["at"] <= now:
             command = commands.pop(0)
             learn(asked, numbers)
-            line = [re.sub(r"@(\d+)", lambda m: numbers.get(m.group(1), "0"), w) for w in command["run"]]
+            line = [
+                re.sub(r"@(\d+)", lambda m: numbers.get(m.group(1), "0"), w) for w in command["run"]
+            ]
             if line[-1] == "all-held":
-                held = [x.split()[0] for x in sh("squeue", "-h", "-t", "PD", "-o", "%i %r", check=False).splitlines() if "JobHeld" in x]
+                held = [
+                    x.split()[0]
+                    for x in sh("squeue", "-h", "-t", "PD", "-o", "%i %r", check=False).splitlines()
+                    if "JobHeld" in x
+                ]
                 line[-1] = ",".join(held) or "0"
             said.append([round(now, 1), line, sh(*line, check=False).strip()])
             if "reservation" in line:
-                said.append([round(now, 1), "reservations", sh("scontrol", "show", "res", "-o", check=False)])
+                said.append(
+                    [
+                        round(now, 1),
+                        "reservations",
+                        sh("scontrol", "show", "res", "-o", check=False),
+                    ]
+                )
         for line in sh("squeue", "-h", "-t", "R", "-o", "%i|%S", check=False).splitlines():
             i, start = line.split("|")
             mine = {v: k for k, v in numbers.items()}
@@ -143,13 +168,23 @@ def play(case: dict[str, Any]) -> dict[str, Any]:
         if int(now) % 5 == 0 and int(now) != sampled:
             sampled = int(now)
             said.append([sampled, "sprio", sh("sprio", "-l", "-h", check=False).splitlines()])
-            said.append([sampled, "squeue", sh("squeue", "-h", "-t", "PD", "-o", "%i %r", check=False).splitlines()])
+            said.append(
+                [
+                    sampled,
+                    "squeue",
+                    sh("squeue", "-h", "-t", "PD", "-o", "%i %r", check=False).splitlines(),
+                ]
+            )
             load = max(load, os.getloadavg()[0])
         if not waiting and not commands and not sh("squeue", "-h", check=False).strip():
             break
         time.sleep(0.15)
     time.sleep(1.5)
-    return collect(zero, asked, numbers) | {"said": said, "lag": round(lag, 2), "load": round(load, 2)}
+    return collect(zero, asked, numbers) | {
+        "said": said,
+        "lag": round(lag, 2),
+        "load": round(load, 2),
+    }
 
 
 def collect(zero: int, asked: dict[str, Any], numbers: dict[str, str]) -> dict[str, Any]:
@@ -217,8 +252,12 @@ def main() -> None:
         return
     prepare()
     # An address that is not 127.x lets slurmdbd resolve its own host in a namespace without any other device.
-    inside = "ip link set lo up; ip addr add 192.168.77.1/32 dev lo; exec \"$@\""
-    todo = [n for n in given.only or cases.names() if given.again or not (DATA / f"{n}.json.gz").exists()]
+    inside = 'ip link set lo up; ip addr add 192.168.77.1/32 dev lo; exec "$@"'
+    todo = [
+        n
+        for n in given.only or cases.names()
+        if given.again or not (DATA / f"{n}.json.gz").exists()
+    ]
     tries: dict[str, int] = {}
     running: dict[str, subprocess.Popen[bytes]] = {}
     while todo or running:
@@ -226,10 +265,26 @@ def main() -> None:
             name = todo.pop(0)
             tries[name] = tries.get(name, 0) + 1
             out = f"/tmp/slurm-{name}.json.gz"
-            own = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-"))  # databases may not share a folder
+            own = pathlib.Path(
+                tempfile.mkdtemp(prefix=f"{name}-")
+            )  # databases may not share a folder
             own.chmod(0o755)
-            command = ["unshare", "-n", "sh", "-c", inside, "sh", sys.executable, __file__, given.recorder]
-            running[name] = subprocess.Popen([*command, "--one", name, out], stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(own)})
+            command = [
+                "unshare",
+                "-n",
+                "sh",
+                "-c",
+                inside,
+                "sh",
+                sys.executable,
+                __file__,
+                given.recorder,
+            ]
+            running[name] = subprocess.Popen(
+                [*command, "--one", name, out],
+                stderr=subprocess.PIPE,
+                env={**os.environ, "TMPDIR": str(own)},
+            )
             time.sleep(2)
         time.sleep(0.5)
         for name, process in list(running.items()):
@@ -238,13 +293,25 @@ def main() -> None:
             del running[name]
             made = pathlib.Path(f"/tmp/slurm-{name}.json.gz")
             note = process.stderr.read().decode()[-300:] if process.stderr else ""
-            lag = json.loads(gzip.decompress(made.read_bytes()))["lag"] if process.returncode == 0 else None
+            lag = (
+                json.loads(gzip.decompress(made.read_bytes()))["lag"]
+                if process.returncode == 0
+                else None
+            )
             good = lag is not None and lag <= LAG
             if good or (lag is not None and tries[name] > 2):
                 made.rename(DATA / made.name.removeprefix("slurm-"))
             elif tries[name] <= 2:
                 todo.append(name)
-            print(time.strftime("%H:%M:%S"), name, "lag", lag, "kept" if good else "not kept", note, flush=True)
+            print(
+                time.strftime("%H:%M:%S"),
+                name,
+                "lag",
+                lag,
+                "kept" if good else "not kept",
+                note,
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

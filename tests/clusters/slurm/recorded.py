@@ -128,7 +128,9 @@ def ready(name: str, *, exact: bool = False) -> Replay:
     return Replay(name, cluster, jobs, real, last, first)
 
 
-def _reservations(case: dict[str, Any], folder: Path, zero: int, second: Any) -> Iterator[Reservation]:
+def _reservations(
+    case: dict[str, Any], folder: Path, zero: int, second: Any
+) -> Iterator[Reservation]:
     seen = set()
     for at, what, text in case["said"]:
         if what != "reservations":
@@ -171,9 +173,21 @@ def _jobs(
         if found.start is not None and found.end is not None and found.state != "TIMEOUT":
             run = at(("kill", "done", "preempted"), found.end) - start
         extras = job.extras
-        times = {key: value + shift for key in ("deadline", "withdrawn", "released") if (value := getattr(extras, key)) is not None}
+        times = {
+            key: value + shift
+            for key in ("deadline", "withdrawn", "released")
+            if (value := getattr(extras, key)) is not None
+        }
         real[number] = (start, found.nodes if found.start is not None else ())
-        jobs.append(replace(job, submit=submit, run=max(run, 0), begin=job.begin + shift if job.begin else 0, extras=replace(extras, **times)))
+        jobs.append(
+            replace(
+                job,
+                submit=submit,
+                run=max(run, 0),
+                begin=job.begin + shift if job.begin else 0,
+                extras=replace(extras, **times),
+            )
+        )
     order = {number: ms for number, ms in moments.get("submit", {}).items()}
     jobs.sort(key=lambda job: (job.submit, order.get(job.number, 0), job.number))
     return tuple(jobs), real
@@ -184,7 +198,7 @@ def compare(replay: Replay, outcome: Outcome) -> Compared:
     starts: dict[int, tuple[int, tuple[str, ...]]] = {}
     for each in outcome.runs:
         if each.start >= 0:
-            where = tuple(sorted((outcome.names[n] for n in each.nodes)))
+            where = tuple(sorted(outcome.names[n] for n in each.nodes))
             starts[outcome.jobs[each.position].number] = (each.start, where)
     equal = one = three = nodes = 0
     differences = []
@@ -210,7 +224,9 @@ def best(name: str) -> tuple[Compared, Clock]:
     multi = replay.cluster.priority.type == "multifactor"
     for offset in (-1, -2, -3, 0, 1) if multi else (0,):
         for release in (0, 1):
-            clock = replace(replay.cluster.clock, priority_start=replay.first_cycle + offset, release=release)
+            clock = replace(
+                replay.cluster.clock, priority_start=replay.first_cycle + offset, release=release
+            )
             outcome = run_cluster(replace(replay.cluster, clock=clock), replay.jobs)
             tries.append((compare(replay, outcome), clock))
     return max(tries, key=lambda each: (each[0].within_1 + each[0].nodes, each[0].equal))

@@ -7,6 +7,7 @@ clock on the wall.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -141,6 +142,7 @@ def _require_columns(path: Path, line: int, header: list[str]) -> None:
 
 def _joined(cells: list[str], header: list[str]) -> list[str]:
     """Put cells together whose text has a `|` of its own; empty: it cannot be done."""
+    likely: list[str] = []
     free = [place for place, name in enumerate(header) if name in _FREE]
     for places in combinations_with_replacement(free, max(len(cells) - len(header), 0)):
         more = Counter(places)
@@ -149,14 +151,25 @@ def _joined(cells: list[str], header: list[str]) -> list[str]:
             end = begin + 1 + more[place]
             made.append("|".join(cells[begin:end]))
             begin = end
-        if begin == len(cells) and _is_likely(dict(zip(header, made, strict=True))):
-            return made
-    return []
+        found = dict(zip(header, made, strict=False))
+        if begin == len(cells) and _is_likely(found):
+            if _is_explained(found):
+                return made
+            likely = likely or made
+    return likely
+
+
+def _is_explained(cells: dict[str, str]) -> bool:
+    """Whether the features of a job stand as a word in its command line."""
+    word = re.escape(cells.get("constraints", ""))
+    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", cells.get("submitline", "")))
 
 
 def _is_likely(cells: dict[str, str]) -> bool:
     line = cells.get("submitline", "")
     if line.strip() and PurePath(line.split(maxsplit=1)[0]).name not in _PROGRAMS:
+        return False
+    if " " in cells.get("constraints", ""):
         return False
     try:
         moment(cells["submit"])

@@ -64,7 +64,10 @@ def _reservation(line: str) -> Reservation:
 
 
 def _moment(key: str, text: str) -> int:
-    found = moment(text)
+    try:
+        found = moment(text)
+    except ValueError:
+        found = None
     if found is None:
         raise ValueError(f"{key}={text}: a time as 2026-01-31T08:00:00 is expected")
     return found
