@@ -248,10 +248,18 @@ class _Chooser:
                 continue
             single = None
             if walk.nodes_left <= 1:
-                fits = left[inside] >= walk.cpus_left
+                fits = (left[inside] >= walk.cpus_left) & self._has_gres(walk, inside)
                 if fits.any():
                     single = int(np.where(fits, left[inside], np.iinfo(np.int64).max).argmin())
             walk.along(inside.tolist() if single is None else [int(inside[single])])
+
+    def _has_gres(self, walk: _Walk, nodes: Integers) -> np.ndarray:
+        """Whether each node alone has what the job still needs of generic resources."""
+        enough = np.ones(len(nodes), bool)
+        for name, count in walk.gres_left.items():
+            found = self.level.gres.get(name)
+            enough &= (found[nodes] if found is not None else 0) >= count
+        return enough
 
     def _best(
         self,

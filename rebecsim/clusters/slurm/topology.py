@@ -128,6 +128,7 @@ class Tree(Constant):
         for leaf in taken:
             order += self._nodes(leaf, among, order)
         left = [each for each in leaves if each not in taken]
+        taken = [n for n, each in enumerate(self.branches) if each.nodes & chosen]
         while left:
             best = left[0]
             for leaf in left[1:]:
@@ -154,11 +155,15 @@ class Tree(Constant):
         return fit >= 0 if near < near_best else fit > 0
 
     def _hops(self, leaf: int, taken: list[int]) -> int:
+        """Give the links between a leaf and the switches taken before, all together."""
         path = (leaf, *self.branches[leaf].above)
         hops = 0
         for other in taken:
             others = (other, *self.branches[other].above)
-            hops = max(hops, next((n for n, each in enumerate(path) if each in others), len(path)))
+            hops += next(
+                (n + others.index(each) for n, each in enumerate(path) if each in others),
+                len(self.branches) ** 2,
+            )
         return hops
 
     def _fit(self, one: int, other: int, among: int, wanted: int) -> int:
