@@ -167,12 +167,9 @@ class Machine(Constant):
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
 
     def _unit(self, node: Node) -> int:
-        match self.cluster.selection.unit:
-            case "CORE":
-                return max(node.cpus // max(node.sockets * node.cores, 1), 1)
-            case "SOCKET":
-                return max(node.cpus // max(node.sockets, 1), 1)
-        return 1
+        """Give the CPUs of what is given out; with CR_CPU that are cores, too."""
+        cores = 1 if self.cluster.selection.unit == "SOCKET" else node.cores
+        return max(node.cpus // max(node.sockets * cores, 1), 1)
 
     def _gres(self, nodes: Iterable[Node]) -> dict[str, Integers]:
         found: dict[str, Integers] = {}
@@ -234,6 +231,7 @@ class Machine(Constant):
         nodes, wanted = max(nodes, spec.min_nodes), max(wanted, spec.min_nodes)
         per_task = request.cpus_per_task or 1
         memory_node, memory_cpu, per_task, excess = self._memory(request, place, per_task)
+        for_memory = -(-memory_node // (self._most_per_cpu(place) or memory_node or 1))
         cpus = request.least_cpus // (request.cpus_per_task or 1) * per_task
         if spec.cpus_per_gpu and request.cpus_per_task is None:
             gpus = _gpus(request.gres_per_node) * nodes + _gpus(request.gres)
@@ -244,6 +242,7 @@ class Machine(Constant):
             least = request.tasks_per_node * per_task
         elif most == 1:
             least = cpus
+        least = max(least, for_memory)
         whole = is_linear or spec.sharing == "EXCLUSIVE"
         if request.exclusive == "node" and spec.sharing != "FORCE":
             whole = True
@@ -290,6 +289,10 @@ class Machine(Constant):
             problem=problem or ("MaxMemPerLimit" if excess else ""),
         )
 
+    def _most_per_cpu(self, place: Place) -> int | None:
+        own = place.spec.memory.most_per_cpu
+        return self.cluster.memory.most_per_cpu if own is None else own
+
     def _memory(self, request: Request, place: Place, per_task: int) -> tuple[int, int, int, bool]:
         """Give memory of a node and of a CPU, CPUs of a task, and whether it is too much."""
         own, all_ = place.spec.memory, self.cluster.memory
@@ -301,7 +304,7 @@ class Machine(Constant):
                     break
         if node is None and cpu is None and gpu is not None:
             node = gpu * _gpus(request.gres_per_node)
-        most_cpu = own.most_per_cpu if own.most_per_cpu is not None else all_.most_per_cpu
+        most_cpu = self._most_per_cpu(place)
         most_node = own.most_per_node if own.most_per_node is not None else all_.most_per_node
         if cpu and most_cpu and cpu > most_cpu:
             times = ceil(cpu / most_cpu)

@@ -26,6 +26,8 @@ class Allocation(NamedTuple):
         gres: of each generic resource how many on each.
         place: the number of its partition.
         row: which row of jobs that share cores it is in; -1: it shares none.
+        charged: CPUs that it is charged for; -1: all. CR_CPU gives out whole cores, too, but
+            charges what was asked for.
     """
 
     nodes: Integers
@@ -34,6 +36,7 @@ class Allocation(NamedTuple):
     gres: tuple[tuple[str, Integers], ...]
     place: int
     row: int
+    charged: int = -1
 
     @property
     def bits(self) -> int:

@@ -390,6 +390,8 @@ class Scheduler(StatePart):
     def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:
         """Give what a job would have, by TRES."""
         cpus, memory = int(given.cpus.sum()), int(given.memory.sum())
+        if given.charged >= 0:
+            cpus = given.charged
         tres = {"cpu": cpus, "node": len(given.nodes)}
         if memory:
             tres["mem"] = memory

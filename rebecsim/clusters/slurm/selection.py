@@ -431,23 +431,41 @@ def _allocated(
     """Give each node its CPUs: a task on each, then one after the other, round the nodes."""
     order = sorted(range(len(nodes)), key=nodes.__getitem__)
     where = np.array([nodes[each] for each in order], np.int64)
+    charged = -1
     if need.whole:
-        cpus = machine.cpus[where]
+        asked = cpus = machine.cpus[where]
     else:
         caps = [most[each] for each in order]
         wanted = max(need.cpus, len(caps) * need.per_task)
         cpus = np.array(_dealt(caps, wanted, need.per_task), np.int64)
+        cpus = np.maximum(cpus, np.minimum(need.least, caps))
+        asked = cpus
         if machine.one_unit != 1:
-            unit = machine.unit[where]
-            cpus = -(-cpus // unit) * unit
+            cpus = _in_units(machine, level, need, where, cpus)
+            if machine.cluster.selection.unit == "CPU":
+                charged = int(asked.sum())
     if need.memory_cpu:
-        memory = cpus * need.memory_cpu
+        memory = (cpus if charged < 0 else asked) * need.memory_cpu
     elif need.all_memory:
         memory = machine.memory[where]
     else:
         memory = np.full(len(where), need.memory_node, np.int64)
     gres = _gres(machine, level, need, where)
-    return Allocation(where, cpus, memory, gres, need.place.number, row)
+    return Allocation(where, cpus, memory, gres, need.place.number, row, charged)
+
+
+def _in_units(
+    machine: Machine, level: Level, need: Need, where: Integers, cpus: Integers
+) -> Integers:
+    """Round CPUs up to what is given out; tasks go to one socket after the other."""
+    unit = machine.unit[where]
+    units = -(-cpus // unit)
+    selection = machine.cluster.selection
+    if selection.unit == "SOCKET" and not selection.block:
+        tasks = -(-cpus // need.per_task)
+        units = np.maximum(units, np.minimum(tasks, level.cpus[where] // unit))
+    rounded: Integers = units * unit
+    return rounded
 
 
 def _dealt(caps: list[int], wanted: int, per_task: int) -> list[int]:
