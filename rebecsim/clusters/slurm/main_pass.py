@@ -126,6 +126,8 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
         if place.number in failed or (reservation and reservation in closed_reservations):
             scheduler.set_reason(entry, "Priority", now, MAIN)
             continue
+        if len(record.entries) > 1 and not scheduler.is_runnable(need):
+            continue
         tested += 1
         if not full and tested > parameters.default_queue_depth + 1:
             break

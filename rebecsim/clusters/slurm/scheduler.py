@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Qos, Tres
+from rebecsim.clusters.slurm.configuration import Partition, Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.jobs import Job
@@ -164,24 +164,29 @@ class Scheduler(StatePart):
 
     def _refusal(self, record: Record, place: Place, qos: Qos | None) -> str:
         """Give why a partition does not take a job at all."""
-        spec, account = place.spec, record.job.account
-        if record.association >= 0:
-            account = self.accounts.associations[record.association].account
+        spec = place.spec
         if spec.state in ("DRAIN", "INACTIVE"):
             return "PartitionInactive"
-        if spec.allow_accounts is not None and account not in spec.allow_accounts:
-            return "InvalidAccount"
-        if account in spec.deny_accounts:
-            return "InvalidAccount"
-        name = qos.name if qos else ""
-        if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
-            return "InvalidQOS"
         if spec.needs_reservation and not record.job.request.reservation:
             return "ReservationRequired"
         if self.machine.cluster.enforce_part_limits != "NO":
             need = self.machine.need(record.job.request, place)
             too_long = spec.time_limit is not None and (record.job.limit or 0) > spec.time_limit
-            return need.problem or ("PartitionTimeLimit" if too_long else "")
+            denied = self._denied(record, spec, qos)
+            return denied or need.problem or ("PartitionTimeLimit" if too_long else "")
+        return ""
+
+    def _denied(self, record: Record, spec: Partition, qos: Qos | None) -> str:
+        """Give why the account or the QOS of a job may not use a partition; empty: they may."""
+        account = record.job.account
+        if record.association >= 0:
+            account = self.accounts.associations[record.association].account
+        allowed = spec.allow_accounts is None or account in spec.allow_accounts
+        if not allowed or account in spec.deny_accounts:
+            return "AccountNotAllowed"
+        name = qos.name if qos else ""
+        if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
+            return "QOSNotAllowed"
         return ""
 
     def _alone(self, record: Record, qos: Qos | None) -> str:
@@ -210,7 +215,7 @@ class Scheduler(StatePart):
         self.limits.submit(record, record.entries[0].place.spec.qos)
         self.waiting.submitted(record.job)
         self.priorities.submitted(record, now)
-        if not all(self.is_runnable(entry.need) for entry in record.entries[:1]):
+        if not any(self.is_runnable(entry.need) for entry in record.entries):
             record.reason = "BadConstraints"
             for entry in record.entries:
                 entry.priority = HELD
@@ -315,6 +320,9 @@ class Scheduler(StatePart):
         spec, need = entry.place.spec, entry.need
         if spec.state != "UP":
             return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
+        denied = self._denied(entry.record, spec, entry.record.qos)
+        if denied:
+            return denied
         flags = entry.record.qos.flags if entry.record.qos else frozenset[str]()
         if need.problem == "PartitionNodeLimit":
             if not flags & {"PartitionMaxNodes", "PartitionMinNodes"}:
