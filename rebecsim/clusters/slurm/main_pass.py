@@ -235,6 +235,6 @@ def _is_forbidden(scheduler: Scheduler, entry: Entry, now: int) -> bool:
             continue
         if least and now - record.begin < least:
             continue
-        if not record.reason.startswith(_HARMLESS):
+        if record.reason == "QOSNotAllowed" or not record.reason.startswith(_HARMLESS):
             return True
     return False
