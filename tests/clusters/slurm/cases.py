@@ -142,25 +142,28 @@ def mixed(rng: random.Random, batch: float) -> dict[str, Any]:
         extra |= {"--array=0-{2|3}": 0.1, "-d afterany:@{1|2|3}": 0.1}
     return {
         **DEFAULTS,
-        **dict(
-            conf=" ".join(settings),
-            sched=sched,
-            nodes=draw(
-                rng,
-                "n[1-4] CPUs=8 RealMemory=8000 Features=fast Weight={1|4}\nn[5-7] CPUs=4 RealMemory=8000 Features=slow Weight=2",
-            ),
-            parts=draw(
-                rng,
-                "p Nodes=ALL Default=YES MaxTime=10 PriorityTier={1|1|3}\nq Nodes=n[1-5] MaxTime={2|5} PriorityTier=1 OverSubscribe={NO|NO|EXCLUSIVE}",
-            ),
-            accounts="\n".join(["add qos high", "add qos low", *users, *limits]),
-            extra=extra,
-            batch=batch,
-            count=rng.choice([40, 50, 60]),
-            span=50,
-            run=(3, 11),
+        "conf": " ".join(settings),
+        "sched": sched,
+        "nodes": draw(
+            rng,
+            "n[1-4] CPUs=8 RealMemory=8000 Features=fast Weight={1|4}\nn[5-7] CPUs=4 RealMemory=8000 Features=slow Weight=2",
         ),
+        "parts": draw(
+            rng,
+            "p Nodes=ALL Default=YES MaxTime=10 PriorityTier={1|1|3}\nq Nodes=n[1-5] MaxTime={2|5} PriorityTier=1 OverSubscribe={NO|NO|EXCLUSIVE}",
+        ),
+        "accounts": "\n".join(["add qos high", "add qos low", *users, *limits]),
+        "extra": extra,
+        "batch": batch,
+        "count": rng.choice([40, 50, 60]),
+        "span": 50,
+        "run": (3, 11),
     }
+
+
+def _earlier(text: str, number: int) -> str:
+    """Write the number of a job for `@k`, the job submitted k jobs before this one."""
+    return re.sub(r"@(\d+)", lambda found: f"@{max(1, number - int(found.group(1)))}", text)
 
 
 def names() -> list[str]:
@@ -185,7 +188,7 @@ def case(name: str, seed: int = SEED) -> dict[str, Any]:
         )
         port += count
     conf += [f"PartitionName={line} State=UP" for line in r["parts"].splitlines()]
-    fixed = [line for line in r["accounts"].splitlines()]
+    fixed = list(r["accounts"].splitlines())
     users = sorted({w for line in fixed for w in re.findall(r"add user (u\d)", line)}) or [
         "u1",
         "u2",
@@ -196,10 +199,7 @@ def case(name: str, seed: int = SEED) -> dict[str, Any]:
         options = draw(rng, rng.choice(r["shapes"])).split()
         for text, chance in r["extra"].items():
             if rng.random() < chance:
-                # "@k" is the job submitted k jobs before this one.
-                drawn = re.sub(
-                    r"@(\d+)", lambda m: f"@{max(1, i - int(m.group(1)))}", draw(rng, text)
-                )
+                drawn = _earlier(draw(rng, text), i)
                 if drawn.split()[0] not in options and (i > 1 or "@" not in drawn):
                     options = drawn.split() + options
         job: dict[str, Any] = {

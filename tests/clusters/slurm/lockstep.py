@@ -1,17 +1,14 @@
 """Give the scheduler the very events of a recorded case, in the order in which slurmctld had them.
 
-Our clocks know whole seconds, the real one's passes come at fractions of them. Here each submission,
-end of a job, released node, pass and cycle happens when the log of slurmctld says so, and `now` is
-the second that the real scheduler saw. What is left to differ is what is decided: which jobs start
-in which pass, and where.
+Our clocks know whole seconds; the passes of the real one come at fractions of them. Here each
+submission, end of a job, released node, pass and cycle happens when the log of slurmctld says so,
+and `now` is the second that the real scheduler saw. What is left to differ is what is decided:
+which jobs start in which pass, and where.
 """
 
 import heapq
 from itertools import count
 from typing import Any
-
-import recorded
-from recorded import NEVER, ORIGIN, Compared
 
 from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import Cluster
@@ -21,6 +18,8 @@ from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submi
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
+from tests.clusters.slurm import recorded
+from tests.clusters.slurm.recorded import NEVER, ORIGIN, Compared
 
 SOON = 12  # ms after which a node is free again, where the log does not say it
 
@@ -251,11 +250,15 @@ def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
     return Compared(name, len(made.real), equal, one, three, nodes, differences), steps
 
 
+def first_tick(name: str) -> int:
+    """The second of the first pass or cycle, about when the clock of priorities began."""
+    events = recorded.load(name)["events"]
+    return int(next(at for at, what, *_ in events if what in ("backfill", "pass")) // 1000)
+
+
 def best(name: str) -> tuple[Compared, int]:
     """Replay with each likely phase of the clock of priorities, which no log says."""
-    case = recorded.load(name)
-    ticks = [at for at, what, *_ in case["events"] if what in ("backfill", "pass")]
-    first = ticks[0] // 1000
-    multi = any("multifactor" in line for line in case["case"]["conf"])
+    first = first_tick(name)
+    multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
     tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)

@@ -9,6 +9,8 @@ ports. Run as root on a machine to throw away. Cases that are there already are 
 A case in which slurmctld or the player lagged (`lag` above 0.7 s) is played again, at most twice.
 """
 
+# ruff: noqa: E501 - patterns of log lines stand as they are
+
 import argparse
 import gzip
 import importlib.util
@@ -28,7 +30,39 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cases
 
 DATA = pathlib.Path(__file__).parents[2] / "data" / "slurm"
-COLUMNS = ["JobIDRaw", "JobID", "JobName", "User", "Account", "Partition", "QOS", "Submit", "Eligible", "Start", "End", "State", "ExitCode", "Elapsed", "Suspended", "Timelimit", "TimelimitRaw", "NNodes", "ReqNodes", "ReqCPUS", "NCPUS", "ReqMem", "ReqTRES", "AllocTRES", "NodeList", "Priority", "Flags", "Reason", "Constraints", "Reservation", "SubmitLine"]
+COLUMNS = [
+    "JobIDRaw",
+    "JobID",
+    "JobName",
+    "User",
+    "Account",
+    "Partition",
+    "QOS",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "State",
+    "ExitCode",
+    "Elapsed",
+    "Suspended",
+    "Timelimit",
+    "TimelimitRaw",
+    "NNodes",
+    "ReqNodes",
+    "ReqCPUS",
+    "NCPUS",
+    "ReqMem",
+    "ReqTRES",
+    "AllocTRES",
+    "NodeList",
+    "Priority",
+    "Flags",
+    "Reason",
+    "Constraints",
+    "Reservation",
+    "SubmitLine",
+]
 LOGGED = {  # what is kept of slurmctld's log: name -> pattern; groups are kept as text
     "submit": r"_slurm_rpc_(?:allocate_resources|submit_batch_job): JobId=(\S+)|_slurm_rpc_allocate_resources JobId=(\S+)",
     "pass": r"sched: Running job scheduler for (\w+)",

@@ -67,7 +67,7 @@ class Replay:
 
 @dataclass
 class Compared:
-    """How many jobs start when the real ones did, within one and three seconds, on the same nodes."""
+    """How many jobs start when the real ones did, within 1 s and 3 s, and on the same nodes."""
 
     name: str
     jobs: int
@@ -188,7 +188,7 @@ def _jobs(
                 extras=replace(extras, **times),
             )
         )
-    order = {number: ms for number, ms in moments.get("submit", {}).items()}
+    order = dict(moments.get("submit", {}).items())
     jobs.sort(key=lambda job: (job.submit, order.get(job.number, 0), job.number))
     return tuple(jobs), real
 

@@ -203,10 +203,18 @@ def test_each_parameter_of_the_scheduler_changes_the_cluster(tmp_path) -> None:
     for name, known in TABLES["scheduler"].items():
         if known.use == "used":
             value = "max" if name == "bf_hetjob_prio" else "7"
-            is_switch = (
-                name
-                in ["defer", "assoc_limit_stop", "kill_invalid_depend", "pack_serial_at_end", "bf_one_resv_per_job", "bf_busy_nodes", "bf_running_job_reserve", "bf_licenses", "preempt_strict_order", "preempt_youngest_first"]
-            )
+            is_switch = name in [
+                "defer",
+                "assoc_limit_stop",
+                "kill_invalid_depend",
+                "pack_serial_at_end",
+                "bf_one_resv_per_job",
+                "bf_busy_nodes",
+                "bf_running_job_reserve",
+                "bf_licenses",
+                "preempt_strict_order",
+                "preempt_youngest_first",
+            ]
             text = name if is_switch else f"{name}={value}"
             made, said = cluster(tmp_path, f"SchedulerParameters={text}\n{NODES}{PARTITION}")
             assert made != before, name
@@ -288,7 +296,7 @@ def test_types_and_cores_of_gres_conf_are_put_into_the_nodes(tmp_path) -> None:
         (Gres(name="gpu", type="a", count=2),),
         (Gres(name="gpu", type="a", count=2),),
     ]
-    with pytest.raises(SlurmFileError, match="gres.conf:1: .*did you mean Count"):
+    with pytest.raises(SlurmFileError, match=r"gres.conf:1: .*did you mean Count"):
         cluster(tmp_path, NODES + PARTITION, gres="Name=gpu Cuont=2\n")
 
 
