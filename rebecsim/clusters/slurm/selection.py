@@ -17,6 +17,9 @@ from rebecsim.clusters.slurm.occupancy import Allocation, Level
 from rebecsim.clusters.slurm.topology import Tree
 
 
+_MOST = 2**62
+
+
 class Search(NamedTuple):
     """How nodes are searched for.
 
@@ -69,7 +72,9 @@ def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integer
 def could_fit(need: Need, free: Integers) -> bool:
     """Whether there may be enough; where this is false, `choose` finds nothing in any part."""
     if need.most_nodes is None:
-        return bool(np.count_nonzero(free) >= need.nodes and free.sum() >= need.cpus)
+        if np.add.reduce(free) < need.cpus:
+            return False
+        return need.nodes <= 1 or bool(np.count_nonzero(free) >= need.nodes)
     count = np.count_nonzero(free)
     if count < need.nodes:
         return False
@@ -225,7 +230,7 @@ class _Chooser:
             if walk.nodes_left <= 1:
                 enough = left[inside] >= walk.cpus_left
                 if enough.any():
-                    single = int(np.where(enough, left[inside], np.iinfo(np.int64).max).argmin())
+                    single = int(np.where(enough, left[inside], _MOST).argmin())
             walk.along(inside.tolist() if single is None else [int(inside[single])])
             if contiguous:
                 break
@@ -246,7 +251,7 @@ class _Chooser:
             among = among & (weights == weights[unused].min())
         suffices = among & (cpus >= walk.cpus_left) & (counts >= walk.nodes_left)
         if suffices.any():
-            return int(np.where(suffices, cpus, np.iinfo(np.int64).max).argmin())
+            return int(np.where(suffices, cpus, _MOST).argmin())
         return int(np.where(among, cpus, -1).argmax())
 
     def _linear(self, walk: _Walk, free: Integers) -> None:
