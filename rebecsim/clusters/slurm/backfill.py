@@ -15,6 +15,7 @@ from collections import Counter
 
 import numpy as np
 
+from rebecsim.clusters.slurm.machine import Integers, Need
 from rebecsim.clusters.slurm.main_pass import (
     Started,
     attempt,
@@ -103,6 +104,7 @@ class Cycle:
         self._reserving: Counter[int] = Counter()
         self._reserved: set[int] = set()
         self._levels: dict[int, Level] = {}
+        self._usable: dict[tuple[int, int], Integers] = {}
         self._version = (-1, -1)
         self._preempted: dict[int, Level | None] = {}
 
@@ -321,10 +323,12 @@ class Cycle:
         mask = scheduler.machine.mask(nodes & need.candidates)
 
         def fits(time: int) -> bool:
+            if need.rows <= 1 and closed.cores is None:
+                return could_fit(need, self._usable_later(need, time) * mask)
             level = self._kept(self._later(time), closed)
-            rows = range(-1, need.rows if need.rows > 1 else 0)
             return any(
-                could_fit(need, usable(scheduler.machine, level, need, row) * mask) for row in rows
+                could_fit(need, usable(scheduler.machine, level, need, row) * mask)
+                for row in range(-1, need.rows)
             )
 
         first = bisect_left(times, True, key=fits)
@@ -348,9 +352,9 @@ class Cycle:
         out the next one on these nodes, which may end later.
         """
         if self.scheduler.machine.cluster.selection.type == "linear":
-            return ends.tolist()  # type: ignore[no-any-return]
+            return list(dict.fromkeys(ends.tolist()))
         base = int(ends[0]) + _FIRST_WINDOW - int(ends[0]) % _FIRST_WINDOW
-        width, times, place = _FIRST_WINDOW, [], 0
+        width, times, place, ends = _FIRST_WINDOW, [], 0, np.unique(ends)
         linear = self.parameters.bf_window_linear
         occupancy = self.scheduler.occupancy
         everywhere = occupancy.ends_on(self.scheduler.machine.everything)
@@ -372,10 +376,20 @@ class Cycle:
         version = occupancy.freed, occupancy.taken
         if version != self._version:
             self._levels.clear()
+            self._usable.clear()
             self._version = version
         found = self._levels.get(time)
         if found is None:
             found = self._levels[time] = occupancy.later(time)
+        return found
+
+    def _usable_later(self, need: Need, time: int) -> Integers:
+        """Give the CPUs that a job may have on each node at a later time."""
+        level = self._later(time)
+        found = self._usable.get((need.number, time))
+        if found is None:
+            found = usable(self.scheduler.machine, level, need)
+            self._usable[need.number, time] = found
         return found
 
     def _kept(self, level: Level, closed: Closed) -> Level:

@@ -196,12 +196,12 @@ class Occupancy(StatePart):
         self._unused = [*range(2 * size - 1, size - 1, -1), *self._unused]
 
     def ends_on(self, nodes: int) -> Integers:
-        """Give the planned ends of what runs on some of these nodes, ascending, each once."""
+        """Give the planned ends of what runs on each of these nodes, ascending."""
         ends = self._ends
         chosen = ends >= 0
         if nodes != self.machine.everything:
             chosen &= self.machine.mask(nodes)[self._where]
-        return np.unique(ends[chosen])
+        return np.sort(ends[chosen])
 
     def later(self, time: int) -> Level:
         """Give the level once all has ended that is planned to end by a time."""

@@ -16,6 +16,8 @@ from rebecsim.clusters.slurm.machine import Integers, Machine, Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation, Level
 from rebecsim.clusters.slurm.topology import Tree
 
+_MOST = 2**62
+
 
 class Search(NamedTuple):
     """How nodes are searched for.
@@ -69,7 +71,9 @@ def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integer
 def could_fit(need: Need, free: Integers) -> bool:
     """Whether there may be enough; where this is false, `choose` finds nothing in any part."""
     if need.most_nodes is None:
-        return bool(np.count_nonzero(free) >= need.nodes and free.sum() >= need.cpus)
+        if np.add.reduce(free) < need.cpus:
+            return False
+        return need.nodes <= 1 or bool(np.count_nonzero(free) >= need.nodes)
     count = np.count_nonzero(free)
     if count < need.nodes:
         return False
@@ -250,7 +254,7 @@ class _Chooser:
             if walk.nodes_left <= 1:
                 fits = (left[inside] >= walk.cpus_left) & self._has_gres(walk, inside)
                 if fits.any():
-                    single = int(np.where(fits, left[inside], np.iinfo(np.int64).max).argmin())
+                    single = int(np.where(fits, left[inside], _MOST).argmin())
             walk.along(inside.tolist() if single is None else [int(inside[single])])
 
     def _has_gres(self, walk: _Walk, nodes: Integers) -> np.ndarray:
@@ -286,7 +290,7 @@ class _Chooser:
             good = among & suffices
             if not good.any():
                 return int(np.where(among, cpus, -1).argmax())
-            tight = int(np.where(good, cpus, np.iinfo(np.int64).max).argmin())
+            tight = int(np.where(good, cpus, _MOST).argmin())
             if np.where(among & ~suffices, cpus, 0).max() <= cpus[tight]:
                 return tight
         best = -1

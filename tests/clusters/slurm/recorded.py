@@ -112,7 +112,7 @@ def ready(name: str, *, exact: bool = False) -> Replay:
         write_files(case, folder)
         cluster, _ = read_cluster(folder / "slurm.conf")
         accounting, _ = read_accounting(folder / "dump", folder / "qos")
-        log = read_log(folder / "sacct", cluster.nodes)
+        log = read_log(folder / "sacct", cluster)
         reserved = tuple(_reservations(case, folder, zero, second))
     accounting = replace(accounting, enforce=cluster.accounting.enforce)
     first = second(cycles[0]) if cycles else second(passes[0])

@@ -17,6 +17,7 @@ from rebecsim.clusters.slurm.files.log_files import read_log
 from rebecsim.clusters.slurm.files.quantities import duration, megabytes, moment, tres, weights
 from rebecsim.clusters.slurm.files.reservation_files import read_reservations
 from rebecsim.clusters.slurm.files.settings import TABLES
+from rebecsim.clusters.slurm.files.site import SiteFiles, settings_rows
 from rebecsim.clusters.slurm.files.submit_lines import read_line
 from rebecsim.clusters.slurm.jobs import ArrayTask, Dependency
 
@@ -615,3 +616,51 @@ def test_options_of_command_lines() -> None:
         [],
         True,
     )
+
+
+# All files together
+
+
+def test_the_files_of_a_site_are_read_together(tmp_path) -> None:
+    (tmp_path / "dump").write_text(DUMP)
+    (tmp_path / "qos").write_text(QOS)
+    text = "AccountingStorageEnforce=safe\n" + NODES + PARTITION.replace("YES", "YES QOS=high")
+    (tmp_path / "slurm.conf").write_text(text)
+    site = SiteFiles(conf=tmp_path / "slurm.conf", accounts=tmp_path / "dump", qos=tmp_path / "qos")
+    made, settings = site.read()
+    assert made.accounting.enforce == {"safe", "limits", "associations"}
+    assert len(made.accounting.associations) == 4
+    rows = list(settings_rows(settings))
+    assert ("slurm.conf:1", "AccountingStorageEnforce=safe", "used", "which limits hold") in rows
+    (tmp_path / "log").write_text(COLUMNS + "\n" + row(Partition="q") + "\n")
+    with pytest.raises(SlurmFileError, match=r"log:2: .*slurm.conf has no partition q; add it"):
+        read_log(tmp_path / "log", made)
+
+
+@pytest.mark.parametrize(
+    ("text", "reservations", "expected"),
+    [
+        (
+            "AccountingStorageEnforce=limits\n" + NODES + PARTITION,
+            "",
+            "write them by sacctmgr dump",
+        ),
+        (NODES + PARTITION.replace("YES", "YES QOS=hihg"), "", "there is no QOS hihg"),
+        (
+            NODES + PARTITION,
+            "ReservationName=r StartTime=2026-03-02T08:00:00 EndTime=2026-03-02T09:00:00 Nodes=n7",
+            "reservation r: there is no node n7",
+        ),
+    ],
+)
+def test_files_that_contradict_each_other_are_refused(
+    text, reservations, expected, tmp_path
+) -> None:
+    (tmp_path / "qos").write_text(QOS)
+    (tmp_path / "slurm.conf").write_text(text)
+    (tmp_path / "res").write_text(reservations)
+    site = SiteFiles(
+        conf=tmp_path / "slurm.conf", qos=tmp_path / "qos", reservations=tmp_path / "res"
+    )
+    with pytest.raises(SlurmFileError, match=expected):
+        site.read()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from rebecsim.clusters.slurm.configuration import Node
+from rebecsim.clusters.slurm.configuration import Cluster
+from rebecsim.clusters.slurm.files import submit_lines
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.quantities import (
@@ -25,13 +26,7 @@ from rebecsim.clusters.slurm.files.quantities import (
     moment,
     tres,
 )
-from rebecsim.clusters.slurm.files.submit_lines import (
-    LineError,
-    Submitted,
-    after_now,
-    licenses,
-    read_line,
-)
+from rebecsim.clusters.slurm.files.submit_lines import Submitted, after_now
 from rebecsim.clusters.slurm.jobs import (
     NO_EXTRAS,
     Amounts,
@@ -88,15 +83,16 @@ class SlurmLog:
     notes: tuple[str, ...] = ()
 
 
-def read_log(path: Path, nodes: Sequence[Node] = (), since: int | None = None) -> SlurmLog:
+def read_log(path: Path, cluster: Cluster | None = None, since: int | None = None) -> SlurmLog:
     """Read a log, plain or with gzip.
 
-    With the nodes of the cluster, a job of a script that got more CPUs than it asked for is taken
-    for an exclusive one. Jobs that started before `since` run when the replay begins. Raises
-    SlurmFileError for a missing column, and for a time or number that cannot be read.
+    With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
+    asked for is taken for an exclusive one. Jobs that started before `since` run when the replay begins. Raises
+    SlurmFileError for a missing column, an unknown partition, and for a time or number that cannot
+    be read.
     """
     rows = list(_rows(path))
-    return _Reader(path, rows, {each.name: each.cpus for each in nodes}, since).read()
+    return _Reader(path, rows, cluster, since).read()
 
 
 class _Row(NamedTuple):
@@ -116,9 +112,8 @@ def _rows(path: Path) -> Iterator[_Row]:
             if len(cells) != len(header):
                 cells = _joined(cells, header)
             if not cells:
-                problem = (
-                    f"{line.count('|') + 1} columns, but the header has {len(header)}; {_COMMAND}"
-                )
+                count = line.count("|") + 1
+                problem = f"{count} columns, but the header has {len(header)}; {_COMMAND}"
                 raise SlurmFileError.at(str(path), number, problem)
             found = dict(zip(header, cells, strict=True))
             if "." not in found.get("jobid", "") and "." not in found.get("jobidraw", ""):
@@ -184,9 +179,11 @@ class _Reader:
     """Makes jobs of rows."""
 
     def __init__(
-        self, path: Path, rows: list[_Row], cpus: Mapping[str, int], since: int | None
+        self, path: Path, rows: list[_Row], cluster: Cluster | None, since: int | None
     ) -> None:
-        self.path, self.cpus, self.since = path, cpus, since
+        self.path, self.since = path, since
+        self.cpus = {each.name: each.cpus for each in cluster.nodes} if cluster else {}
+        self.partitions = [each.name for each in cluster.partitions] if cluster else []
         self.by_number: defaultdict[int, list[_Row]] = defaultdict(list)
         self.waiting: list[_Row] = []
         self.requests: dict[Request, Request] = {}
@@ -284,6 +281,11 @@ class _Reader:
         said = self._line(last)
         run, limit = self._times(last, said, state, start, end)
         request = self._request(last, said, nodes)
+        partitions = said.job.get("partitions") or _split(cells["partition"])
+        for each in partitions if self.partitions else ():
+            if each not in self.partitions:
+                hint = suggestion(each, self.partitions, "add it to slurm.conf")
+                raise self._wrong(last, "Partition", f"slurm.conf has no partition {each}; {hint}")
         extras = self._extras(last, said, number, state, (submit, start, end), task)
         if self.since is not None and start is not None and start < self.since and nodes:
             extras = replace(extras, running_since=start, nodes=nodes)
@@ -291,7 +293,7 @@ class _Reader:
             number=number,
             user=cells["user"],
             account=cells.get("account", ""),
-            partitions=said.job.get("partitions") or _split(cells["partition"]),
+            partitions=partitions,
             qos=cells.get("qos", ""),
             submit=submit,
             run=run,
@@ -304,23 +306,15 @@ class _Reader:
             extras=NO_EXTRAS if extras == NO_EXTRAS else extras,
         )
         jobs.append(job)
-        recorded[number] = Recorded(
-            submit,
-            start,
-            end,
-            nodes,
-            state,
-            cells.get("flags", ""),
-            cells.get("reason", ""),
-            len(rows) - 1,
-        )
+        by, reason = cells.get("flags", ""), cells.get("reason", "")
+        recorded[number] = Recorded(submit, start, end, nodes, state, by, reason, len(rows) - 1)
 
     def _line(self, row: _Row) -> Submitted:
         text = row.cells.get("submitline", "")
         parts: tuple[Submitted, ...] = ()
         try:
-            parts = read_line(text)
-        except LineError as error:
+            parts = submit_lines.read_line(text)
+        except submit_lines.LineError as error:
             self.unread.append(f"line {row.line}: {error}")
         component = row.cells.get("jobid", "").partition("+")[2]
         place = int(component) if component.isdecimal() else 0
@@ -460,7 +454,7 @@ class _Reader:
         if not {"gres", "gres_per_node", "gres_per_task"} & set(given):
             given |= _gres(asked, least)
         if "licenses" not in given and row.cells.get("licenses"):
-            given["licenses"] = licenses(_text(row.cells["licenses"]))
+            given["licenses"] = submit_lines.licenses(_text(row.cells["licenses"]))
         everything = sum(self.cpus.get(each, 0) for each in nodes)
         if "exclusive" not in given and cpus < got.get("cpu", 0) == everything:
             given["exclusive"] = "node"
