@@ -43,6 +43,7 @@ class Lockstep:
         self.real_end: dict[int, int] = {}
         self.real_start: dict[int, int] = {}
         self.answers: dict[str, list[int]] = {}
+        self.epilogs: dict[tuple[int, str], list[int]] = {}
         self._plan_events()
         length = cluster.priority.calc_period
         for n in range(60):
@@ -57,6 +58,8 @@ class Lockstep:
             number = recorded.job_of(rest[0]) if rest else -1
             if what == "answered":
                 self.answers.setdefault(rest[0], []).append(at)
+            elif what == "epilog":
+                self.epilogs.setdefault((number, rest[1]), []).append(at)
             elif what in ("pass", "backfill"):
                 self.push(at, what, rest[0])
             elif what == "submit" and number in self.jobs:
@@ -207,13 +210,11 @@ class Lockstep:
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
-            answers = [at for at in self.answers.get(name, ()) if self.ms <= at <= self.ms + 3000]
-            one = slice(place, place + 1)
-            self.push(
-                answers[0] if answers else self.ms + SOON,
-                "release",
-                given._replace(nodes=given.nodes[one]),
+            known = [*self.epilogs.get((record.number, name), ()), *self.answers.get(name, ())]
+            free = min(
+                (at for at in known if self.ms <= at <= self.ms + 3000), default=self.ms + SOON
             )
+            self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler

@@ -87,9 +87,9 @@ def read_log(path: Path, cluster: Cluster | None = None, since: int | None = Non
     """Read a log, plain or with gzip.
 
     With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
-    asked for is taken for an exclusive one. Jobs that started before `since` run when the replay begins. Raises
-    SlurmFileError for a missing column, an unknown partition, and for a time or number that cannot
-    be read.
+    asked for is taken for an exclusive one. Jobs that started before `since` run when the replay
+    begins. Raises SlurmFileError for a missing column, an unknown partition, and for a time or
+    number that cannot be read.
     """
     rows = list(_rows(path))
     return _Reader(path, rows, cluster, since).read()
