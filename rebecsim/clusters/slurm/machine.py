@@ -76,6 +76,8 @@ class Need(Constant):
         required: nodes that it must have.
         rows: how many jobs may share a core with it.
         problem: the reason for which it never starts here; empty: it may.
+        preferred: how many of the alternatives are those of --prefer; the main scheduler tries no
+            others.
     """
 
     number: int
@@ -99,6 +101,7 @@ class Need(Constant):
     required: int
     rows: int
     problem: str = ""
+    preferred: int = 0
 
 
 @dataclass(eq=False)
@@ -258,12 +261,14 @@ class Machine(Constant):
             enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
         fit &= self.bits(enough)
         found = alternatives(request.features, self.everything, self.having)
+        preferred = 0
         if request.prefer:
             liked = alternatives(request.prefer, self.everything, self.having)
             found = (
                 *(Alternative(a.nodes & b.nodes, a.counted) for a in found for b in liked),
                 *found,
             )
+            preferred = len(found) // (len(liked) + 1) * len(liked)
         kept = tuple(Alternative(each.nodes & fit, each.counted) for each in found)
         return Need(
             number=len(self._needs),
@@ -287,6 +292,7 @@ class Machine(Constant):
             required=self.named(request.required),
             rows=place.rows if shares and not whole else 1,
             problem=problem or ("MaxMemPerLimit" if excess else ""),
+            preferred=preferred,
         )
 
     def _most_per_cpu(self, place: Place) -> int | None:

@@ -36,7 +36,9 @@ class Started(NamedTuple):
     victims: list[Victim]
 
 
-def attempt(scheduler: Scheduler, entry: Entry, nodes: int, now: int, limit: int) -> Attempt:
+def attempt(
+    scheduler: Scheduler, entry: Entry, nodes: int, now: int, limit: int, preferred: bool = False
+) -> Attempt:
     """Try to place a job now on some of these nodes; nothing is changed."""
     record, need, occupancy = entry.record, entry.need, scheduler.occupancy
     closed = scheduler.reservations.closed(record.job, entry.place, now, limit, now)
@@ -53,7 +55,8 @@ def attempt(scheduler: Scheduler, entry: Entry, nodes: int, now: int, limit: int
     if closed.cores is not None:
         level = level.copy()
         level.cpus -= closed.cores
-    given = choose(scheduler.search(entry, now), level, need, allowed & nodes)
+    search = scheduler.search(entry, now)._replace(preferred=preferred)
+    given = choose(search, level, need, allowed & nodes)
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)
         return Attempt("busy", "Resources", victims=tuple(victims))
@@ -142,7 +145,7 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
         if (avail & place.nodes).bit_count() >= need.nodes and (
             scheduler.fitting(need) or scheduler.may_preempt_any
         ):
-            found = attempt(scheduler, entry, avail, now, scheduler.limit_of(entry))
+            found = attempt(scheduler, entry, avail, now, scheduler.limit_of(entry), True)
         elif scheduler.reservations.all or need.candidates & ~scheduler.occupancy.up:
             found = _only_test(scheduler, entry, now)
         if found.verdict == "starts":
@@ -215,7 +218,7 @@ def start_at_submission(scheduler: Scheduler, record: Record, now: int) -> Start
             scheduler.set_reason(entry, problem, now, "submission")
             continue
         limit = scheduler.limit_of(entry)
-        found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit)
+        found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
         if found.given is not None:
             done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))
             break

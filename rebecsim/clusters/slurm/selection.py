@@ -27,12 +27,14 @@ class Search(NamedTuple):
         tree: the switches; None: nodes are in a row.
         now: seconds since the job could have started, for `--switches`; None: it is not limited.
         for_later: whether it is for a later time, for bf_busy_nodes.
+        preferred: whether only what the job prefers will do.
     """
 
     machine: Machine
     tree: Tree | None = None
     waited: int | None = None
     for_later: bool = False
+    preferred: bool = False
 
 
 def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
@@ -94,7 +96,8 @@ def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation |
         return None
     for row in _rows(level, need):
         free = usable(search.machine, level, need, row)
-        for alternative in need.alternatives:
+        few = need.preferred if search.preferred and need.preferred else None
+        for alternative in need.alternatives[:few]:
             among = alternative.nodes & nodes
             if among.bit_count() < need.nodes:
                 continue
