@@ -319,7 +319,7 @@ class Cycle:
         ends = occupancy.ends_on(nodes)
         if not len(ends):
             return None
-        times = self._windows(ends)
+        times = self._windows(ends, nodes)
         mask = scheduler.machine.mask(nodes & need.candidates)
 
         def fits(time: int) -> bool:
@@ -345,7 +345,7 @@ class Cycle:
         cluster = self.scheduler.machine.cluster
         return max(self.now + 1, end + cluster.kill_wait + cluster.over_time_limit)
 
-    def _windows(self, ends: np.ndarray) -> list[int]:
+    def _windows(self, ends: Integers, nodes: int) -> list[int]:
         """Give the times by which jobs are taken out together: 30 s, 60 s, 120 s, ...
 
         Slurm asks whether the next job of the cluster ends within the window; if it does, it takes
@@ -354,20 +354,16 @@ class Cycle:
         if self.scheduler.machine.cluster.selection.type == "linear":
             return list(dict.fromkeys(ends.tolist()))
         base = int(ends[0]) + _FIRST_WINDOW - int(ends[0]) % _FIRST_WINDOW
-        width, times, place, ends = _FIRST_WINDOW, [], 0, np.unique(ends)
+        width, times, place = _FIRST_WINDOW, [], 0
         linear = self.parameters.bf_window_linear
-        occupancy = self.scheduler.occupancy
-        everywhere = occupancy.ends_on(self.scheduler.machine.everything)
-        following = np.append(everywhere, np.iinfo(np.int64).max)[
-            np.searchsorted(everywhere, ends, "right")
-        ].tolist()
-        while place < len(ends):
-            while place < len(ends) - 1 and following[place] <= base + width:
+        own, following = (each.tolist() for each in self.scheduler.occupancy.in_turn(nodes))
+        while place < len(own):
+            while place < len(own) - 1 and following[place] <= base + width:
                 place += 1
-            times.append(int(ends[place]))
-            place += 1
-            while place < len(ends) and following[place - 1] > base + width:
+            times.append(own[place])
+            while place < len(own) - 1 and following[place] > base + width:
                 width = width + linear if linear else 2 * width
+            place += 1
         return times
 
     def _later(self, time: int) -> Level:

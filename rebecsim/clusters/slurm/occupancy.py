@@ -138,6 +138,7 @@ class Occupancy(StatePart):
         self._memory = np.zeros(_FIRST_ROOM, np.int64)
         self._unused = list(range(_FIRST_ROOM - 1, -1, -1))
         self._stretches: dict[int, list[int]] = {}
+        self._turns: tuple[tuple[int, int], Integers, Integers, Integers] | None = None
         for number, node in enumerate(machine.cluster.nodes):
             self.states.append(node.state)
             if node.state == "UP":
@@ -202,6 +203,28 @@ class Occupancy(StatePart):
         if nodes != self.machine.everything:
             chosen &= self.machine.mask(nodes)[self._where]
         return np.sort(ends[chosen])
+
+    def in_turn(self, nodes: int) -> tuple[Integers, Integers]:
+        """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
+
+        Jobs are in the order of their ends, then of their numbers; after each comes any job of the
+        cluster, after the last one none, which is a time beyond all.
+        """
+        version = self.freed, self.taken
+        if self._turns is None or self._turns[0] != version:
+            numbers = np.fromiter(self._stretches, np.int64, len(self._stretches))
+            ends = self._ends[[places[0] for places in self._stretches.values()]]
+            order = np.lexsort((numbers, ends))
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            counts = [len(places) for places in self._stretches.values()]
+            places = [place for each in self._stretches.values() for place in each]
+            self._turns = version, ends[order], np.repeat(rank, counts), self._where[places]
+        _, ends, rank, where = self._turns
+        there = np.zeros(len(ends), bool)
+        there[rank[self.machine.mask(nodes)[where]]] = True
+        found = np.flatnonzero(there)
+        return ends[found], np.append(ends, np.iinfo(np.int64).max)[found + 1]
 
     def later(self, time: int) -> Level:
         """Give the level once all has ended that is planned to end by a time."""
