@@ -75,16 +75,21 @@ class Priorities(StatePart):
         self._all_cpus = int(machine.cpus.sum())
         self._place_totals: dict[int, dict[str, int]] = {}
         self._ages_change = self._ages and cluster.priority.weights.age > 0
+        is_linear = cluster.selection.type == "linear"
+        self._sizes_change = not self.is_basic and is_linear
         self._shares_change = not self.is_basic and cluster.priority.weights.fairshare > 0
 
-    def fixed(self, record: Record, need: Need) -> float:
-        """Give the sum of the terms that do not change while the job waits."""
+    def fixed(self, record: Record, need: Need, sized: bool = False) -> float:
+        """Give the sum of the terms that change at most once while the job waits.
+
+        Under select/linear the size is that of whole nodes (`sized`) from the first period on.
+        """
         if self.is_basic:
             return 0.0
-        terms = self.terms(record, need, 0)
+        terms = self.terms(record, need, 0, sized)
         return sum(terms[3:-1]) + terms.association - terms.nice
 
-    def terms(self, record: Record, need: Need, now: int) -> Terms:
+    def terms(self, record: Record, need: Need, now: int, sized: bool = False) -> Terms:
         """Give all terms at a time, seconds."""
         weights, place = self.machine.cluster.priority.weights, need.place
         assoc = self.accounts.associations[record.association] if record.association >= 0 else None
@@ -101,7 +106,7 @@ class Priorities(StatePart):
             weights.age * self.age(record, now),
             weights.assoc * by_assoc,
             weights.fairshare * self._shared(record),
-            weights.job_size * self.size(record, need),
+            weights.job_size * self.size(record, need, sized),
             weights.partition * by_place,
             weights.qos * by_qos,
             tres,
@@ -125,11 +130,14 @@ class Priorities(StatePart):
         most = self.machine.cluster.priority.max_age
         return min(1.0, (now - since) / most) if most else 1.0
 
-    def size(self, record: Record, need: Need) -> float:
+    def size(self, record: Record, need: Need, sized: bool = False) -> float:
         """Give the factor of size, 0 to 1."""
         parameters = self.machine.cluster.priority
         all_nodes, all_cpus = len(self.machine.names), self._all_cpus
         nodes, cpus, small = need.nodes, need.cpus, parameters.favor_small
+        if sized:
+            there = self.machine.cpus[self.machine.mask(need.candidates)]
+            cpus = max(cpus, nodes * int(there.min()) if len(there) else 0)
         if "SMALL_RELATIVE_TO_TIME" in parameters.flags:
             minutes = max(record.limit // 60, 1)
             found = max(nodes * all_cpus / all_nodes, cpus) / minutes / all_cpus
@@ -177,7 +185,7 @@ class Priorities(StatePart):
     @property
     def changes(self) -> bool:
         """Whether the priorities of waiting jobs change with time."""
-        return self._ages_change or self._shares_change
+        return self._ages_change or self._shares_change or self._sizes_change
 
     def period(self, now: int) -> None:
         """Let usage decay, add what running jobs have used, and share anew."""
@@ -191,6 +199,9 @@ class Priorities(StatePart):
         if self.is_basic or not entries or not self.changes:
             return
         parameters = self.machine.cluster.priority
+        for each in entries if self._sizes_change else ():
+            if not each.is_sized:
+                each.is_sized, each.fixed = True, self.fixed(each.record, each.need, True)
         fixed = np.array([each.fixed for each in entries])
         if self._always_ages:
             since = np.array([each.record.submit for each in entries], np.int64)

@@ -25,13 +25,15 @@ class Entry(StatePart):
         fixed: the part of its priority that does not change.
         priority: the present one.
         key: entries are tried in the order of their keys.
+        is_sized: whether its size is that of whole nodes, which are known once it has been tried.
     """
 
-    __slots__ = ("fixed", "key", "need", "priority", "record")
+    __slots__ = ("fixed", "is_sized", "key", "need", "priority", "record")
 
     def __init__(self, record: Record, need: Need, fixed: float) -> None:
         self.record, self.need, self.fixed = record, need, fixed
         self.priority = 0
+        self.is_sized = False
         self.key: tuple[int, ...] = ()
 
     @property
