@@ -28,6 +28,7 @@ class Group(StatePart):
         jobs, submitted: how many run, and how many run or wait.
         tres: what they have.
         ends: their TRES times their planned ends, for TRES seconds that are still to run.
+        late: TRES times seconds from the last period to the starts of jobs after it.
         nodes: how many of them are on each node.
         users, accounts: the same of each user or account, by name.
     """
@@ -36,6 +37,8 @@ class Group(StatePart):
         self.jobs = self.submitted = 0
         self.tres: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
+        self.late: Counter[str] = Counter()
+        self.late_of = 0
         self.nodes: Counter[int] = Counter()
         self.users: dict[str, Group] = {}
         self.accounts: dict[str, Group] = {}
@@ -260,6 +263,7 @@ class LimitBook(StatePart):
             group = group.accounts.get(record.job.account) or _NOBODY
         elif each.kind in ("grp_run", "grp_seconds"):
             running = group.ends[each.tres] - self.usage.last * group.tres[each.tres]
+            running -= self._late(group)[each.tres]
             if each.kind == "grp_run":
                 return asked * limit + running > each.most
             used = self._used(each.qos, each.association, each.tres)
@@ -271,6 +275,22 @@ class LimitBook(StatePart):
         if each.tres == "node":
             return len({*group.nodes, *nodes}) > each.most
         return group.tres[each.tres] + asked > each.most
+
+    def _late(self, group: Group) -> Counter[str]:
+        """Give what a group has of jobs that started in this period, whose time counts from then."""
+        if group.late_of != self.usage.last:
+            group.late.clear()
+            group.late_of = self.usage.last
+        return group.late
+
+    def shared_nodes(self, record: Record, partition_qos: str) -> set[int]:
+        """Give the nodes that count already where a job's group may only have so many."""
+        found: set[int] = set()
+        for each in self.rules(record, partition_qos).after:
+            if each.tres == "node" and each.kind == "grp":
+                group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
+                found |= set(group.nodes)
+        return found
 
     def refuses(self, record: Record, partition_qos: str) -> str:
         """Give why a job may not even be submitted; empty: it may."""
@@ -316,6 +336,10 @@ class LimitBook(StatePart):
             return
         for group in self.groups(record, partition_qos):
             group.jobs += sign
+            late = record.start - self.usage.last
+            if late > 0:
+                for name, amount in record.tres.items():
+                    self._late(group)[name] += sign * amount * late
             for name, amount in record.tres.items():
                 group.tres[name] += sign * amount
                 group.ends[name] += sign * amount * record.planned

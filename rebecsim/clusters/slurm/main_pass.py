@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.slurm.machine import Need
+from rebecsim.clusters.slurm.machine import Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, victims_for
 from rebecsim.clusters.slurm.records import Entry, Record
@@ -55,7 +55,8 @@ def attempt(
     if closed.cores is not None:
         level = level.copy()
         level.cpus -= closed.cores
-    search = scheduler.search(entry, now)._replace(preferred=preferred)
+    shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
+    search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
     given = choose(search, level, need, allowed & nodes)
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)

@@ -28,6 +28,7 @@ class Search(NamedTuple):
         now: seconds since the job could have started, for `--switches`; None: it is not limited.
         for_later: whether it is for a later time, for bf_busy_nodes.
         preferred: whether only what the job prefers will do.
+        first: nodes that are taken before all others, as bits.
     """
 
     machine: Machine
@@ -35,6 +36,7 @@ class Search(NamedTuple):
     waited: int | None = None
     for_later: bool = False
     preferred: bool = False
+    first: int = 0
 
 
 def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
@@ -132,6 +134,11 @@ class _Chooser:
     ) -> None:
         self.search, self.machine, self.level = search, search.machine, level
         self.need, self.free = need, free
+        self.weight, self.one_weight = search.machine.weight, search.machine.one_weight
+        if search.first:
+            lightest = int(self.weight.min()) - 1
+            self.weight = np.where(search.machine.mask(search.first), lightest, self.weight)
+            self.one_weight = False
         self.required = need.required
         for bits, count in counted:
             inside = np.flatnonzero(free * self.machine.mask(bits & ~self.required))[:count]
@@ -183,7 +190,7 @@ class _Chooser:
         elif self.search.for_later and self.machine.cluster.backfilling.bf_busy_nodes:
             nodes = np.flatnonzero(free)
             idle = self.level.jobs[nodes] == 0
-            walk.along(nodes[np.lexsort((nodes, idle, self.machine.weight[nodes]))].tolist())
+            walk.along(nodes[np.lexsort((nodes, idle, self.weight[nodes]))].tolist())
         elif need.cpus == 1 and self.machine.cluster.main.pack_serial_at_end:
             walk.along(np.flatnonzero(free)[-1:].tolist())
         else:
@@ -198,7 +205,7 @@ class _Chooser:
     def _least_loaded(self, free: Integers) -> list[int]:
         nodes = np.flatnonzero(free)
         ratio = self.level.cpus[nodes] / np.maximum(self.machine.cpus[nodes], 1)
-        order = np.lexsort((nodes, -ratio, self.machine.weight[nodes]))
+        order = np.lexsort((nodes, -ratio, self.weight[nodes]))
         found: list[int] = nodes[order].tolist()
         return found
 
@@ -207,8 +214,8 @@ class _Chooser:
         new = np.empty(len(nodes), bool)
         new[0] = True
         np.not_equal(nodes[1:] - nodes[:-1], 1, out=new[1:])
-        if by_weight and not self.machine.one_weight:
-            weight = self.machine.weight[nodes]
+        if by_weight and not self.one_weight:
+            weight = self.weight[nodes]
             new[1:] |= weight[1:] != weight[:-1]
         return np.flatnonzero(new)
 
@@ -233,7 +240,7 @@ class _Chooser:
         required = np.full(len(begins), -1)
         for node in sorted(walk.nodes, reverse=True):
             required[np.searchsorted(begins, np.searchsorted(nodes, node), "right") - 1] = node
-        weights = self.machine.weight[nodes[begins]]
+        weights = self.weight[nodes[begins]]
         unused = counts > 0
         if contiguous and walk.nodes:
             if np.count_nonzero(required >= 0) > 1:
@@ -288,7 +295,7 @@ class _Chooser:
         suffices = (cpus >= walk.cpus_left) & (counts >= self.need.nodes - len(walk.nodes))
         among = unused
         if required is None or not walk.nodes:
-            if not (ignore or self.machine.one_weight):
+            if not (ignore or self.one_weight):
                 among = among & (weights == weights[unused].min())
             good = among & suffices
             if not good.any():
@@ -314,11 +321,11 @@ class _Chooser:
 
     def _linear(self, walk: _Walk, free: Integers) -> None:
         """Take idle nodes, those of more weights until the job fits."""
-        weights = np.unique(self.machine.weight[free > 0]).tolist()
+        weights = np.unique(self.weight[free > 0]).tolist()
         begun = list(walk.nodes), list(walk.taken), walk.cpus_left
         for weight in weights:
             walk.nodes, walk.taken, walk.cpus_left = list(begun[0]), list(begun[1]), begun[2]
-            inside = np.where(self.machine.weight <= weight, free, 0)
+            inside = np.where(self.weight <= weight, free, 0)
             if not could_fit(self.need, inside):
                 continue
             nodes = np.flatnonzero(inside)
