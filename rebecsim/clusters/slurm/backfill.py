@@ -34,6 +34,9 @@ BACKFILL = "backfill"
 
 _FIRST_WINDOW = 30
 
+_DENIED = ("AccountNotAllowed", "QOSNotAllowed")
+"""Reasons for which a job never starts in a partition, and yet backfill keeps nodes for it."""
+
 
 class SlotMap:
     """Which nodes are not reserved, by time: slot n is [begins[n], begins[n + 1])."""
@@ -170,7 +173,8 @@ class Cycle:
     def _is_skipped(self, entry: Entry) -> bool:
         """Whether a cycle passes over an entry."""
         scheduler, parameters, record = self.scheduler, self.parameters, entry.record
-        if scheduler.partition_problem(entry) or scheduler.waiting.array_is_full(record.job):
+        problem = scheduler.partition_problem(entry)
+        if (problem and problem not in _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         place, user = entry.place.number, record.job.user
         counts: list[tuple[int, Counter[int] | Counter[str] | Counter[tuple[str, int]], object]] = [
@@ -263,6 +267,10 @@ class Cycle:
     def _starts(self, entry: Entry, nodes: int, limit: int) -> bool:
         """Try to start a job now; say whether the cycle is through with it."""
         scheduler, now = self.scheduler, self.now
+        problem = scheduler.partition_problem(entry)
+        if problem:
+            scheduler.set_reason(entry, problem, now, BACKFILL)
+            return False
         found = attempt(scheduler, entry, nodes & scheduler.occupancy.open, now, limit)
         if found.given is not None:
             self.done.jobs.append(scheduler.start(entry, found.given, now, "SchedBackfill", limit))

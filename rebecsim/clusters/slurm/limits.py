@@ -277,7 +277,7 @@ class LimitBook(StatePart):
         return group.tres[each.tres] + asked > each.most
 
     def _late(self, group: Group) -> Counter[str]:
-        """Give what a group has of jobs that started in this period, whose time counts from then."""
+        """Give the part of a group that belongs to jobs which started within this period."""
         if group.late_of != self.usage.last:
             group.late.clear()
             group.late_of = self.usage.last
