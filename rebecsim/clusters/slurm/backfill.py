@@ -34,8 +34,8 @@ BACKFILL = "backfill"
 
 _FIRST_WINDOW = 30
 
-_DENIED = ("AccountNotAllowed", "QOSNotAllowed")
-"""Reasons for which a job never starts in a partition, and yet backfill keeps nodes for it."""
+_DENIED = "AccountNotAllowed"
+"""The reason for which a job never starts in a partition, and yet backfill keeps nodes for it."""
 
 
 class SlotMap:
@@ -174,7 +174,7 @@ class Cycle:
         """Whether a cycle passes over an entry."""
         scheduler, parameters, record = self.scheduler, self.parameters, entry.record
         problem = scheduler.partition_problem(entry)
-        if (problem and problem not in _DENIED) or scheduler.waiting.array_is_full(record.job):
+        if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         place, user = entry.place.number, record.job.user
         counts: list[tuple[int, Counter[int] | Counter[str] | Counter[tuple[str, int]], object]] = [
