@@ -13,13 +13,14 @@ from typing import Any
 from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.eligibility import NEVER as NEVER_HOLDS
+from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
-from tests.clusters.slurm.recorded import NEVER, ORIGIN, Compared
+from tests.clusters.slurm.recorded import NEVER, Compared
 
 SOON = 12  # ms after which a node is free again, where the log does not say it
 
@@ -30,7 +31,7 @@ class Lockstep:
     def __init__(
         self, case: dict[str, Any], cluster: Cluster, jobs: tuple[Job, ...], period: int
     ) -> None:
-        self.case = case
+        self.case, self.zero = case, moment(case["zero"]) or 0
         self.cluster = cluster
         self.scheduler = make_scheduler(cluster, jobs)
         self.jobs = {job.number: job for job in jobs}
@@ -74,7 +75,7 @@ class Lockstep:
             if number not in submitted:
                 same = array is not None and array.array in submitted
                 if not same:
-                    self.push((job.submit - ORIGIN) * 1000 + 500, "submit", job)
+                    self.push((job.submit - self.zero) * 1000 + 500, "submit", job)
                 else:
                     at = next(
                         e[0]
@@ -84,16 +85,16 @@ class Lockstep:
                     self.push(at, "submit", job)
             if job.extras.withdrawn is not None:
                 self.push(
-                    self.real_end.get(number, (job.extras.withdrawn - ORIGIN) * 1000),
+                    self.real_end.get(number, (job.extras.withdrawn - self.zero) * 1000),
                     "withdraw",
                     job,
                 )
         for change in self.cluster.changes:
-            self.push((change.time - ORIGIN) * 1000, "change", change)
+            self.push((change.time - self.zero) * 1000, "change", change)
 
     @property
     def now(self) -> int:
-        return ORIGIN + self.ms // 1000
+        return self.zero + self.ms // 1000
 
     def run(self) -> None:
         while self.heap:
@@ -238,7 +239,7 @@ def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
     differences = []
     for number, (start, where) in made.real.items():
         ms, on = steps.starts.get(number, (NEVER, ()))
-        mine = NEVER if ms == NEVER else ORIGIN + ms // 1000
+        mine = NEVER if ms == NEVER else made.zero + ms // 1000
         if mine > made.horizon:
             mine, on = NEVER, ()
         apart, same = abs(mine - start), set(on) == set(where)

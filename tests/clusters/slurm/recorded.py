@@ -29,8 +29,7 @@ from rebecsim.clusters.slurm.run import Outcome, run_cluster
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 ALWAYS = "KillWait=1\nCompleteWait=0\n"  # what the recorder puts into each slurm.conf
-ORIGIN = 100_000  # of replayed times, so that none is negative
-NEVER = 10**9
+NEVER = 10**12
 
 
 def names() -> list[str]:
@@ -54,7 +53,8 @@ def write_files(case: dict[str, Any], folder: Path) -> None:
 class Replay:
     """A case made ready: a cluster, jobs, and what really happened to each of them.
 
-    `real` has for each number the second of the start (NEVER: it did not) and the nodes.
+    Times are seconds by the clock on the wall, as backfill rounds to its half minutes; `zero` is
+    the second in which the case began. `real` has for each number the second of the start (NEVER: it did not) and the nodes.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Replay:
     real: dict[int, tuple[int, tuple[str, ...]]]
     horizon: int
     first_cycle: int
+    zero: int
 
 
 @dataclass
@@ -104,8 +105,8 @@ def ready(name: str, *, exact: bool = False) -> Replay:
 
     def second(ms: float) -> int:
         if exact:
-            return math.floor(ms / 1000) + ORIGIN
-        return math.floor(ms / 1000 - phase) + 1 + ORIGIN
+            return math.floor(ms / 1000) + zero
+        return math.floor(ms / 1000 - phase) + 1 + zero
 
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
@@ -125,7 +126,7 @@ def ready(name: str, *, exact: bool = False) -> Replay:
     )
     jobs, real = _jobs(log, _moments(case), zero, second)
     last = max(second(at) for at, *_ in case["events"])
-    return Replay(name, cluster, jobs, real, last, first)
+    return Replay(name, cluster, jobs, real, last, first, zero)
 
 
 def _reservations(
