@@ -167,6 +167,8 @@ class Priorities(StatePart):
     def submitted(self, record: Record, now: int) -> None:
         """Give a job its first priorities."""
         own = record.job.extras.priority
+        if record.job.extras.held and record.begin < 0:
+            return  # it gets its priority when it is released
         for entry in record.entries:
             if own is not None:
                 entry.priority = own

@@ -163,7 +163,9 @@ class Reservations(Constant):
         return sum(
             each.licenses.get(name, 0)
             for each in self.all
-            if each.name != own and any(True for _ in self.windows(each, begin, begin + limit))
+            if each.name != own
+            and self.known(each, begin)
+            and any(True for _ in self.windows(each, begin, begin + limit))
         )
 
 

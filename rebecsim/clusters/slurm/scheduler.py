@@ -244,6 +244,9 @@ class Scheduler(StatePart):
     def make_eligible(self, record: Record, now: int) -> None:
         """Put a job into the queue."""
         self.waiting.wake(record)
+        if record.job.extras.held and record.begin < 0:
+            record.begin = now
+            self.priorities.submitted(record, now)
         record.begin = max(record.begin, now)
         if record.reason in ("BeginTime", "Dependency", "JobHeldUser", "Reservation"):
             record.reason = "None"

@@ -7,6 +7,7 @@ which jobs start in which pass, and where.
 """
 
 import heapq
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -89,8 +90,15 @@ class Lockstep:
                     "withdraw",
                     job,
                 )
-        for change in self.cluster.changes:
-            self.push((change.time - self.zero) * 1000, "change", change)
+        moments = [
+            at * 1000 + 60
+            for at, command, _ in self.case["said"]
+            if isinstance(command, list) and "nodename" in " ".join(command)
+        ]
+        for change, at in zip(self.cluster.changes, moments, strict=True):
+            self.push(int(at), "change", change)
+            if change.state == "DOWN":  # its slurmd answers, and ReturnToService=2 takes it back
+                self.push(int(at) + 600, "change", replace(change, state="UP"))
 
     @property
     def now(self) -> int:
@@ -121,6 +129,10 @@ class Lockstep:
             return
         self.records[job.number] = record
         scheduler.submit(record, now)
+        if job.extras.deadline is not None:
+            least = job.extras.min_time or record.limit
+            gone = max((job.extras.deadline - least - self.zero) * 1000, self.ms)
+            self.push(gone, "withdraw", job)
         if (
             record.state == "PENDING"
             and record.number not in scheduler.waiting.asleep

@@ -54,7 +54,8 @@ class Replay:
     """A case made ready: a cluster, jobs, and what really happened to each of them.
 
     Times are seconds by the clock on the wall, as backfill rounds to its half minutes; `zero` is
-    the second in which the case began. `real` has for each number the second of the start (NEVER: it did not) and the nodes.
+    the second in which the case began. `real` has for each number the second of the start (NEVER:
+    it did not) and the nodes.
     """
 
     name: str
@@ -141,7 +142,7 @@ def _reservations(
             if each.name not in seen:
                 seen.add(each.name)
                 start, end = (second((t - zero) * 1000) for t in (each.start, each.end))
-                yield replace(each, start=start, end=end, created=second(at * 1000))
+                yield replace(each, start=start, end=end, created=second(at * 1000) + 1)
 
 
 def _changes(case: dict[str, Any], second: Any) -> Iterator[NodeChange]:
