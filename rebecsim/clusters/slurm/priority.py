@@ -60,6 +60,7 @@ class Priorities(StatePart):
         self.is_basic = cluster.priority.type == "basic"
         self.fairshare = factors(accounts, usage.associations[0], cluster.priority)
         self._next_basic = FIRST_BASIC
+        self._array = -1  # of the job that came last; all tasks of an array have one priority
         self._ages = bool(accounts.associations) and not self.is_basic
         flags = cluster.priority.flags
         self._raw = {
@@ -169,14 +170,17 @@ class Priorities(StatePart):
         own = record.job.extras.priority
         if record.job.extras.held and record.begin < 0:
             return  # it gets its priority when it is released
+        array = record.job.extras.array
+        is_next = array is not None and array.array == self._array
+        self._array = -1 if array is None else array.array
         for entry in record.entries:
             if own is not None:
                 entry.priority = own
             elif self.is_basic:
-                entry.priority = max(self._next_basic - record.job.nice, 1)
+                entry.priority = max(self._next_basic + is_next - record.job.nice, 1)
             else:
                 entry.priority = self._computed(record, entry, now)
-        if self.is_basic and own is None:
+        if self.is_basic and own is None and not is_next:
             self._next_basic -= 1
 
     def _computed(self, record: Record, entry: Entry, now: int) -> int:

@@ -231,8 +231,8 @@ class Lockstep:
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
-        if not scheduler.waiting.asleep:
-            return
+        if not scheduler.waiting.asleep or scheduler.occupancy.completing:
+            return  # a job that still completes has not ended for those that wait for it
         for record in scheduler.waiting.ready(self.now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self.now)
