@@ -23,7 +23,8 @@ from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
 from tests.clusters.slurm.recorded import NEVER, Compared
 
-SOON = 12  # ms after which a node is free again, where the log does not say it
+SOON = 5  # ms after which a node is free again, if it answers quickly
+QUICK = 40  # ms
 
 
 class Lockstep:
@@ -223,11 +224,23 @@ class Lockstep:
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
-            known = [*self.epilogs.get((record.number, name), ()), *self.answers.get(name, ())]
-            free = min(
-                (at for at in known if self.ms <= at <= self.ms + 3000), default=self.ms + SOON
-            )
+            free = self._free(record.number, name)
             self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
+
+    def _free(self, number: int, node: str) -> int:
+        """When a node of a job that ends now takes another one, ms.
+
+        It says so by the message that its epilogue is over, or that it does not know the job any
+        more; the log has such an answer only some ms after it came in.
+        """
+        until = self.ms + 3000
+        told = [at for at in self.epilogs.get((number, node), ()) if self.ms <= at <= until]
+        answered = [at for at in self.answers.get(node, ()) if self.ms <= at <= until]
+        if told or self.jobs[number].batch:
+            return min([*told, *answered], default=self.ms + 2 * SOON)
+        if answered and min(answered) > self.ms + QUICK:
+            return min(answered) - 2
+        return self.ms + SOON
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
