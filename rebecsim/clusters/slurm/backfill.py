@@ -99,6 +99,7 @@ class Cycle:
         self.done = Started([], [])
         self.entries = [each for each in scheduler.ordered() if each.record.state == "PENDING"]
         self.tested = 0
+        self.is_full = False
         self._by_place: Counter[int] = Counter()
         self._by_user: Counter[str] = Counter()
         self._by_user_place: Counter[tuple[str, int]] = Counter()
@@ -117,14 +118,13 @@ class Cycle:
         scheduler.age()
         complete = bool(scheduler.journal.watched)
         hopeful = [] if complete else self._hopeful()
-        most = parameters.bf_node_space_size or parameters.bf_max_job_test
         for place, entry in enumerate(self.entries):
             if not complete:
                 while hopeful and (hopeful[-1] < place or not self._may_start(hopeful[-1])):
                     hopeful.pop()
                 if not hopeful:
                     break
-            if self.tested >= parameters.bf_max_job_test or len(self.slots) >= most:
+            if self.tested >= parameters.bf_max_job_test or self.is_full:
                 break
             if entry.record.state == "PENDING" and not self._is_skipped(entry):
                 self.tested += 1
@@ -248,7 +248,10 @@ class Cycle:
             if not self.slots.is_free(taken, start, start + limit):
                 time = max(start, time + 1)
                 continue
-            self._reserve(entry, given, taken, start, limit)
+            most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
+            self.is_full = len(self.slots) >= most
+            if not self.is_full:
+                self._reserve(entry, given, taken, start, limit)
             return
 
     def _after_reservations(self, closed: Closed, time: int, later: int | None) -> int | None:

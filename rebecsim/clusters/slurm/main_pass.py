@@ -167,7 +167,7 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
             if found.victims and kills:
                 note_kill(scheduler, entry, now)
                 done.victims.extend(found.victims)
-            if need.required:
+            if need.required and need.required.bit_count() == need.nodes:
                 avail &= ~need.required
             elif reservation:
                 closed_reservations.add(reservation)
