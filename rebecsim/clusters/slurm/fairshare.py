@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, pow
+from math import log
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def classic(accounts: Accounts, usage: Reals, parameters: PriorityParameters) ->
 def _curve(effective: float, shares: float, parameters: PriorityParameters) -> float:
     if shares <= 0:
         return 0.0
-    return pow(2.0, -float(effective) / float(shares) / parameters.dampening)
+    return float(np.exp2(-effective / shares / parameters.dampening))
 
 
 def _oblivious(above: float, above_shares: float, used: float, shares: float, all_: float) -> float:

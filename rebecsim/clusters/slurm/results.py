@@ -182,13 +182,17 @@ class JudgedRun:
             for node, cpus in zip(each.nodes, each.cpus, strict=True)
             if cpus
         ]
-        columns = list(zip(*rows, strict=True)) or [()] * 5
+        table = np.array(rows, np.int64).reshape(-1, 5)
+        position, node, start, end, cpus = table.T
         jobs = self.outcome.jobs
         return Timeline(
             [Lane(each.name, each.cpus) for each in self.cluster.nodes],
-            np.array([jobs[position].number for position in columns[0]]),
-            np.array([jobs[position].user for position in columns[0]], dtype=str),
-            *(np.array(each, np.int64) for each in columns[1:]),
+            np.array([jobs[each].number for each in position.tolist()]),
+            np.array([jobs[each].user for each in position.tolist()], dtype=str),
+            node,
+            start,
+            end,
+            cpus,
             np.zeros(len(rows), bool),
         )
 

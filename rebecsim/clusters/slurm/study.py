@@ -64,7 +64,8 @@ class SlurmSetup:
         paths = {name: self._path(getattr(given, name)) for name in _FILES}
         log = paths.pop("log")
         conf = self._path(self.conf)
-        assert conf is not None and log is not None
+        assert conf is not None
+        assert log is not None
         files = SiteFiles(conf=conf, **paths)
         versions = tuple(version_of(each) for each in (conf, log))
         cluster, read, settings = _read(files, log, versions)
