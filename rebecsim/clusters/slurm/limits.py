@@ -237,7 +237,7 @@ class LimitBook(StatePart):
     ) -> str:
         """Give the reason for which a job may not start with so much; empty: none.
 
-        `nodes` says what it has on each node.
+        `nodes` says what it has on each node; empty where none have been chosen yet.
         """
         for each in self.rules(record, partition_qos).after:
             if self._exceeds(each, record, tres, limit, nodes):
@@ -272,8 +272,10 @@ class LimitBook(StatePart):
             if self.is_safe and asked * limit + running > each.most - used:
                 return True
             return used >= each.most
-        if each.tres == "node":
+        if each.tres == "node" and nodes:
             return len({*group.nodes, *nodes}) > each.most
+        if each.tres == "node":
+            return len(group.nodes) + asked > each.most
         return group.tres[each.tres] + asked > each.most
 
     def _late(self, group: Group) -> Counter[str]:
@@ -287,9 +289,14 @@ class LimitBook(StatePart):
         """Give the nodes that count already where a job's group may only have so many."""
         found: set[int] = set()
         for each in self.rules(record, partition_qos).after:
-            if each.tres == "node" and each.kind == "grp":
-                group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-                found |= set(group.nodes)
+            if each.tres != "node" or each.kind not in ("grp", "user", "account"):
+                continue
+            group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
+            if each.kind == "user":
+                group = group.users.get(record.job.user) or _NOBODY
+            elif each.kind == "account":
+                group = group.accounts.get(record.job.account) or _NOBODY
+            found |= set(group.nodes)
         return found
 
     def refuses(self, record: Record, partition_qos: str) -> str:

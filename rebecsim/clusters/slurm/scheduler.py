@@ -388,6 +388,9 @@ class Scheduler(StatePart):
         if not self.limits.enforces:
             return ""
         tres = asked_tres(self.machine, entry.need)
+        if entry.need.whole:
+            there = self.machine.cpus[self.machine.mask(entry.need.candidates)]
+            tres["cpu"] = max(tres["cpu"], entry.need.nodes * int(there.min()) if len(there) else 0)
         tres["billing"] = self._billing(entry.place.spec.billing_weights, tres)
         limit = self.limit_of(entry)
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
