@@ -190,7 +190,8 @@ class Cycle:
                 counter[key] += 1  # type: ignore[index]
                 if counter[key] > most:  # type: ignore[index]
                     return True
-        problem = scheduler.early_problem(entry)
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        problem = "" if stops else scheduler.early_problem(entry)
         if not problem and scheduler.licenses_missing(entry, self.now):
             problem = "Licenses"
         if problem:
@@ -271,6 +272,9 @@ class Cycle:
         """Try to start a job now; say whether the cycle is through with it."""
         scheduler, now = self.scheduler, self.now
         problem = scheduler.partition_problem(entry)
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        if not problem and stops:
+            problem = scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, now, BACKFILL)
             return False
@@ -288,7 +292,8 @@ class Cycle:
         """Keep nodes for a job from a time on."""
         scheduler, record, parameters = self.scheduler, entry.record, self.parameters
         tres = scheduler.tres_of(entry, given)
-        if scheduler.late_problem(entry, given, tres, limit):
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        if not stops and scheduler.late_problem(entry, given, tres, limit):
             return
         if record.qos and "NoReserve" in record.qos.flags:
             return
