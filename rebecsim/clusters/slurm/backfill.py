@@ -320,16 +320,16 @@ class Cycle:
     def _will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:
         """Find when and where a job will run on some nodes, by the limits of running jobs."""
         scheduler, need, now = self.scheduler, entry.need, self.now
-        search = scheduler.search(entry, now)
+        search, wanted = scheduler.search(entry, now), scheduler.bounded(entry)
         occupancy = scheduler.occupancy
         if scheduler.fitting(need):
-            given = choose(search, self._kept(occupancy.level, closed), need, nodes)
+            given = choose(search, self._kept(occupancy.level, closed), wanted, nodes)
             if given is not None:
                 return now, given
         if scheduler.may_preempt_any:
             level = self._without_candidates(entry)
             if level is not None:
-                given = choose(search, self._kept(level, closed), need, nodes)
+                given = choose(search, self._kept(level, closed), wanted, nodes)
                 if given is not None:
                     return now, given
         ends = occupancy.ends_on(nodes)
@@ -350,7 +350,7 @@ class Cycle:
         first = bisect_left(times, True, key=fits)
         search = scheduler.search(entry, now, for_later=True)
         for time in times[first:]:
-            given = choose(search, self._kept(self._later(time), closed), need, nodes)
+            given = choose(search, self._kept(self._later(time), closed), wanted, nodes)
             if given is not None:
                 end = int(ends[np.searchsorted(ends, time, "right") - 1])
                 return (end if end > now else self._overdue(end)), given

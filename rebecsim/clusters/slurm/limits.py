@@ -285,6 +285,15 @@ class LimitBook(StatePart):
             group.late_of = self.usage.last
         return group.late
 
+    def most_nodes(self, record: Record, partition_qos: str) -> int | None:
+        """Give how many nodes the limits of a job allow at most; None: any number."""
+        kinds = ("grp", "user", "account", "job")
+        rules = self.rules(record, partition_qos).after
+        return min(
+            (int(each.most) for each in rules if each.tres == "node" and each.kind in kinds),
+            default=None,
+        )
+
     def shared_nodes(self, record: Record, partition_qos: str) -> set[int]:
         """Give the nodes that count already where a job's group may only have so many."""
         found: set[int] = set()

@@ -57,7 +57,7 @@ def attempt(
         level.cpus -= closed.cores
     shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
     search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
-    given = choose(search, level, need, allowed & nodes)
+    given = choose(search, level, scheduler.bounded(entry), allowed & nodes)
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)
         return Attempt("busy", "Resources", victims=tuple(victims))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cmp_to_key
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -123,6 +124,7 @@ class Scheduler(StatePart):
         self._by_preemption = cluster.preemption.type == "qos"
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
+        self._bounded: dict[tuple[int, int], Need] = {}
 
     # Submission
 
@@ -289,7 +291,8 @@ class Scheduler(StatePart):
     def _remove(self, record: Record) -> None:
         for entry in record.entries:
             if self._by_preemption:
-                self.queue.remove(entry)
+                if entry in self.queue:  # a job that waits for a time or another job is not
+                    self.queue.remove(entry)
                 continue
             place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
             if place < len(self.queue) and self.queue[place] is entry:
@@ -394,6 +397,18 @@ class Scheduler(StatePart):
         tres["billing"] = self._billing(entry.place.spec.billing_weights, tres)
         limit = self.limit_of(entry)
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
+
+    def bounded(self, entry: Entry) -> Need:
+        """Give what an entry asks for, on no more nodes than its limits allow."""
+        need = entry.need
+        most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
+        if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
+            return need
+        key = need.number, most
+        found = self._bounded.get(key)
+        if found is None:
+            found = self._bounded[key] = replace(need, most_nodes=most)
+        return found
 
     def search(self, entry: Entry, now: int, *, for_later: bool = False) -> Search:
         """Give how nodes are searched for a job."""
