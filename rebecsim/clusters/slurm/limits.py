@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Limits, Qos, Tres
+from rebecsim.clusters.slurm.configuration import Limits, Partition, Qos, Tres
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.usage import Usage
 
@@ -425,3 +425,17 @@ def limit_reason(who: str, kind: Kind, tres: str) -> str:
             return f"QOSMax{long}PerUser" + ("Limit" if word in ("Cpu", "Node") else "")
         case "account":
             return f"Max{long}PerAccount"
+
+
+def denial(accounts: Accounts, record: Record, spec: Partition) -> str:
+    """Give why the account or the QOS of a job may not use a partition; empty: they may."""
+    account = record.job.account
+    if record.association >= 0:
+        account = accounts.associations[record.association].account
+    allowed = spec.allow_accounts is None or account in spec.allow_accounts
+    if not allowed or account in spec.deny_accounts:
+        return "AccountNotAllowed"
+    name = record.qos.name if record.qos else ""
+    if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
+        return "QOSNotAllowed"
+    return ""

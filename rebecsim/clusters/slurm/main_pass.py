@@ -12,7 +12,8 @@ from rebecsim.clusters.slurm.machine import Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, victims_for
 from rebecsim.clusters.slurm.records import Entry, Record
-from rebecsim.clusters.slurm.scheduler import By, Scheduler
+from rebecsim.clusters.slurm.runs import By
+from rebecsim.clusters.slurm.scheduler import Scheduler
 from rebecsim.clusters.slurm.selection import choose
 
 MAIN = "main"
