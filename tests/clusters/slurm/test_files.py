@@ -664,3 +664,21 @@ def test_files_that_contradict_each_other_are_refused(
     )
     with pytest.raises(SlurmFileError, match=expected):
         site.read()
+
+
+def test_the_files_that_a_real_slurm_wrote_are_read() -> None:
+    folder = Path(__file__).parents[2] / "data" / "slurm" / "files"
+    site = SiteFiles(
+        conf=folder / "slurm.conf",
+        accounts=folder / "dump",
+        qos=folder / "qos",
+        reservations=folder / "reservations",
+    )
+    cluster, settings = site.read()
+    log = read_log(folder / "sacct", cluster)
+    assert [each.name for each in cluster.reservations] == ["r1", "r2"]
+    assert {each.account for each in cluster.accounting.associations} == {"root", "a"}
+    assert all(each.use != "not simulated" for each in settings)
+    assert len(log.jobs) == 40
+    assert {job.request.reservation for job in log.jobs} == {"", "r1", "r2"}
+    assert not any(job.batch for job in log.jobs)
