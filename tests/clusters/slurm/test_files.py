@@ -676,9 +676,14 @@ def test_the_files_that_a_real_slurm_wrote_are_read() -> None:
     )
     cluster, settings = site.read()
     log = read_log(folder / "sacct", cluster)
-    assert [each.name for each in cluster.reservations] == ["r1", "r2"]
+    (reserved,) = cluster.reservations
+    assert (reserved.name, reserved.users, reserved.flags) == (
+        "r1",
+        ("u1", "u2"),
+        {"FLEX", "SPEC_NODES"},
+    )
     assert {each.account for each in cluster.accounting.associations} == {"root", "a"}
     assert all(each.use != "not simulated" for each in settings)
-    assert len(log.jobs) == 40
-    assert {job.request.reservation for job in log.jobs} == {"", "r1", "r2"}
+    assert len(log.jobs) == 37
+    assert {job.request.reservation for job in log.jobs} == {"", "r1"}
     assert not any(job.batch for job in log.jobs)
