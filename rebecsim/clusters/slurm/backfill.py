@@ -190,7 +190,8 @@ class Cycle:
                 counter[key] += 1  # type: ignore[index]
                 if counter[key] > most:  # type: ignore[index]
                     return True
-        problem = scheduler.early_problem(entry)
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        problem = "" if stops else scheduler.early_problem(entry)
         if not problem and scheduler.licenses_missing(entry, self.now):
             problem = "Licenses"
         if problem:
@@ -271,6 +272,9 @@ class Cycle:
         """Try to start a job now; say whether the cycle is through with it."""
         scheduler, now = self.scheduler, self.now
         problem = scheduler.partition_problem(entry)
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        if not problem and stops:
+            problem = scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, now, BACKFILL)
             return False
@@ -288,7 +292,8 @@ class Cycle:
         """Keep nodes for a job from a time on."""
         scheduler, record, parameters = self.scheduler, entry.record, self.parameters
         tres = scheduler.tres_of(entry, given)
-        if scheduler.late_problem(entry, given, tres, limit):
+        stops = scheduler.machine.cluster.main.assoc_limit_stop
+        if not stops and scheduler.late_problem(entry, given, tres, limit):
             return
         if record.qos and "NoReserve" in record.qos.flags:
             return
@@ -315,16 +320,16 @@ class Cycle:
     def _will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:
         """Find when and where a job will run on some nodes, by the limits of running jobs."""
         scheduler, need, now = self.scheduler, entry.need, self.now
-        search = scheduler.search(entry, now)
+        search, wanted = scheduler.search(entry, now), scheduler.bounded(entry)
         occupancy = scheduler.occupancy
         if scheduler.fitting(need):
-            given = choose(search, self._kept(occupancy.level, closed), need, nodes)
+            given = choose(search, self._kept(occupancy.level, closed), wanted, nodes)
             if given is not None:
                 return now, given
         if scheduler.may_preempt_any:
             level = self._without_candidates(entry)
             if level is not None:
-                given = choose(search, self._kept(level, closed), need, nodes)
+                given = choose(search, self._kept(level, closed), wanted, nodes)
                 if given is not None:
                     return now, given
         ends = occupancy.ends_on(nodes)
@@ -345,7 +350,7 @@ class Cycle:
         first = bisect_left(times, True, key=fits)
         search = scheduler.search(entry, now, for_later=True)
         for time in times[first:]:
-            given = choose(search, self._kept(self._later(time), closed), need, nodes)
+            given = choose(search, self._kept(self._later(time), closed), wanted, nodes)
             if given is not None:
                 end = int(ends[np.searchsorted(ends, time, "right") - 1])
                 return (end if end > now else self._overdue(end)), given

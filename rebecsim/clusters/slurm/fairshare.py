@@ -118,4 +118,4 @@ def _oblivious(above: float, above_shares: float, used: float, shares: float, al
     exponent = 1.0
     if log(ratio) * log(own) < 0:
         exponent = 1 / (1 + (5 * log(ratio)) ** 2)
-    return ratio * own**exponent * shares
+    return float(ratio * own**exponent * shares)

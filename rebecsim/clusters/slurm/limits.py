@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Limits, Qos, Tres
+from rebecsim.clusters.slurm.configuration import Limits, Partition, Qos, Tres
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.usage import Usage
 
@@ -237,7 +237,7 @@ class LimitBook(StatePart):
     ) -> str:
         """Give the reason for which a job may not start with so much; empty: none.
 
-        `nodes` says what it has on each node.
+        `nodes` says what it has on each node; empty where none have been chosen yet.
         """
         for each in self.rules(record, partition_qos).after:
             if self._exceeds(each, record, tres, limit, nodes):
@@ -272,8 +272,10 @@ class LimitBook(StatePart):
             if self.is_safe and asked * limit + running > each.most - used:
                 return True
             return used >= each.most
-        if each.tres == "node":
+        if each.tres == "node" and nodes:
             return len({*group.nodes, *nodes}) > each.most
+        if each.tres == "node":
+            return len(group.nodes) + asked > each.most
         return group.tres[each.tres] + asked > each.most
 
     def _late(self, group: Group) -> Counter[str]:
@@ -283,13 +285,27 @@ class LimitBook(StatePart):
             group.late_of = self.usage.last
         return group.late
 
+    def most_nodes(self, record: Record, partition_qos: str) -> int | None:
+        """Give how many nodes the limits of a job allow at most; None: any number."""
+        kinds = ("grp", "user", "account", "job")
+        rules = self.rules(record, partition_qos).after
+        return min(
+            (int(each.most) for each in rules if each.tres == "node" and each.kind in kinds),
+            default=None,
+        )
+
     def shared_nodes(self, record: Record, partition_qos: str) -> set[int]:
         """Give the nodes that count already where a job's group may only have so many."""
         found: set[int] = set()
         for each in self.rules(record, partition_qos).after:
-            if each.tres == "node" and each.kind == "grp":
-                group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-                found |= set(group.nodes)
+            if each.tres != "node" or each.kind not in ("grp", "user", "account"):
+                continue
+            group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
+            if each.kind == "user":
+                group = group.users.get(record.job.user) or _NOBODY
+            elif each.kind == "account":
+                group = group.accounts.get(record.job.account) or _NOBODY
+            found |= set(group.nodes)
         return found
 
     def refuses(self, record: Record, partition_qos: str) -> str:
@@ -409,3 +425,17 @@ def limit_reason(who: str, kind: Kind, tres: str) -> str:
             return f"QOSMax{long}PerUser" + ("Limit" if word in ("Cpu", "Node") else "")
         case "account":
             return f"Max{long}PerAccount"
+
+
+def denial(accounts: Accounts, record: Record, spec: Partition) -> str:
+    """Give why the account or the QOS of a job may not use a partition; empty: they may."""
+    account = record.job.account
+    if record.association >= 0:
+        account = accounts.associations[record.association].account
+    allowed = spec.allow_accounts is None or account in spec.allow_accounts
+    if not allowed or account in spec.deny_accounts:
+        return "AccountNotAllowed"
+    name = record.qos.name if record.qos else ""
+    if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
+        return "QOSNotAllowed"
+    return ""

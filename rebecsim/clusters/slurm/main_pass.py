@@ -12,7 +12,8 @@ from rebecsim.clusters.slurm.machine import Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, victims_for
 from rebecsim.clusters.slurm.records import Entry, Record
-from rebecsim.clusters.slurm.scheduler import By, Scheduler
+from rebecsim.clusters.slurm.runs import By
+from rebecsim.clusters.slurm.scheduler import Scheduler
 from rebecsim.clusters.slurm.selection import choose
 
 MAIN = "main"
@@ -57,7 +58,7 @@ def attempt(
         level.cpus -= closed.cores
     shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
     search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
-    given = choose(search, level, need, allowed & nodes)
+    given = choose(search, level, scheduler.bounded(entry), allowed & nodes)
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)
         return Attempt("busy", "Resources", victims=tuple(victims))

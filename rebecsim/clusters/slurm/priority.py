@@ -8,14 +8,14 @@ rest is worked out at submission. Priorities are computed at submission and once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Cluster
+from rebecsim.clusters.slurm.configuration import Cluster, Tres
 from rebecsim.clusters.slurm.fairshare import factors
 from rebecsim.clusters.slurm.machine import Machine, Need, Place
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
@@ -234,3 +234,14 @@ def asked_tres(machine: Machine, need: Need) -> dict[str, int]:
         gres[f"gres/{name}"] = gres.get(f"gres/{name}", 0) + count
     memory = need.memory_node * need.nodes or need.memory_cpu * need.cpus
     return {"cpu": need.cpus, "node": need.nodes, "mem": memory, **gres}
+
+
+def billed(weights: Mapping[str, float], tres: Tres, flags: frozenset[str]) -> int:
+    """Give what a job with so much is billed; without weights it is the CPUs."""
+    if not weights:
+        return tres["cpu"]
+    parts = {name: weight * tres.get(name, 0) for name, weight in weights.items()}
+    if "MAX_TRES" not in flags:
+        return int(sum(parts.values()))
+    on_nodes = [v for name, v in parts.items() if not name.startswith("license/")]
+    return int(max(on_nodes, default=0.0) + sum(parts.values()) - sum(on_nodes))

@@ -29,7 +29,8 @@ from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submi
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim
 from rebecsim.clusters.slurm.records import Record
-from rebecsim.clusters.slurm.scheduler import RunState, Scheduler
+from rebecsim.clusters.slurm.runs import RunState
+from rebecsim.clusters.slurm.scheduler import Scheduler
 
 _UNBOUNDED = 2**31 - 1
 

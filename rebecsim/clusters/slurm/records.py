@@ -93,3 +93,14 @@ class Record(StatePart):
 
     def __str__(self) -> str:
         return str(self.job)
+
+
+def preempting_first(one: Entry, other: Entry) -> int:
+    """Order two entries by QOS that may preempt each other, others by their keys."""
+    a, b = one.record.qos, other.record.qos
+    if a is not None and b is not None:
+        if b.name in a.preempt:
+            return -1
+        if a.name in b.preempt:
+            return 1
+    return -1 if one.key < other.key else 1

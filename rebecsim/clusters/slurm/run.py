@@ -12,7 +12,8 @@ from rebecsim.clusters.slurm.eligibility import JobIndex
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.rebecs import CONTROLLER, Controller, cluster_model
-from rebecsim.clusters.slurm.scheduler import Journal, Run, Scheduler
+from rebecsim.clusters.slurm.runs import Journal, Run
+from rebecsim.clusters.slurm.scheduler import Scheduler
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,77 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cmp_to_key
 from operator import attrgetter
-from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Partition, Qos, Tres
+from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.jobs import Job
-from rebecsim.clusters.slurm.limits import LimitBook, limited_tres
+from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
-from rebecsim.clusters.slurm.priority import Priorities, asked_tres
-from rebecsim.clusters.slurm.records import HELD, Entry, Record
+from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
+from rebecsim.clusters.slurm.records import HELD, Entry, Record, preempting_first
 from rebecsim.clusters.slurm.reservations import Reservations
+from rebecsim.clusters.slurm.runs import By, Journal, Run, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
 from rebecsim.clusters.slurm.topology import Tree
 from rebecsim.clusters.slurm.usage import Running, Usage
-
-By = Literal["SchedSubmit", "SchedMain", "SchedBackfill", ""]
-"""Which scheduler started a job, as the column Flags of sacct says it."""
-
-RunState = Literal[
-    "COMPLETED", "FAILED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "CANCELLED", "REFUSED"
-]
-
-
-class Run(NamedTuple):
-    """A stretch in which a job ran, or the job that never did (`start` is -1 then).
-
-    Attributes:
-        position: of the job among all.
-        start, end: seconds.
-        nodes, cpus: numbers of its nodes, and CPUs on each.
-        state: how it ended.
-        by: which scheduler started it.
-        place: the number of its partition; -1: none.
-        reason: the last reason for which it waited, other than Priority and Resources.
-        eligible: from when on it could have started, seconds.
-    """
-
-    position: int
-    start: int
-    end: int
-    nodes: tuple[int, ...]
-    cpus: tuple[int, ...]
-    state: RunState
-    by: By
-    place: int
-    reason: str
-    eligible: int
-
-
-class Journal(StatePart):
-    """Why jobs that are watched wait: a line each time that a reason is found for one.
-
-    Attributes:
-        watched: their numbers; where there are some, passes leave nothing out.
-        lines: time, number of the job, who looked, and the reason.
-    """
-
-    def __init__(self, watched: Iterable[int] = ()) -> None:
-        self.watched: tuple[int, ...] = tuple(watched)
-        self.lines: list[tuple[int, int, str, str]] = []
-
-    def note(self, now: int, number: int, who: str, reason: str) -> None:
-        """Write down a reason, if the job is watched."""
-        if number in self.watched:
-            self.lines.append((now, number, who, reason))
 
 
 class Scheduler(StatePart):
@@ -123,6 +72,7 @@ class Scheduler(StatePart):
         self._by_preemption = cluster.preemption.type == "qos"
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
+        self._bounded: dict[tuple[int, int], Need] = {}
 
     # Submission
 
@@ -172,21 +122,8 @@ class Scheduler(StatePart):
         if self.machine.cluster.enforce_part_limits != "NO":
             need = self.machine.need(record.job.request, place)
             too_long = spec.time_limit is not None and (record.job.limit or 0) > spec.time_limit
-            denied = self._denied(record, spec, qos)
+            denied = denial(self.accounts, record, spec)
             return denied or need.problem or ("PartitionTimeLimit" if too_long else "")
-        return ""
-
-    def _denied(self, record: Record, spec: Partition, qos: Qos | None) -> str:
-        """Give why the account or the QOS of a job may not use a partition; empty: they may."""
-        account = record.job.account
-        if record.association >= 0:
-            account = self.accounts.associations[record.association].account
-        allowed = spec.allow_accounts is None or account in spec.allow_accounts
-        if not allowed or account in spec.deny_accounts:
-            return "AccountNotAllowed"
-        name = qos.name if qos else ""
-        if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
-            return "QOSNotAllowed"
         return ""
 
     def _alone(self, record: Record, qos: Qos | None) -> str:
@@ -289,7 +226,8 @@ class Scheduler(StatePart):
     def _remove(self, record: Record) -> None:
         for entry in record.entries:
             if self._by_preemption:
-                self.queue.remove(entry)
+                if entry in self.queue:  # a job that waits for a time or another job is not
+                    self.queue.remove(entry)
                 continue
             place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
             if place < len(self.queue) and self.queue[place] is entry:
@@ -299,7 +237,7 @@ class Scheduler(StatePart):
         """Give the entries in the order in which they are tried."""
         if not self._is_sorted:
             self.queue.sort(key=attrgetter("key"))
-            self.queue.sort(key=cmp_to_key(_preempting_first))
+            self.queue.sort(key=cmp_to_key(preempting_first))
             self._is_sorted = True
         return self.queue
 
@@ -323,7 +261,7 @@ class Scheduler(StatePart):
         spec, need = entry.place.spec, entry.need
         if spec.state != "UP":
             return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
-        denied = self._denied(entry.record, spec, entry.record.qos)
+        denied = denial(self.accounts, entry.record, spec)
         if denied:
             return denied
         flags = entry.record.qos.flags if entry.record.qos else frozenset[str]()
@@ -388,9 +326,26 @@ class Scheduler(StatePart):
         if not self.limits.enforces:
             return ""
         tres = asked_tres(self.machine, entry.need)
-        tres["billing"] = self._billing(entry.place.spec.billing_weights, tres)
+        if entry.need.whole:
+            there = self.machine.cpus[self.machine.mask(entry.need.candidates)]
+            tres["cpu"] = max(tres["cpu"], entry.need.nodes * int(there.min()) if len(there) else 0)
+        tres["billing"] = billed(
+            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
+        )
         limit = self.limit_of(entry)
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
+
+    def bounded(self, entry: Entry) -> Need:
+        """Give what an entry asks for, on no more nodes than its limits allow."""
+        need = entry.need
+        most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
+        if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
+            return need
+        key = need.number, most
+        found = self._bounded.get(key)
+        if found is None:
+            found = self._bounded[key] = replace(need, most_nodes=most)
+        return found
 
     def search(self, entry: Entry, now: int, *, for_later: bool = False) -> Search:
         """Give how nodes are searched for a job."""
@@ -410,17 +365,10 @@ class Scheduler(StatePart):
             tres[f"gres/{name}"] = int(counts.sum())
         for name, count in entry.need.request.licenses:
             tres[f"license/{name}"] = count
-        tres["billing"] = self._billing(entry.place.spec.billing_weights, tres)
+        tres["billing"] = billed(
+            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
+        )
         return tres
-
-    def _billing(self, weights: Mapping[str, float], tres: Tres) -> int:
-        if not weights:
-            return tres["cpu"]
-        parts = {name: weight * tres.get(name, 0) for name, weight in weights.items()}
-        if "MAX_TRES" not in self.machine.cluster.priority.flags:
-            return int(sum(parts.values()))
-        on_nodes = [v for name, v in parts.items() if not name.startswith("license/")]
-        return int(max(on_nodes, default=0.0) + sum(parts.values()) - sum(on_nodes))
 
     def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
         """Give the limit that a job would break with what it would have; empty: none."""
@@ -549,14 +497,3 @@ class Scheduler(StatePart):
         self.journal.note(now, record.number, who, reason)
         if reason != "Priority" or record.reason in ("None", "Resources"):
             record.reason = reason
-
-
-def _preempting_first(one: Entry, other: Entry) -> int:
-    """Order two entries by QOS that may preempt each other, others by their keys."""
-    a, b = one.record.qos, other.record.qos
-    if a is not None and b is not None:
-        if b.name in a.preempt:
-            return -1
-        if a.name in b.preempt:
-            return 1
-    return -1 if one.key < other.key else 1

@@ -664,3 +664,26 @@ def test_files_that_contradict_each_other_are_refused(
     )
     with pytest.raises(SlurmFileError, match=expected):
         site.read()
+
+
+def test_the_files_that_a_real_slurm_wrote_are_read() -> None:
+    folder = Path(__file__).parents[2] / "data" / "slurm" / "files"
+    site = SiteFiles(
+        conf=folder / "slurm.conf",
+        accounts=folder / "dump",
+        qos=folder / "qos",
+        reservations=folder / "reservations",
+    )
+    cluster, settings = site.read()
+    log = read_log(folder / "sacct", cluster)
+    (reserved,) = cluster.reservations
+    assert (reserved.name, reserved.users, reserved.flags) == (
+        "r1",
+        ("u1", "u2"),
+        {"FLEX", "SPEC_NODES"},
+    )
+    assert {each.account for each in cluster.accounting.associations} == {"root", "a"}
+    assert all(each.use != "not simulated" for each in settings)
+    assert len(log.jobs) == 37
+    assert {job.request.reservation for job in log.jobs} == {"", "r1"}
+    assert not any(job.batch for job in log.jobs)
