@@ -314,7 +314,10 @@ class Cycle:
         self._reserved.add(record.number)
         record.expected = start
         scheduler.journal.note(
-            self.now, record.number, BACKFILL, f"is expected to start at {start}"
+            self.now,
+            record.number,
+            BACKFILL,
+            f"expected to start {start - record.job.submit:,} s after submission",
         )
 
     def _will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:

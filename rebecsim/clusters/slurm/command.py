@@ -86,7 +86,7 @@ def slurm(
         run_figures,
     )
     from rebecsim.clusters.slurm.run import run_cluster
-    from rebecsim.clusters.slurm.scheduler import Journal
+    from rebecsim.clusters.slurm.runs import Journal
 
     sites = {str(each): files.read(each) for each in conf}
     if showing.settings:
@@ -201,12 +201,12 @@ def _show_priorities(name: str, run: JudgedRun, more: bool) -> None:
 def _draw(runs: dict[str, JudgedRun], path: Path) -> None:
     """Draw who had which node when, up to a day from the first start."""
     from rebecsim.clusters.kit.charts import Colours, colours_by_work, gantt_figure
-    from rebecsim.report.figures import save_figure
+    from rebecsim.report.figures import write_figure
 
     timelines = {name: each.timeline() for name, each in runs.items()}
     begin = min(int(each.begin.min()) for each in timelines.values() if len(each))
     end = max(int(each.end.max()) for each in timelines.values() if len(each))
     window = begin, min(end, begin + 86_400)
     colours = Colours(colours_by_work(list(timelines.values()), window), "user")
-    save_figure(gantt_figure(timelines, colours, window, noun="node"), path)
+    write_figure(path, lambda: gantt_figure(timelines, colours, window, noun="node"))
     say(f"timeline in {path}")

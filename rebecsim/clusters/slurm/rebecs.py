@@ -161,6 +161,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @_in_turn(6)
     def period(self) -> None:
         """End a period of the priority plug-in."""
+        self._write_terms()
         if self._period_at != self._now:
             return
         self.scheduler.period(self._now)
@@ -184,6 +185,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def main(self) -> None:
         """Make a pass of the main scheduler."""
         now = self._now
+        self._write_terms()
         if self._main_at != now:
             return
         parameters = self.scheduler.machine.cluster.main
@@ -237,6 +239,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @_in_turn(10)
     def backfill(self) -> None:
         """Make a cycle of backfill."""
+        self._write_terms()
         if self._backfill_at != self._now:
             return
         self._last_backfill = self._now
@@ -245,6 +248,16 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._plan()
 
     # What it does
+
+    def _write_terms(self) -> None:
+        """Write down the priorities of waiting jobs, if it is time for that."""
+        scheduler, journal = self.scheduler, self.scheduler.journal
+        if journal.at is None or self._now < journal.at:
+            return
+        for each in scheduler.ordered():
+            terms = scheduler.priorities.terms(each.record, each.need, journal.at)
+            journal.terms.append((each.record.number, each.priority, terms))
+        journal.at = None
 
     def _begin(self, started: Started) -> None:
         """Send jobs to their nodes, and have others leave."""

@@ -47,11 +47,15 @@ class Journal(StatePart):
     Attributes:
         watched: their numbers; where there are some, passes leave nothing out.
         lines: time, number of the job, who looked, and the reason.
+        at: when priorities are written down, seconds; None: never, or they have been.
+        terms: number, priority and its terms of the jobs that waited then, in their order.
     """
 
-    def __init__(self, watched: Iterable[int] = ()) -> None:
+    def __init__(self, watched: Iterable[int] = (), at: int | None = None) -> None:
         self.watched: tuple[int, ...] = tuple(watched)
         self.lines: list[tuple[int, int, str, str]] = []
+        self.at = at
+        self.terms: list[tuple[int, int, tuple[float, ...]]] = []
 
     def note(self, now: int, number: int, who: str, reason: str) -> None:
         """Write down a reason, if the job is watched."""
