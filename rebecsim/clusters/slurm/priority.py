@@ -63,11 +63,11 @@ class Priorities(StatePart):
         self._array = -1  # of the job that came last; all tasks of an array have one priority
         self._ages = bool(accounts.associations) and not self.is_basic
         flags = cluster.priority.flags
-        self._raw = {
+        self._raw = tuple(
             each
             for each in ("ASSOC", "PART", "QOS", "TRES")
             if flags & {f"NO_NORMAL_{each}", "NO_NORMAL_ALL"}
-        }
+        )
         self._always_ages = "ACCRUE_ALWAYS" in flags
         self._only_rises = "INCR_ONLY" in flags
         self._most_assoc = max((a.priority for a in accounts.associations), default=0)

@@ -45,6 +45,10 @@ TIMEOUT_PERIOD = 30
 """Within so long after its limit a job is found to be over it, seconds."""
 
 
+_IDLE_LIMITED = 1000
+"""After so many periods in which nothing runs, jobs at a limit of decaying usage wait for ever."""
+
+
 def _in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a message server; of those of one time the one with the lowest place goes first."""
     return message_server(priority=place, global_priority=place)
@@ -108,6 +112,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._last_backfill = first - cluster.backfilling.bf_interval
         self._seen_main = self._seen_backfill = 0
         self._asked = False
+        self._idle_periods = 0
         started = base if clock.priority_start is None else clock.priority_start
         self._phase = started
         has_usage_limits = len(scheduler.usage.kinds) > 2 or scheduler.limits.enforces
@@ -223,6 +228,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
                 self._ask()
         elif record.state == "PENDING":
             self._plan_wake()
+        self._idle_periods = 0
         self._plan_period()
         self._plan()
 
@@ -407,8 +413,13 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _plan_period(self) -> None:
         """Plan the end of the period, while anything waits or runs."""
         scheduler, now = self.scheduler, self._now
-        busy = scheduler.queue or scheduler.waiting.asleep or scheduler.running
+        if scheduler.running:
+            self._idle_periods = 0
+        elif self._idle_periods >= (_IDLE_LIMITED if len(scheduler.usage.kinds) > 2 else 2):
+            return  # what waits now, waits for nothing that a period could change
+        busy = scheduler.queue or scheduler.running
         if self._has_periods and busy and self._period_at <= now:
+            self._idle_periods += 1
             length = scheduler.machine.cluster.priority.calc_period
             self._period_at = now + length - (now - self._phase) % length
             self.period(after=self._period_at - now)
