@@ -123,6 +123,9 @@ class Partition(Constant):
     exclusive_user: bool = False
     needs_reservation: bool = False
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLimits:
@@ -355,6 +358,9 @@ class Qos(Constant):
     min_prio_threshold: int | None = None
     limits: Limits = field(default_factory=Limits)
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounting:
@@ -398,6 +404,9 @@ class Reservation(Constant):
     flags: frozenset[str] = frozenset()
     licenses: Mapping[str, int] = field(default_factory=dict)
     created: int | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
