@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.study import Study
 
-_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
+_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages", "slurm")
 """In the order in which a record of an old version, without a kind, is asked what it looks like."""
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")

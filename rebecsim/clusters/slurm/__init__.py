@@ -1,0 +1,1 @@
+"""Slurm: what the controller of a cluster starts when, and why jobs wait."""

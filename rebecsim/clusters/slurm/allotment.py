@@ -1,0 +1,101 @@
+"""What a job gets on the nodes that were chosen for it: CPUs, memory and generic resources."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rebecsim.clusters.slurm.machine import Integers, Machine, Need
+from rebecsim.clusters.slurm.occupancy import Allocation, Level
+
+
+def allotted(
+    machine: Machine, level: Level, need: Need, nodes: list[int], most: list[int], row: int
+) -> Allocation:
+    """Give each node its CPUs: a task on each, then one after the other, round the nodes."""
+    order = sorted(range(len(nodes)), key=nodes.__getitem__)
+    where = np.array([nodes[each] for each in order], np.int64)
+    charged = -1
+    if need.whole:
+        asked = cpus = machine.cpus[where]
+    else:
+        caps = [most[each] for each in order]
+        wanted = max(need.cpus, len(caps) * need.per_task)
+        cpus = np.array(_dealt(caps, wanted, need.per_task), np.int64)
+        cpus = np.maximum(cpus, np.minimum(need.least, caps))
+        asked = cpus
+        if machine.one_unit != 1:
+            cpus = _in_units(machine, level, need, where, cpus)
+            if machine.cluster.selection.unit == "CPU":
+                charged = int(asked.sum())
+    if need.memory_cpu:
+        memory = (cpus if charged < 0 else asked) * need.memory_cpu
+    elif need.all_memory:
+        memory = machine.memory[where]
+    else:
+        memory = np.full(len(where), need.memory_node, np.int64)
+    gres = _gres(machine, level, need, where)
+    return Allocation(where, cpus, memory, gres, need.place.number, row, charged)
+
+
+def _in_units(
+    machine: Machine, level: Level, need: Need, where: Integers, cpus: Integers
+) -> Integers:
+    """Round CPUs up to what is given out; tasks go to one socket after the other."""
+    unit = machine.unit[where]
+    units = -(-cpus // unit)
+    selection = machine.cluster.selection
+    if selection.unit == "SOCKET" and not selection.block:
+        tasks = -(-cpus // need.per_task)
+        units = np.maximum(units, np.minimum(tasks, level.cpus[where] // unit))
+    rounded: Integers = units * unit
+    return rounded
+
+
+def _dealt(caps: list[int], wanted: int, per_task: int) -> list[int]:
+    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
+    if sum(caps) <= wanted:
+        return caps
+    if len(caps) == 1:
+        return [min(caps[0], wanted)]
+    given = [min(per_task, cap) for cap in caps]
+    left = wanted - sum(given)
+    while left > 0:
+        open_ = [n for n, cap in enumerate(caps) if given[n] + per_task <= cap]
+        if not open_:
+            break
+        rounds = max(left // (per_task * len(open_)), 1)
+        rounds = min(rounds, *((caps[n] - given[n]) // per_task for n in open_))
+        for node in open_:
+            if left <= 0:
+                break
+            given[node] += rounds * per_task
+            left -= rounds * per_task
+    return given
+
+
+def _gres(
+    machine: Machine, level: Level, need: Need, where: Integers
+) -> tuple[tuple[str, Integers], ...]:
+    """Give the generic resources of each node; those of a type count without it, too."""
+    if need.whole:
+        return tuple(sorted((name, counts[where]) for name, counts in machine.gres.items()))
+    if not (need.gres_node or need.gres_job):
+        return ()
+    found: dict[str, Integers] = {}
+    for name, count in need.gres_node:
+        found[name] = np.full(len(where), count, np.int64)
+    for name, count in need.gres_job:
+        free = level.gres[name][where]
+        before = np.concatenate(([0], np.cumsum(free)[:-1]))
+        found[name] = found.get(name, 0) + np.clip(count - before, 0, free)
+    for name in list(found):
+        plain, _, of_type = name.partition(":")
+        if of_type:
+            found[plain] = found.get(plain, 0) + found[name]
+            continue
+        left = found[name].copy()
+        for typed in sorted(each for each in machine.gres if each.startswith(f"{plain}:")):
+            part = np.minimum(left, level.gres[typed][where])
+            found[typed] = found.get(typed, 0) + part
+            left -= part
+    return tuple(sorted(found.items()))

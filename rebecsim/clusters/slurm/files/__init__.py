@@ -1,0 +1,1 @@
+"""Readers of the files that a site with Slurm has: configuration, accounts, reservations, logs."""

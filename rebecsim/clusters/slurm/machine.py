@@ -1,0 +1,332 @@
+"""A cluster as its scheduler sees it: nodes are numbers, and sets of nodes are bits of a number.
+
+Bit n of a set stands for the node that comes n-th in natural order of the names, which is Slurm's
+order of nodes. What a job asks for in a partition is worked out once, as a `Need`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from math import ceil
+from operator import or_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.actors import Constant
+from rebecsim.clusters.slurm.configuration import Cluster, Node, Partition
+from rebecsim.clusters.slurm.features import Alternative, alternatives
+from rebecsim.clusters.slurm.jobs import Amounts, Request
+
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+ONE_YEAR = 365 * 86_400
+"""What backfill takes for an unlimited time, seconds."""
+
+
+def bits_of(numbers: Iterable[int]) -> int:
+    """Give a set of nodes by their numbers."""
+    return reduce(or_, (1 << each for each in numbers), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Constant):
+    """A partition, by number in the order of the file.
+
+    Attributes:
+        number: its number.
+        name: its name.
+        spec: what the file says.
+        nodes: its nodes, as bits.
+        rows: how many jobs may share a core, for jobs that share.
+    """
+
+    number: int
+    name: str
+    spec: Partition
+    nodes: int
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Need(Constant):
+    """What a request comes to in a partition; memory is MB.
+
+    Attributes:
+        number: of this need; those of equal requests and partitions are one.
+        place: the partition.
+        request: what the job asks for.
+        nodes: fewest nodes.
+        wanted: how many are taken if there are so many.
+        most_nodes: the most; None: any number.
+        cpus: CPUs of the whole job.
+        per_task: CPUs of a task.
+        least: CPUs that a node must give to be used.
+        most: CPUs that a node gives at most; None: all.
+        whole: whether it takes whole nodes.
+        memory_node, memory_cpu: memory on each node, and for each CPU; 0: none.
+        all_memory: whether it takes all memory of its nodes.
+        gres_node: generic resources on each node.
+        gres_job: those of the whole job.
+        alternatives: the nodes that it may use, in the order in which they are tried.
+        candidates: all of them.
+        required: nodes that it must have.
+        rows: how many jobs may share a core with it.
+        problem: the reason for which it never starts here; empty: it may.
+        preferred: how many of the alternatives are those of --prefer; the main scheduler tries no
+            others.
+    """
+
+    number: int
+    place: Place
+    request: Request
+    nodes: int
+    wanted: int
+    most_nodes: int | None
+    cpus: int
+    per_task: int
+    least: int
+    most: int | None
+    whole: bool
+    memory_node: int
+    memory_cpu: int
+    all_memory: bool
+    gres_node: Amounts
+    gres_job: Amounts
+    alternatives: tuple[Alternative, ...]
+    candidates: int
+    required: int
+    rows: int
+    problem: str = ""
+    preferred: int = 0
+
+
+@dataclass(eq=False)
+class Machine(Constant):
+    """Nodes and partitions with numbers; arrays have shape (nodes,).
+
+    Attributes:
+        cluster: as described by the files.
+        names: of the nodes.
+        number: of each node by its name.
+        cpus: of each node, without those that are kept for the system.
+        unit: CPUs that are given out together.
+        memory: MB that jobs may take.
+        weight: lower ones are taken first.
+        gres: how many of each generic resource, by `gpu` and `gpu:type`.
+        everything: all nodes, as bits.
+        places: the partitions by name.
+        one_weight: whether all nodes have the same.
+        one_unit: the unit of all nodes, if it is one.
+        default: the partition of jobs that name none.
+    """
+
+    cluster: Cluster
+    names: tuple[str, ...] = field(init=False)
+    number: Mapping[str, int] = field(init=False)
+    cpus: Integers = field(init=False)
+    unit: Integers = field(init=False)
+    memory: Integers = field(init=False)
+    weight: Integers = field(init=False)
+    gres: Mapping[str, Integers] = field(init=False)
+    everything: int = field(init=False)
+    places: Mapping[str, Place] = field(init=False)
+    one_weight: bool = field(init=False)
+    one_unit: int | None = field(init=False)
+    default: Partition | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        nodes, selection = self.cluster.nodes, self.cluster.selection
+        self.names = tuple(each.name for each in nodes)
+        self.number = {name: number for number, name in enumerate(self.names)}
+        is_linear = selection.type == "linear"
+        self.unit = np.array([1 if is_linear else self._unit(each) for each in nodes], np.int64)
+        self.cpus = np.array([_usable(each) for each in nodes], np.int64)
+        self.memory = np.array([each.memory - each.reserved_memory for each in nodes], np.int64)
+        self.weight = np.array([each.weight for each in nodes], np.int64)
+        self.one_weight = len(set(self.weight.tolist())) <= 1
+        self.one_unit = int(self.unit[0]) if len(set(self.unit.tolist())) == 1 else None
+        self.everything = (1 << len(nodes)) - 1
+        self.gres = self._gres(nodes)
+        self.places = {
+            each.name: Place(
+                number,
+                each.name,
+                each,
+                bits_of(self.number[name] for name in each.nodes),
+                each.rows if each.sharing in ("YES", "FORCE") else 1,
+            )
+            for number, each in enumerate(self.cluster.partitions)
+        }
+        self._features: dict[str, int] = {}
+        for number, node in enumerate(nodes):
+            for feature in node.features:
+                self._features[feature] = self._features.get(feature, 0) | 1 << number
+        self._masks: dict[int, Mask] = {}
+        self._needs: dict[tuple[Request, str], Need] = {}
+        self.default = next((each for each in self.cluster.partitions if each.is_default), None)
+
+    def _unit(self, node: Node) -> int:
+        """Give the CPUs of what is given out; with CR_CPU that are cores, too."""
+        cores = 1 if self.cluster.selection.unit == "SOCKET" else node.cores
+        return max(node.cpus // max(node.sockets * cores, 1), 1)
+
+    def _gres(self, nodes: Iterable[Node]) -> dict[str, Integers]:
+        found: dict[str, Integers] = {}
+        for number, node in enumerate(nodes):
+            for each in node.gres:
+                for name in {each.name, f"{each.name}:{each.type}" if each.type else each.name}:
+                    counts = found.setdefault(name, np.zeros(len(self.names), np.int64))
+                    counts[number] += each.count
+        return found
+
+    def mask(self, nodes: int) -> Mask:
+        """Give a set of nodes as an array of truths."""
+        found = self._masks.get(nodes)
+        if found is None:
+            count = len(self.names)
+            raw = np.frombuffer(nodes.to_bytes(-(-count // 8), "little"), np.uint8)
+            found = np.unpackbits(raw, bitorder="little", count=count).astype(bool)
+            if len(self._masks) > 4096:
+                self._masks.clear()
+            self._masks[nodes] = found
+        return found
+
+    def bits(self, mask: Mask) -> int:
+        """Give the set of nodes of an array of truths."""
+        return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+    def having(self, feature: str) -> int:
+        """Give the nodes that have a feature."""
+        return self._features.get(feature, 0)
+
+    def named(self, names: Iterable[str]) -> int:
+        """Give the nodes of these names; unknown ones are passed over."""
+        return bits_of(self.number[each] for each in names if each in self.number)
+
+    def need(self, request: Request, place: Place) -> Need:
+        """Work out what a request comes to in a partition. Raises FeatureError."""
+        key = (request, place.name)
+        found = self._needs.get(key)
+        if found is None:
+            found = self._needs[key] = self._worked_out(request, place)
+        return found
+
+    def _worked_out(self, request: Request, place: Place) -> Need:
+        spec, selection = place.spec, self.cluster.selection
+        is_linear = selection.type == "linear"
+        nodes = max(request.min_nodes, 1)
+        asked_most = request.max_nodes
+        problem = ""
+        if spec.max_nodes is not None and nodes > spec.max_nodes:
+            problem = "PartitionNodeLimit"
+        if asked_most is not None and asked_most < spec.min_nodes:
+            problem = "PartitionNodeLimit"
+        wanted = max(nodes, asked_most or nodes)
+        if spec.max_nodes is not None:
+            wanted = min(wanted, spec.max_nodes)
+        most = (
+            spec.max_nodes if asked_most is None else min(asked_most, spec.max_nodes or asked_most)
+        )
+        nodes, wanted = max(nodes, spec.min_nodes), max(wanted, spec.min_nodes)
+        per_task = request.cpus_per_task or 1
+        memory_node, memory_cpu, per_task, excess = self._memory(request, place, per_task)
+        for_memory = -(-memory_node // (self._most_per_cpu(place) or memory_node or 1))
+        cpus = request.least_cpus // (request.cpus_per_task or 1) * per_task
+        if spec.cpus_per_gpu and request.cpus_per_task is None:
+            gpus = _gpus(request.gres_per_node) * nodes + _gpus(request.gres)
+            cpus = max(cpus, spec.cpus_per_gpu * gpus)
+        cpus = max(cpus, nodes)
+        least = per_task
+        if request.tasks_per_node:
+            least = request.tasks_per_node * per_task
+        elif most == 1:
+            least = cpus
+        least = max(least, for_memory)
+        whole = is_linear or spec.sharing == "EXCLUSIVE"
+        if request.exclusive == "node" and spec.sharing != "FORCE":
+            whole = True
+        gres_node = request.gres_per_node
+        gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
+        shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
+        fit = place.nodes & ~self.named(request.excluded)
+        all_memory = selection.memory and not memory_node and not memory_cpu
+        enough = self.cpus >= least
+        if selection.memory:
+            enough &= self.memory >= max(memory_node, memory_cpu * least)
+        for name, count in gres_node:
+            enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
+        fit &= self.bits(enough)
+        found = alternatives(request.features, self.everything, self.having)
+        preferred = 0
+        if request.prefer:
+            liked = alternatives(request.prefer, self.everything, self.having)
+            found = (
+                *(Alternative(a.nodes & b.nodes, a.counted) for a in found for b in liked),
+                *found,
+            )
+            preferred = len(found) // (len(liked) + 1) * len(liked)
+        kept = tuple(Alternative(each.nodes & fit, each.counted) for each in found)
+        return Need(
+            number=len(self._needs),
+            place=place,
+            request=request,
+            nodes=nodes,
+            wanted=wanted,
+            most_nodes=most,
+            cpus=cpus,
+            per_task=per_task,
+            least=least,
+            most=request.tasks_per_node and request.tasks_per_node * per_task,
+            whole=whole,
+            memory_node=memory_node if selection.memory else 0,
+            memory_cpu=memory_cpu if selection.memory else 0,
+            all_memory=all_memory,
+            gres_node=gres_node,
+            gres_job=gres_job,
+            alternatives=kept,
+            candidates=reduce(or_, (each.nodes for each in kept), 0),
+            required=self.named(request.required),
+            rows=place.rows if shares and not whole else 1,
+            problem=problem or ("MaxMemPerLimit" if excess else ""),
+            preferred=preferred,
+        )
+
+    def _most_per_cpu(self, place: Place) -> int | None:
+        own = place.spec.memory.most_per_cpu
+        return self.cluster.memory.most_per_cpu if own is None else own
+
+    def _memory(self, request: Request, place: Place, per_task: int) -> tuple[int, int, int, bool]:
+        """Give memory of a node and of a CPU, CPUs of a task, and whether it is too much."""
+        own, all_ = place.spec.memory, self.cluster.memory
+        node, cpu, gpu = request.memory_per_node, request.memory_per_cpu, request.memory_per_gpu
+        if node is None and cpu is None and gpu is None:
+            for each in (own, all_):
+                node, cpu, gpu = each.default_per_node, each.default_per_cpu, each.default_per_gpu
+                if node is not None or cpu is not None or gpu is not None:
+                    break
+        if node is None and cpu is None and gpu is not None:
+            node = gpu * _gpus(request.gres_per_node)
+        most_cpu = self._most_per_cpu(place)
+        most_node = own.most_per_node if own.most_per_node is not None else all_.most_per_node
+        if cpu and most_cpu and cpu > most_cpu:
+            times = ceil(cpu / most_cpu)
+            per_task, cpu = per_task * times, ceil(cpu / times)
+        excess = bool(node and most_node and node > most_node)
+        return node or 0, cpu or 0, per_task, excess
+
+
+def _usable(node: Node) -> int:
+    threads = max(node.cpus // max(node.sockets * node.cores, 1), 1)
+    return node.cpus - node.reserved_cores * threads
+
+
+def _times(amounts: Amounts, count: int) -> Amounts:
+    return tuple((name, each * count) for name, each in amounts)
+
+
+def _gpus(amounts: Amounts) -> int:
+    return sum(count for name, count in amounts if name.split(":")[0] == "gpu")

@@ -1,0 +1,151 @@
+"""Who may preempt whom, and which jobs have to go for one that does not fit otherwise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rebecsim.clusters.slurm.configuration import PreemptMode
+from rebecsim.clusters.slurm.machine import bits_of
+from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.records import Entry, Record
+from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.selection import choose
+
+_MOST_RANK = 65_535
+
+
+class Victim(NamedTuple):
+    """A job that has to go: how, and when it ends, seconds."""
+
+    record: Record
+    mode: PreemptMode
+    end: int
+
+
+def mode_of(scheduler: Scheduler, victim: Record) -> PreemptMode:
+    """Give what would happen to a job that is preempted."""
+    preemption = scheduler.machine.cluster.preemption
+    entry = victim.entry
+    assert entry is not None
+    if preemption.type == "qos":
+        own = victim.qos.preempt_mode if victim.qos else None
+    else:
+        own = entry.place.spec.preempt_mode
+    return preemption.mode if own is None else own
+
+
+def may_preempt(scheduler: Scheduler, entry: Entry, victim: Record, now: int) -> bool:
+    """Whether a waiting job may preempt a running one now."""
+    preemption = scheduler.machine.cluster.preemption
+    if preemption.mode == "OFF" or victim.entry is None or victim.state != "RUNNING":
+        return False
+    if mode_of(scheduler, victim) == "OFF" or now < victim.start + _exempt(scheduler, victim):
+        return False
+    if preemption.type == "partition_prio":
+        return victim.entry.place.spec.priority_tier < entry.place.spec.priority_tier
+    own, other = entry.record.qos, victim.qos
+    if preemption.type != "qos" or own is None or other is None:
+        return False
+    if own.name == other.name:
+        return preemption.within and victim.entry.priority < entry.priority
+    return other.name in own.preempt
+
+
+def _exempt(scheduler: Scheduler, victim: Record) -> int:
+    """Give how long after its start a job is safe, seconds."""
+    assert victim.entry is not None
+    partition_qos = scheduler.accounts.qos.get(victim.entry.place.spec.qos)
+    sources = [partition_qos, victim.qos]
+    if victim.qos and "OverPartQOS" in victim.qos.flags:
+        sources.reverse()
+    for each in sources:
+        if each is not None and each.preempt_exempt_time is not None:
+            return each.preempt_exempt_time
+    return scheduler.machine.cluster.preemption.exempt_time
+
+
+def candidates(scheduler: Scheduler, entry: Entry, now: int) -> list[Record]:
+    """Give the jobs that a waiting one may preempt, in the order in which they are tried."""
+    preemption = scheduler.machine.cluster.preemption
+    if preemption.type == "none" or preemption.mode == "OFF":
+        return []
+    given = scheduler.occupancy.given
+    found = [
+        each
+        for each in scheduler.running.values()
+        if may_preempt(scheduler, entry, each, now) and given[each.number].bits & entry.place.nodes
+    ]
+    if preemption.youngest_first:
+        return sorted(found, key=lambda each: (-each.start, each.number))
+    return sorted(found, key=lambda each: (_rank(scheduler, each), each.number))
+
+
+def _rank(scheduler: Scheduler, victim: Record) -> int:
+    assert victim.entry is not None
+    rank = victim.entry.place.spec.priority_tier
+    if scheduler.machine.cluster.preemption.type == "qos":
+        rank = victim.qos.priority if victim.qos else 0
+    return min(rank, _MOST_RANK) * 65_536 + len(scheduler.occupancy.given[victim.number].nodes)
+
+
+def without_candidates(scheduler: Scheduler, entry: Entry, now: int) -> Level | None:
+    """Give what would be free if all that may be preempted had ended; None: there is nothing."""
+    found = candidates(scheduler, entry, now)
+    return scheduler.occupancy.without(each.number for each in found) if found else None
+
+
+def victims_for(scheduler: Scheduler, entry: Entry, nodes: int, now: int) -> list[Victim]:
+    """Find the jobs that have to go so that a waiting one fits on some of these nodes."""
+    preemption = scheduler.machine.cluster.preemption
+    order = candidates(scheduler, entry, now)
+    found: Allocation | None = None
+    prefix: list[Record] = []
+    count = len(order)
+    for success in range(1, count + 1):
+        level = scheduler.occupancy.level.copy()
+        prefix, found = [], None
+        for each in order:
+            prefix.append(each)
+            level.give(scheduler.occupancy.given[each.number])
+            found = choose(scheduler.search(entry, now), level, entry.need, nodes)
+            if found is not None:
+                break
+        if found is None:
+            return []
+        if success > preemption.reorder_count + 1 or success >= count:
+            break
+        order = _reordered(scheduler, order, prefix, found, strict=preemption.strict_order)
+    if found is None:
+        return []
+    taken = found.bits
+    return [
+        Victim(each, mode_of(scheduler, each), now + _grace(scheduler, each))
+        for each in prefix
+        if scheduler.occupancy.given[each.number].bits & taken
+    ]
+
+
+def _reordered(
+    scheduler: Scheduler,
+    order: list[Record],
+    prefix: list[Record],
+    found: Allocation,
+    *,
+    strict: bool,
+) -> list[Record]:
+    """Put the last one that was needed first, and those that hold many chosen nodes next."""
+    last, earlier, later = prefix[-1], prefix[:-1], order[len(prefix) :]
+    if strict:
+        return [last, *earlier, *later]
+    taken = bits_of(found.nodes.tolist())
+    given = scheduler.occupancy.given
+    earlier.sort(key=lambda each: -(given[each.number].bits & taken).bit_count())
+    return [last, *earlier, *later]
+
+
+def _grace(scheduler: Scheduler, victim: Record) -> int:
+    """Give how long a preempted job goes on, seconds."""
+    assert victim.entry is not None
+    if scheduler.machine.cluster.preemption.type == "qos":
+        return victim.qos.grace_time if victim.qos else 0
+    return victim.entry.place.spec.grace_time

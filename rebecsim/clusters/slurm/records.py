@@ -1,0 +1,106 @@
+"""What the controller remembers of a job from its submission to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from rebecsim.actors import StatePart
+from rebecsim.clusters.slurm.configuration import Qos
+from rebecsim.clusters.slurm.jobs import Job
+from rebecsim.clusters.slurm.machine import Need, Place
+
+JobState = Literal["PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "DONE"]
+
+HELD = 0
+"""The priority of a held job."""
+
+
+class Entry(StatePart):
+    """A job in the queue of one partition; jobs of several partitions have several.
+
+    Attributes:
+        record: the job.
+        need: what it asks for there.
+        fixed: the part of its priority that does not change.
+        priority: the present one.
+        key: entries are tried in the order of their keys.
+        is_sized: whether its size is that of whole nodes, which are known once it has been tried.
+    """
+
+    __slots__ = ("fixed", "is_sized", "key", "need", "priority", "record")
+
+    def __init__(self, record: Record, need: Need, fixed: float) -> None:
+        self.record, self.need, self.fixed = record, need, fixed
+        self.priority = 0
+        self.is_sized = False
+        self.key: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Its partition."""
+        return self.need.place
+
+
+class Record(StatePart):
+    """A job; times are seconds.
+
+    Attributes:
+        job: as submitted.
+        index: its position among all jobs.
+        association: number of its association; -1: none.
+        qos: its quality of service; None: there is none.
+        entries: its place in each of its partitions.
+        submit: when it was submitted, or requeued.
+        begin: when it became eligible; -1: it is not yet.
+        accrue: since when it ages; -1: it does not.
+        state: what it does.
+        reason: the last reason for which it waited.
+        limit: its time limit once it runs.
+        start: when it started; -1: it has not.
+        planned: when it ends by its limit.
+        expected: the start that backfill expects; -1: none.
+        attempt: how often it has started.
+        left: how long it will still run, of suspended and requeued jobs.
+        tres: what it has while it runs.
+        entry: the one by which it runs.
+    """
+
+    __slots__ = (
+        "accrue", "association", "attempt", "begin", "entries", "entry", "expected", "index", "job",
+        "left", "limit", "planned", "qos", "reason", "start", "state", "submit", "tres",
+    )  # fmt: skip
+
+    def __init__(
+        self, job: Job, index: int, association: int, qos: Qos | None, submit: int
+    ) -> None:
+        self.job, self.index, self.association, self.qos = job, index, association, qos
+        self.entries: tuple[Entry, ...] = ()
+        self.submit = submit
+        self.begin = self.accrue = self.start = self.expected = self.planned = -1
+        self.state: JobState = "PENDING"
+        self.reason = "None"
+        self.limit = 0
+        self.attempt = 0
+        self.left = job.run
+        self.tres: Mapping[str, int] = {}
+        self.entry: Entry | None = None
+
+    @property
+    def number(self) -> int:
+        """Its number in the log."""
+        return self.job.number
+
+    def __str__(self) -> str:
+        return str(self.job)
+
+
+def preempting_first(one: Entry, other: Entry) -> int:
+    """Order two entries by QOS that may preempt each other, others by their keys."""
+    a, b = one.record.qos, other.record.qos
+    if a is not None and b is not None:
+        if b.name in a.preempt:
+            return -1
+        if a.name in b.preempt:
+            return 1
+    return -1 if one.key < other.key else 1

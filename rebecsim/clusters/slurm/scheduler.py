@@ -1,0 +1,499 @@
+"""What the controller knows, and how a job starts and ends; the passes over the queue use it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import replace
+from functools import cmp_to_key
+from operator import attrgetter
+
+from rebecsim.actors import StatePart
+from rebecsim.clusters.slurm.accounts import Accounts
+from rebecsim.clusters.slurm.configuration import Qos, Tres
+from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
+from rebecsim.clusters.slurm.features import FeatureError
+from rebecsim.clusters.slurm.jobs import Job
+from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
+from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
+from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
+from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
+from rebecsim.clusters.slurm.records import HELD, Entry, Record, preempting_first
+from rebecsim.clusters.slurm.reservations import Reservations
+from rebecsim.clusters.slurm.runs import By, Journal, Run, RunState
+from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
+from rebecsim.clusters.slurm.topology import Tree
+from rebecsim.clusters.slurm.usage import Running, Usage
+
+
+class Scheduler(StatePart):
+    """The state of the controller.
+
+    Attributes:
+        machine, accounts, reservations: what does not change.
+        occupancy, usage, limits, priorities, waiting: what does, by what it is about.
+        queue: entries of eligible jobs in order.
+        running: records of running and suspended jobs by number.
+        runs: what has ended.
+        licenses: how many of each are in use.
+        changed: how often something has happened that a pass may make something of.
+        journal: why watched jobs wait.
+        suspended: what suspended jobs get back, by number.
+        by: which scheduler started each running job, by number.
+        kills_until: until when a job that had others killed does not do so again, seconds.
+        may_preempt_any: whether there is preemption.
+    """
+
+    def __init__(
+        self, machine: Machine, accounts: Accounts, jobs: JobIndex, journal: Journal | None = None
+    ) -> None:
+        cluster = machine.cluster
+        self.machine, self.accounts = machine, accounts
+        self.tree = Tree(cluster.switches, machine) if cluster.switches else None
+        self.reservations = Reservations(machine)
+        self.occupancy = Occupancy(machine)
+        self.usage = Usage(accounts, cluster.priority, limited_tres(accounts))
+        self.limits = LimitBook(accounts, self.usage)
+        self.priorities = Priorities(machine, accounts, self.usage)
+        self.waiting = Waiting(jobs, self.reservations)
+        self.queue: list[Entry] = []
+        self.running: dict[int, Record] = {}
+        self.runs: list[Run] = []
+        self.licenses: dict[str, int] = {}
+        self.changed = 0
+        self.journal = journal or Journal()
+        self.by: dict[int, By] = {}
+        self.suspended: dict[int, Allocation] = {}
+        self.kills_until: dict[int, int] = {}
+        self.may_preempt_any = (
+            cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
+        )
+        self._is_sorted = True
+        self._young: list[Record] = []  # eligible, and no pass has seen them
+        self._by_preemption = cluster.preemption.type == "qos"
+        self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
+        self._runnable: dict[int, bool] = {}
+        self._bounded: dict[tuple[int, int], Need] = {}
+
+    # Submission
+
+    def record(self, job: Job, index: int, now: int) -> tuple[Record, str]:
+        """Make the record of a submitted job, and say why it is refused; empty: it is not."""
+        names = job.partitions or ((self.machine.default.name,) if self.machine.default else ())
+        association = self.accounts.find(job.user, job.account, names[0] if names else "")
+        qos = self.accounts.qos_of(association, job.qos)
+        record = Record(job, index, association, qos, now)
+        if not names:
+            return record, "no partition"
+        if qos is None and "qos" in self.accounts.enforces:
+            return record, "InvalidQOS"
+        if association < 0 and "associations" in self.accounts.enforces:
+            return record, "InvalidAccount"
+        refusals = []
+        entries = []
+        for name in names:
+            place = self.machine.places[name]
+            problem = self._refusal(record, place, qos)
+            if problem:
+                refusals.append(problem)
+                continue
+            try:
+                need = self.machine.need(job.request, place)
+            except FeatureError:
+                refusals.append("BadConstraints")
+                continue
+            entries.append(Entry(record, need, 0.0))
+        if not entries or (refusals and self.machine.cluster.enforce_part_limits == "ALL"):
+            return record, refusals[0]
+        entries.sort(key=lambda each: -each.place.spec.priority_tier)
+        record.entries = tuple(entries)
+        record.limit = self.limit_of(entries[0])
+        for entry in entries:
+            entry.fixed = self.priorities.fixed(record, entry.need)
+        refused = self.limits.refuses(record, entries[0].place.spec.qos)
+        return record, refused or self._alone(record, qos)
+
+    def _refusal(self, record: Record, place: Place, qos: Qos | None) -> str:
+        """Give why a partition does not take a job at all."""
+        spec = place.spec
+        if spec.state in ("DRAIN", "INACTIVE"):
+            return "PartitionInactive"
+        if spec.needs_reservation and not record.job.request.reservation:
+            return "ReservationRequired"
+        if self.machine.cluster.enforce_part_limits != "NO":
+            need = self.machine.need(record.job.request, place)
+            too_long = spec.time_limit is not None and (record.job.limit or 0) > spec.time_limit
+            denied = denial(self.accounts, record, spec)
+            return denied or need.problem or ("PartitionTimeLimit" if too_long else "")
+        return ""
+
+    def _alone(self, record: Record, qos: Qos | None) -> str:
+        """Give the limit that a job breaks by itself, where its QOS denies such jobs."""
+        if qos is None or "DenyOnLimit" not in qos.flags or not self.limits.enforces:
+            return ""
+        entry = record.entries[0]
+        for each in self.limits.rules(record, entry.place.spec.qos).after:
+            asked = {"cpu": entry.need.cpus, "node": entry.need.nodes}.get(each.tres, 0)
+            if each.kind in ("job", "grp", "user", "account") and asked > each.most:
+                return each.reason
+        return ""
+
+    def limit_of(self, entry: Entry) -> int:
+        """Give the time limit that a job has in a partition, seconds."""
+        spec, asked = entry.place.spec, entry.record.job.limit
+        most = ONE_YEAR if spec.time_limit is None else spec.time_limit
+        if asked is None:
+            asked = most if spec.default_time is None else spec.default_time
+        qos = entry.record.qos
+        return asked if qos and "PartitionTimeLimit" in qos.flags else min(asked, most)
+
+    def submit(self, record: Record, now: int) -> None:
+        """Take a new job, or one that is requeued."""
+        record.state = "PENDING"
+        self.limits.submit(record, record.entries[0].place.spec.qos)
+        self.waiting.submitted(record.job)
+        self.priorities.submitted(record, now)
+        if not any(self.is_runnable(entry.need) for entry in record.entries):
+            record.reason = "BadConstraints"
+            for entry in record.entries:
+                entry.priority = HELD
+            self.waiting.sleep(record)
+            return
+        reason = self.waiting.reason(record, now)
+        if reason:
+            record.reason = reason
+            self.waiting.sleep(record)
+            self.journal.note(now, record.number, "controller", reason)
+            if reason == NEVER and self.machine.cluster.main.kill_invalid_depend:
+                self.withdraw(record, now)
+        else:
+            self.make_eligible(record, now)
+
+    def is_runnable(self, need: Need) -> bool:
+        """Whether a job could start on the empty machine."""
+        found = self._runnable.get(need.number)
+        if found is None:
+            search = Search(self.machine, self.tree, ONE_YEAR)
+            empty = Level(self.machine)
+            found = choose(search, empty, need, self.machine.everything) is not None
+            self._runnable[need.number] = found or bool(need.problem)
+        return found or bool(need.problem)
+
+    def make_eligible(self, record: Record, now: int) -> None:
+        """Put a job into the queue."""
+        self.waiting.wake(record)
+        if record.job.extras.held and record.begin < 0:
+            record.begin = now
+            self.priorities.submitted(record, now)
+        record.begin = max(record.begin, now)
+        if record.reason in ("BeginTime", "Dependency", "JobHeldUser", "Reservation"):
+            record.reason = "None"
+        self._young.append(record)
+        for entry in record.entries:
+            self._insert(entry)
+        self.changed += 1
+
+    def age(self) -> None:
+        """Let jobs age that no pass has seen before."""
+        for record in self._young:
+            record.accrue = record.begin
+        self._young.clear()
+
+    # The queue
+
+    def _key(self, entry: Entry) -> tuple[int, ...]:
+        record = entry.record
+        job, spec = record.job, entry.place.spec
+        array = job.extras.array
+        return (
+            not job.request.reservation,
+            -spec.priority_tier,
+            -entry.priority,
+            record.submit,
+            job.number if array is None else array.array,
+            0 if array is None else array.task,
+            job.number,
+            entry.place.number,
+        )
+
+    def _insert(self, entry: Entry) -> None:
+        entry.key = self._key(entry)
+        if self._by_preemption:
+            self.queue.append(entry)
+            self._is_sorted = False
+        else:
+            insort(self.queue, entry, key=attrgetter("key"))
+
+    def _remove(self, record: Record) -> None:
+        for entry in record.entries:
+            if self._by_preemption:
+                if entry in self.queue:  # a job that waits for a time or another job is not
+                    self.queue.remove(entry)
+                continue
+            place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
+            if place < len(self.queue) and self.queue[place] is entry:
+                del self.queue[place]
+
+    def ordered(self) -> list[Entry]:
+        """Give the entries in the order in which they are tried."""
+        if not self._is_sorted:
+            self.queue.sort(key=attrgetter("key"))
+            self.queue.sort(key=cmp_to_key(preempting_first))
+            self._is_sorted = True
+        return self.queue
+
+    def period(self, now: int) -> None:
+        """End a period of the priority plug-in: usage, fair share, priorities, order."""
+        self.priorities.period(now)
+        self.priorities.recompute(self.queue, now)
+        for record in self.waiting.asleep.values():
+            self.priorities.recompute(record.entries, now)
+        if self.queue and self.priorities.changes:
+            for entry in self.queue:
+                entry.key = self._key(entry)
+            self.queue.sort(key=attrgetter("key"))
+            self._is_sorted = not self._by_preemption
+        self.changed += bool(self.queue)
+
+    # Tests before a start
+
+    def partition_problem(self, entry: Entry) -> str:
+        """Give why a partition keeps a job waiting; empty: it does not."""
+        spec, need = entry.place.spec, entry.need
+        if spec.state != "UP":
+            return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
+        denied = denial(self.accounts, entry.record, spec)
+        if denied:
+            return denied
+        flags = entry.record.qos.flags if entry.record.qos else frozenset[str]()
+        if need.problem == "PartitionNodeLimit":
+            if not flags & {"PartitionMaxNodes", "PartitionMinNodes"}:
+                return need.problem
+        elif need.problem:
+            return need.problem
+        asked, most = entry.record.job.limit, spec.time_limit
+        too_long = asked is not None and most is not None and asked > most
+        if too_long and "PartitionTimeLimit" not in flags:
+            return "PartitionTimeLimit"
+        return ""
+
+    def early_problem(self, entry: Entry) -> str:
+        """Give the limit, or the like, that keeps a job waiting whatever nodes are free."""
+        record = entry.record
+        reason = self.limits.before(record, entry.place.spec.qos, self.limit_of(entry))
+        if reason:
+            return reason
+        qos = record.qos
+        if qos and qos.usage_threshold is not None and "EnforceUsageThreshold" in qos.flags:
+            shared = self.priorities.fairshare
+            if record.association >= 0 and shared[record.association] < qos.usage_threshold:
+                return "QOSUsageThreshold"
+        return ""
+
+    def licenses_missing(self, entry: Entry, now: int) -> bool:
+        """Whether a job asks for more licences than are free."""
+        job, total = entry.record.job, self.machine.cluster.licenses
+        limit = self.limit_of(entry)
+        return any(
+            count
+            > total.get(name, 0)
+            - self.licenses.get(name, 0)
+            - self.reservations.licenses(name, job, now, limit)
+            for name, count in job.request.licenses
+        )
+
+    def fitting(self, need: Need) -> int:
+        """Give the nodes on which something is free now for a need, as bits; 0: it cannot fit.
+
+        Reservations are not looked at, and nodes with jobs that complete count as free.
+        """
+        freed, taken = self.occupancy.freed, self.occupancy.taken
+        before = self._fitting.get(need.number)
+        if before is not None:
+            was_freed, was_taken, bits = before
+            if was_freed == freed and (not bits or was_taken == taken):
+                return bits
+        found, level = 0, self.occupancy.level
+        mask = self.machine.mask(need.candidates & self.occupancy.up)
+        for row in range(-1, need.rows if need.rows > 1 else 0):
+            free = usable(self.machine, level, need, row) * mask
+            if could_fit(need, free):
+                found |= self.machine.bits(free > 0)
+        self._fitting[need.number] = freed, taken, found
+        return found
+
+    def asked_problem(self, entry: Entry) -> str:
+        """Give the limit that a job would break with what it asks for; empty: none."""
+        if not self.limits.enforces:
+            return ""
+        tres = asked_tres(self.machine, entry.need)
+        if entry.need.whole:
+            there = self.machine.cpus[self.machine.mask(entry.need.candidates)]
+            tres["cpu"] = max(tres["cpu"], entry.need.nodes * int(there.min()) if len(there) else 0)
+        tres["billing"] = billed(
+            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
+        )
+        limit = self.limit_of(entry)
+        return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
+
+    def bounded(self, entry: Entry) -> Need:
+        """Give what an entry asks for, on no more nodes than its limits allow."""
+        need = entry.need
+        most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
+        if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
+            return need
+        key = need.number, most
+        found = self._bounded.get(key)
+        if found is None:
+            found = self._bounded[key] = replace(need, most_nodes=most)
+        return found
+
+    def search(self, entry: Entry, now: int, *, for_later: bool = False) -> Search:
+        """Give how nodes are searched for a job."""
+        record = entry.record
+        waited = now - record.begin if entry.need.request.switches is not None else None
+        return Search(self.machine, self.tree, waited, for_later)
+
+    def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:
+        """Give what a job would have, by TRES."""
+        cpus, memory = int(given.cpus.sum()), int(given.memory.sum())
+        if given.charged >= 0:
+            cpus = given.charged
+        tres = {"cpu": cpus, "node": len(given.nodes)}
+        if memory:
+            tres["mem"] = memory
+        for name, counts in given.gres:
+            tres[f"gres/{name}"] = int(counts.sum())
+        for name, count in entry.need.request.licenses:
+            tres[f"license/{name}"] = count
+        tres["billing"] = billed(
+            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
+        )
+        return tres
+
+    def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
+        """Give the limit that a job would break with what it would have; empty: none."""
+        if not self.limits.enforces:
+            return ""
+        nodes: dict[int, Tres] = {
+            node: {"cpu": int(cpus), "mem": int(memory)}
+            for node, cpus, memory in zip(
+                given.nodes.tolist(), given.cpus, given.memory, strict=True
+            )
+        }
+        return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, nodes)
+
+    def forget(self) -> None:
+        """Drop what was only kept so as not to find it again."""
+        self._fitting.clear()
+
+    # Starts and ends
+
+    def start(self, entry: Entry, given: Allocation, now: int, by: By, limit: int) -> Record:
+        """Start a job with what it has been given."""
+        record = entry.record
+        self._remove(record)
+        if record.accrue < 0:
+            self.age()
+        record.entry, record.state, record.start = entry, "RUNNING", now
+        record.limit, record.planned, record.expected = limit, now + limit, now
+        record.attempt += 1
+        record.tres = self.tres_of(entry, given)
+        self.by[record.number] = by
+        self.occupancy.start(record.number, given, record.planned)
+        self.running[record.number] = record
+        partition_qos = entry.place.spec.qos
+        self.limits.start(record, partition_qos, given.nodes.tolist())
+        factor = record.qos.usage_factor if record.qos else 1.0
+        kinds = self.usage.kinds
+        amounts = {**record.tres, "wall": 1}
+        rates = [amounts.get(name, 0) * factor for name in kinds]
+        qos = self.limits.qos_of(record, partition_qos)
+        self.usage.start(record.number, Running.of(record.association, qos, now, rates))
+        for name, count in entry.need.request.licenses:
+            self.licenses[name] = self.licenses.get(name, 0) + count
+        self.waiting.note_start(record.job, now)
+        self.changed += 1
+        return record
+
+    def end(self, record: Record, now: int, state: RunState, *, again: bool = False) -> Allocation:
+        """Note that a job has ended, or begins `again` later; give what it had."""
+        entry = record.entry
+        assert entry is not None
+        self._stop_counting(record, entry, now)
+        given = self.occupancy.end(record.number)
+        del self.running[record.number]
+        self._note(record, now, state, given)
+        if not again:
+            self.limits.submit(record, record.entries[0].place.spec.qos, -1)
+        well = state == "COMPLETED" and not record.job.extras.fails
+        if not again:
+            self.waiting.note_end(record.job, now, well=well, ran=True)
+        elif record.job.extras.array is not None:
+            self.waiting.running[record.job.extras.array.array] -= 1
+        record.state = "PENDING" if again else "DONE"
+        self.changed += 1
+        return given
+
+    def _stop_counting(self, record: Record, entry: Entry, now: int) -> None:
+        nodes = self.occupancy.given[record.number].nodes.tolist()
+        self.limits.start(record, entry.place.spec.qos, nodes, -1)
+        self.usage.end(record.number, now)
+        for name, count in entry.need.request.licenses:
+            self.licenses[name] -= count
+
+    def _note(self, record: Record, now: int, state: RunState, given: Allocation | None) -> None:
+        place = record.entry.place.number if record.entry else -1
+        nodes = tuple(given.nodes.tolist()) if given else ()
+        cpus = tuple(given.cpus.tolist()) if given else ()
+        by = self.by.pop(record.number, "")
+        start = record.start if given else -1
+        reason = "None" if record.reason in ("Priority", "Resources") else record.reason
+        self.runs.append(
+            Run(record.index, start, now, nodes, cpus, state, by, place, reason, record.begin)
+        )
+
+    def suspend(self, record: Record, now: int) -> None:
+        """Take the cores of a running job, but not its memory, until it can go on."""
+        assert record.entry is not None
+        record.left -= now - record.start
+        record.limit = record.planned - now
+        record.state = "SUSPENDED"
+        record.attempt += 1
+        self.suspended[record.number] = self.occupancy.suspend(record.number, now + ONE_YEAR)
+        self.changed += 1
+
+    def resumable(self, now: int) -> list[Record]:
+        """Give the suspended jobs that have their cores back, and go on now."""
+        found = []
+        for number, given in list(self.suspended.items()):
+            if not (self.occupancy.level.cpus[given.nodes] >= given.cpus).all():
+                continue
+            del self.suspended[number]
+            record = self.running[number]
+            record.state, record.start, record.planned = "RUNNING", now, now + record.limit
+            self.occupancy.resume(number, given, record.planned)
+            self.changed += 1
+            found.append(record)
+        return found
+
+    def refuse(self, record: Record, now: int, reason: str) -> None:
+        """Note that a job was not even accepted."""
+        record.reason, record.state = reason, "DONE"
+        self._note(record, now, "REFUSED", None)
+
+    def withdraw(self, record: Record, now: int) -> None:
+        """Cancel a job that waits."""
+        self.waiting.wake(record)
+        self._remove(record)
+        record.state = "DONE"
+        self.limits.submit(record, record.entries[0].place.spec.qos, -1)
+        self.waiting.note_end(record.job, now, well=False, ran=False)
+        self._note(record, now, "CANCELLED", None)
+        self.changed += 1
+
+    def set_reason(self, entry: Entry, reason: str, now: int, who: str) -> None:
+        """Note why a job waits; Priority comes only in the place of nothing and Resources."""
+        record = entry.record
+        self.journal.note(now, record.number, who, reason)
+        if reason != "Priority" or record.reason in ("None", "Resources"):
+            record.reason = reason

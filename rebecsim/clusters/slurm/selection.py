@@ -1,0 +1,440 @@
+"""Which nodes a job gets, and how many CPUs on each: select/cons_tres and select/linear.
+
+`choose` finds nodes at a level, among candidates. Nodes in a row, in order of their names and of
+one weight, make a set; the lightest and then the tightest set that suffices is taken. Where that
+fails, nodes with few free CPUs are left out, and it is tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rebecsim.clusters.slurm.allotment import allotted
+from rebecsim.clusters.slurm.machine import Integers, Machine, Need, bits_of
+from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.topology import Tree
+
+_MOST = 2**62
+
+
+class Search(NamedTuple):
+    """How nodes are searched for.
+
+    Attributes:
+        machine: the nodes.
+        tree: the switches; None: nodes are in a row.
+        now: seconds since the job could have started, for `--switches`; None: it is not limited.
+        for_later: whether it is for a later time, for bf_busy_nodes.
+        preferred: whether only what the job prefers will do.
+        first: nodes that are taken before all others, as bits.
+    """
+
+    machine: Machine
+    tree: Tree | None = None
+    waited: int | None = None
+    for_later: bool = False
+    preferred: bool = False
+    first: int = 0
+
+
+def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
+    """Give how many CPUs a job may have on each node, for its memory and generic resources too.
+
+    `row` is the row of jobs that share cores; -1: cores that no job has. Shape (nodes,).
+    """
+    free = level.cpus
+    if row >= 0:
+        used = level.rows[need.place.number]
+        free = free + used.max(axis=0) - used[row]
+    if need.whole:
+        free = np.where(level.jobs == 0, machine.cpus, 0)
+    limit = need.place.spec.max_cpus_per_node
+    if limit is not None:
+        free = np.minimum(free, limit - level.of_place[need.place.number])
+    if need.memory_cpu:
+        free = np.minimum(free, level.memory // need.memory_cpu)
+    if need.per_task > 1:
+        free = free - free % need.per_task
+    if need.most is not None:
+        free = np.minimum(free, need.most)
+    fits = free >= need.least
+    if need.memory_node:
+        fits &= level.memory >= need.memory_node
+    elif need.all_memory:
+        fits &= level.jobs == 0
+    for name, count in need.gres_node:
+        found = level.gres.get(name)
+        if found is None:
+            return np.zeros_like(free)
+        fits &= found >= count
+    return free * fits
+
+
+def could_fit(need: Need, free: Integers) -> bool:
+    """Whether there may be enough; where this is false, `choose` finds nothing in any part."""
+    if need.most_nodes is None:
+        if np.add.reduce(free) < need.cpus:
+            return False
+        return need.nodes <= 1 or bool(np.count_nonzero(free) >= need.nodes)
+    count = np.count_nonzero(free)
+    if count < need.nodes:
+        return False
+    total = int(free.sum())
+    if total < need.cpus:
+        return False
+    most = need.most_nodes
+    if most >= count:
+        return True
+    if most == 1:
+        return bool(free.max() >= need.cpus)
+    return bool(np.partition(free, len(free) - most)[-most:].sum() >= need.cpus)
+
+
+def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
+    """Find what a job gets at a level, among the nodes of a set; None if it does not fit."""
+    if need.required & ~nodes:
+        return None
+    for row in _rows(level, need):
+        free = usable(search.machine, level, need, row)
+        few = need.preferred if search.preferred and need.preferred else None
+        for alternative in need.alternatives[:few]:
+            among = alternative.nodes & nodes
+            if among.bit_count() < need.nodes:
+                continue
+            inside = free * search.machine.mask(among)
+            if not could_fit(need, inside):
+                continue
+            found = _Chooser(search, level, need, inside, alternative.counted).found()
+            if found is not None:
+                row = max(row, 0) if need.rows > 1 else -1
+                return allotted(search.machine, level, need, *found, row)
+    return None
+
+
+def _rows(level: Level, need: Need) -> Sequence[int]:
+    """Give the rows in which a job may share cores: free cores first, then the fullest row."""
+    if need.rows <= 1:
+        return (-1,)
+    used = level.rows[need.place.number].sum(axis=1)
+    return (-1, *np.argsort(-used, kind="stable").tolist())
+
+
+class _Chooser:
+    """One search, with the CPUs that the job may have on each node."""
+
+    def __init__(
+        self,
+        search: Search,
+        level: Level,
+        need: Need,
+        free: Integers,
+        counted: tuple[tuple[int, int], ...],
+    ) -> None:
+        self.search, self.machine, self.level = search, search.machine, level
+        self.need, self.free = need, free
+        self.weight, self.one_weight = search.machine.weight, search.machine.one_weight
+        if search.first:
+            lightest = int(self.weight.min()) - 1
+            self.weight = np.where(search.machine.mask(search.first), lightest, self.weight)
+            self.one_weight = False
+        self.required = need.required
+        for bits, count in counted:
+            inside = np.flatnonzero(free * self.machine.mask(bits & ~self.required))[:count]
+            self.required |= bits_of(inside.tolist())
+
+    def found(self) -> tuple[list[int], list[int]] | None:
+        """Give nodes and the most CPUs taken of each; leave out nodes with few until it works."""
+        need, free = self.need, self.free
+        found = self.tried(free)
+        if found is not None or self.machine.cluster.selection.type == "linear":
+            return found
+        kept = self.machine.mask(self.required) if self.required else None
+        levels = np.unique(free[free > 0])
+        for least in levels.tolist():
+            left_out = free <= least
+            if kept is not None:
+                left_out &= ~kept
+            fewer = np.where(left_out, 0, free)
+            if np.count_nonzero(fewer) < need.nodes or not could_fit(need, fewer):
+                return None
+            found = self.tried(fewer)
+            if found is not None:
+                return found
+        return None
+
+    def tried(self, free: Integers) -> tuple[list[int], list[int]] | None:
+        """Try once."""
+        walk = _Walk(self, free)
+        if self.required:
+            if not walk.along([n for n in _numbers(self.required) if free[n]]):
+                return None
+            if any(not free[each] for each in _numbers(self.required)):
+                return None
+            if walk.is_done:
+                return walk.nodes, walk.taken
+        selection, need = self.machine.cluster.selection, self.need
+        if selection.type == "linear":
+            self._linear(walk, free)
+        elif self.search.tree is not None and self._uses_tree():
+            order = self.search.tree.order(self.machine, need, free, walk.nodes, self.search.waited)
+            walk.along([each for each in order if each not in walk.nodes])
+        elif need.request.spread:
+            nodes = np.flatnonzero(free)
+            most = min(need.cpus // need.per_task, need.most_nodes or len(nodes))
+            walk.wanted = max(min(len(nodes), most), need.nodes)
+            walk.along(nodes.tolist())
+        elif selection.lln or need.place.spec.lln:
+            walk.along(self._least_loaded(free))
+        elif self.search.for_later and self.machine.cluster.backfilling.bf_busy_nodes:
+            nodes = np.flatnonzero(free)
+            idle = self.level.jobs[nodes] == 0
+            walk.along(nodes[np.lexsort((nodes, idle, self.weight[nodes]))].tolist())
+        elif need.cpus == 1 and self.machine.cluster.main.pack_serial_at_end:
+            walk.along(np.flatnonzero(free)[-1:].tolist())
+        else:
+            self._in_sets(walk, free)
+        return (walk.nodes, walk.taken) if walk.is_enough else None
+
+    def _uses_tree(self) -> bool:
+        request = self.need.request
+        optional = self.machine.cluster.topology_optional and request.switches is None
+        return not request.contiguous and not optional
+
+    def _least_loaded(self, free: Integers) -> list[int]:
+        nodes = np.flatnonzero(free)
+        ratio = self.level.cpus[nodes] / np.maximum(self.machine.cpus[nodes], 1)
+        order = np.lexsort((nodes, -ratio, self.weight[nodes]))
+        found: list[int] = nodes[order].tolist()
+        return found
+
+    def _sets(self, nodes: Integers, by_weight: bool) -> Integers:
+        """Give where runs of nodes in a row begin."""
+        new = np.empty(len(nodes), bool)
+        new[0] = True
+        np.not_equal(nodes[1:] - nodes[:-1], 1, out=new[1:])
+        if by_weight and not self.one_weight:
+            weight = self.weight[nodes]
+            new[1:] |= weight[1:] != weight[:-1]
+        return np.flatnonzero(new)
+
+    def _in_sets(self, walk: _Walk, free: Integers) -> None:
+        """Take sets, the best one first, until the job has enough.
+
+        Required nodes, which the walk has already, join the sets around them: of such a set the
+        nodes after the first required one are taken first, and then those before it, downward.
+        """
+        need, contiguous = self.need, self.need.request.contiguous
+        left = free
+        if walk.nodes:
+            left = free.copy()
+            left[walk.nodes] = 0
+        nodes = np.flatnonzero(free if walk.nodes else left)
+        if not len(nodes):
+            return
+        begins = self._sets(nodes, not contiguous)
+        ends = np.append(begins[1:], len(nodes))
+        cpus = np.add.reduceat(left[nodes], begins)
+        counts = np.add.reduceat((left[nodes] > 0).astype(np.int64), begins)
+        required = np.full(len(begins), -1)
+        for node in sorted(walk.nodes, reverse=True):
+            required[np.searchsorted(begins, np.searchsorted(nodes, node), "right") - 1] = node
+        weights = self.weight[nodes[begins]]
+        unused = counts > 0
+        if contiguous and walk.nodes:
+            if np.count_nonzero(required >= 0) > 1:
+                return
+            unused &= required >= 0
+        while not walk.is_done and unused.any() and walk.may_go_on:
+            best = self._best(walk, cpus, counts, weights, unused, required, ignore=contiguous)
+            enough = cpus[best] >= walk.cpus_left
+            if contiguous and not (enough and counts[best] >= need.nodes - len(walk.nodes)):
+                break
+            inside = nodes[begins[best] : ends[best]]
+            inside = inside[left[inside] > 0]
+            unused[best] = False
+            first = int(required[best])
+            if first >= 0:
+                walk.along(
+                    [*inside[inside > first].tolist(), *inside[inside < first][::-1].tolist()]
+                )
+                continue
+            single = None
+            if walk.nodes_left <= 1:
+                fits = (left[inside] >= walk.cpus_left) & self._has_gres(walk, inside)
+                if fits.any():
+                    single = int(np.where(fits, left[inside], _MOST).argmin())
+            walk.along(inside.tolist() if single is None else [int(inside[single])])
+
+    def _has_gres(self, walk: _Walk, nodes: Integers) -> np.ndarray:
+        """Whether each node alone has what the job still needs of generic resources."""
+        enough = np.ones(len(nodes), bool)
+        for name, count in walk.gres_left.items():
+            found = self.level.gres.get(name)
+            enough &= (found[nodes] if found is not None else 0) >= count
+        return enough
+
+    def _best(
+        self,
+        walk: _Walk,
+        cpus: Integers,
+        counts: Integers,
+        weights: Integers,
+        unused: np.ndarray,
+        required: Integers | None = None,
+        *,
+        ignore: bool,
+    ) -> int:
+        """Give the lightest set; of these the tightest that suffices, else the largest.
+
+        Slurm goes through them once, and lets a set that does not suffice, as it has too few nodes,
+        take the place of one that does if it has more CPUs. A set with required nodes takes the
+        place of one without.
+        """
+        suffices = (cpus >= walk.cpus_left) & (counts >= self.need.nodes - len(walk.nodes))
+        among = unused
+        if required is None or not walk.nodes:
+            if not (ignore or self.one_weight):
+                among = among & (weights == weights[unused].min())
+            good = among & suffices
+            if not good.any():
+                return int(np.where(among, cpus, -1).argmax())
+            tight = int(np.where(good, cpus, _MOST).argmin())
+            if np.where(among & ~suffices, cpus, 0).max() <= cpus[tight]:
+                return tight
+        best = -1
+        for place in np.flatnonzero(among).tolist():
+            if best < 0:
+                best = place
+                continue
+            joins = required is not None and required[best] < 0 <= required[place]
+            lighter = not ignore and weights[place] < weights[best]
+            better = (
+                not suffices[best] or cpus[place] < cpus[best]
+                if suffices[place]
+                else cpus[place] > cpus[best]
+            )
+            if joins or lighter or (better and (ignore or weights[place] == weights[best])):
+                best = place
+        return best
+
+    def _linear(self, walk: _Walk, free: Integers) -> None:
+        """Take idle nodes, those of more weights until the job fits."""
+        weights = np.unique(self.weight[free > 0]).tolist()
+        begun = list(walk.nodes), list(walk.taken), walk.cpus_left
+        for weight in weights:
+            walk.nodes, walk.taken, walk.cpus_left = list(begun[0]), list(begun[1]), begun[2]
+            inside = np.where(self.weight <= weight, free, 0)
+            if not could_fit(self.need, inside):
+                continue
+            nodes = np.flatnonzero(inside)
+            sizes = inside[nodes]
+            if sizes.min() != sizes.max() and self.need.cpus > sizes.min() * self.need.wanted:
+                order = nodes[np.argsort(-sizes, kind="stable")]
+                walk.along(order.tolist())
+            else:
+                self._linear_sets(walk, inside, nodes)
+            if walk.is_enough:
+                return
+
+    def _linear_sets(self, walk: _Walk, free: Integers, nodes: Integers) -> None:
+        begins = self._sets(nodes, by_weight=False)
+        ends = np.append(begins[1:], len(nodes))
+        cpus, counts = np.add.reduceat(free[nodes], begins), ends - begins
+        unused = np.ones(len(begins), bool)
+        while not walk.is_done and unused.any() and walk.may_go_on:
+            best = self._best(walk, cpus, counts, begins, unused, ignore=True)
+            unused[best] = False
+            inside = nodes[begins[best] : ends[best]].tolist()
+            walk.along([each for each in inside if each not in walk.nodes])
+            if self.need.request.contiguous:
+                break
+
+
+class _Walk:
+    """Nodes taken one after the other."""
+
+    def __init__(self, chooser: _Chooser, free: Integers) -> None:
+        self.chooser, self.need, self.free = chooser, chooser.need, free
+        self.unit = chooser.machine.unit
+        self.nodes: list[int] = []
+        self.taken: list[int] = []
+        self.cpus_left = self.need.cpus
+        self.gres_left = dict(self.need.gres_job)
+        self.wanted = self.need.wanted
+
+    @property
+    def nodes_left(self) -> int:
+        """How many more nodes are wanted."""
+        return self.wanted - len(self.nodes)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more is wanted."""
+        return self.nodes_left <= 0 and self.cpus_left <= 0 and not any(self.gres_left.values())
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the job can start with what it has."""
+        enough = len(self.nodes) >= self.need.nodes and self.cpus_left <= 0
+        return enough and not any(self.gres_left.values())
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether one more node is allowed."""
+        return self.need.most_nodes is None or len(self.nodes) < self.need.most_nodes
+
+    def along(self, nodes: Sequence[int]) -> bool:
+        """Take nodes in this order until nothing more is wanted; say whether all were allowed."""
+        free, need, most = self.free, self.need, self.need.most_nodes
+        is_whole = need.whole
+        is_plain = most is None and not self.gres_left and not need.request.spread
+        if is_plain and self.chooser.machine.one_unit is not None:
+            self._along_plainly(nodes, self.chooser.machine.one_unit)
+            return True
+        for node in nodes:
+            if self.is_done:
+                break
+            if not self.may_go_on:
+                return False
+            offered = int(free[node])
+            kept = max(need.nodes - len(self.nodes) - 1, 0) * int(self.unit[node])
+            take = offered if is_whole else min(offered, max(self.cpus_left - kept, need.least))
+            is_last = most is not None and len(self.nodes) + 1 == most
+            if is_last and offered < self.cpus_left:
+                continue
+            self.nodes.append(node)
+            self.taken.append(take)
+            self.cpus_left -= take
+            for name, left in self.gres_left.items():
+                there = self.chooser.level.gres.get(name)
+                self.gres_left[name] = max(left - int(there[node] if there is not None else 0), 0)
+        return True
+
+    def _along_plainly(self, nodes: Sequence[int], unit: int) -> None:
+        """Do the same for a job of any number of nodes without generic resources, faster."""
+        need = self.need
+        left, wanted, least = self.cpus_left, self.nodes_left, need.least
+        for node, offered in zip(nodes, self.free[list(nodes)].tolist(), strict=True):
+            if wanted <= 0 and left <= 0:
+                break
+            take = offered
+            if not need.whole:
+                room = left - (wanted - 1) * unit if wanted > 1 else left
+                take = min(offered, max(room, least))
+            self.nodes.append(node)
+            self.taken.append(take)
+            left -= take
+            wanted -= 1
+        self.cpus_left = left
+
+
+def _numbers(nodes: int) -> list[int]:
+    found = []
+    while nodes:
+        lowest = nodes & -nodes
+        found.append(lowest.bit_length() - 1)
+        nodes ^= lowest
+    return found

@@ -1,0 +1,291 @@
+"""Give the scheduler the very events of a recorded case, in the order in which slurmctld had them.
+
+Our clocks know whole seconds; the passes of the real one come at fractions of them. Here each
+submission, end of a job, released node, pass and cycle happens when the log of slurmctld says so,
+and `now` is the second that the real scheduler saw. What is left to differ is what is decided:
+which jobs start in which pass, and where.
+"""
+
+import heapq
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from rebecsim.clusters.slurm.backfill import backfill
+from rebecsim.clusters.slurm.configuration import Cluster
+from rebecsim.clusters.slurm.eligibility import NEVER as NEVER_HOLDS
+from rebecsim.clusters.slurm.files.quantities import moment
+from rebecsim.clusters.slurm.jobs import Job
+from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
+from rebecsim.clusters.slurm.occupancy import Allocation
+from rebecsim.clusters.slurm.records import Record
+from rebecsim.clusters.slurm.run import make_scheduler
+from tests.clusters.slurm import recorded
+from tests.clusters.slurm.recorded import NEVER, Compared
+
+SOON = 5  # ms after which a node is free again, if it answers quickly
+QUICK = 40  # ms
+
+
+class Lockstep:
+    """Runs a case event by event."""
+
+    def __init__(
+        self, case: dict[str, Any], cluster: Cluster, jobs: tuple[Job, ...], period: int
+    ) -> None:
+        self.case, self.zero = case, moment(case["zero"]) or 0
+        self.cluster = cluster
+        self.scheduler = make_scheduler(cluster, jobs)
+        self.jobs = {job.number: job for job in jobs}
+        self.index = {job.number: n for n, job in enumerate(jobs)}
+        self.records: dict[int, Record] = {}
+        self.starts: dict[int, tuple[int, tuple[str, ...]]] = {}
+        self.heap: list[tuple[int, int, int, str, Any]] = []
+        self.order = count()
+        self.ms = 0
+        self.real_end: dict[int, int] = {}
+        self.real_start: dict[int, int] = {}
+        self.answers: dict[str, list[int]] = {}
+        self.epilogs: dict[tuple[int, str], list[int]] = {}
+        self._plan_events()
+        length = cluster.priority.calc_period
+        for n in range(60):
+            self.push((period + n * length) * 1000, "period", None, first=1)
+
+    def push(self, ms: int, what: str, about: Any, first: int = 5) -> None:
+        heapq.heappush(self.heap, (ms, first, next(self.order), what, about))
+
+    def _plan_events(self) -> None:
+        submitted = set()
+        for at, what, *rest in self.case["events"]:
+            number = recorded.job_of(rest[0]) if rest else -1
+            if what == "answered":
+                self.answers.setdefault(rest[0], []).append(at)
+            elif what == "epilog":
+                self.epilogs.setdefault((number, rest[1]), []).append(at)
+            elif what in ("pass", "backfill"):
+                self.push(at, what, rest[0])
+            elif what == "submit" and number in self.jobs:
+                submitted.add(number)
+                self.push(at, "submit", self.jobs[number])
+            elif what in ("start", "backfilled"):
+                self.real_start[number] = at
+            elif what in ("kill", "done", "preempted"):
+                self.real_end[number] = at
+        for number, job in self.jobs.items():
+            array = job.extras.array
+            if number not in submitted:
+                same = array is not None and array.array in submitted
+                if not same:
+                    self.push((job.submit - self.zero) * 1000 + 500, "submit", job)
+                else:
+                    at = next(
+                        e[0]
+                        for e in self.case["events"]
+                        if e[1] == "submit" and recorded.job_of(e[2]) == array.array
+                    )
+                    self.push(at, "submit", job)
+            if job.extras.withdrawn is not None:
+                self.push(
+                    self.real_end.get(number, (job.extras.withdrawn - self.zero) * 1000),
+                    "withdraw",
+                    job,
+                )
+        moments = [
+            at * 1000 + 60
+            for at, command, _ in self.case["said"]
+            if isinstance(command, list) and "nodename" in " ".join(command)
+        ]
+        for change, at in zip(self.cluster.changes, moments, strict=True):
+            self.push(int(at), "change", change)
+            if change.state == "DOWN":  # its slurmd answers, and ReturnToService=2 takes it back
+                self.push(int(at) + 600, "change", replace(change, state="UP"))
+
+    @property
+    def now(self) -> int:
+        return self.zero + self.ms // 1000
+
+    def run(self) -> None:
+        while self.heap:
+            self.ms, _, _, what, about = heapq.heappop(self.heap)
+            self._admit(timed=True)
+            getattr(self, f"on_{what}")(about)
+
+    def on_period(self, _: None) -> None:
+        if not self.scheduler.priorities.is_basic or self.scheduler.limits.enforces:
+            self.scheduler.period(self.now)
+
+    def on_pass(self, depth: str) -> None:
+        self._begin(main_pass(self.scheduler, self.now, full=depth == "full"))
+
+    def on_backfill(self, _: str) -> None:
+        if self.scheduler.queue:
+            self._begin(backfill(self.scheduler, self.now))
+
+    def on_submit(self, job: Job) -> None:
+        scheduler, now = self.scheduler, self.now
+        record, refusal = scheduler.record(job, self.index[job.number], now)
+        if refusal:
+            scheduler.refuse(record, now, refusal)
+            return
+        self.records[job.number] = record
+        scheduler.submit(record, now)
+        if job.extras.deadline is not None:
+            least = job.extras.min_time or record.limit
+            gone = max((job.extras.deadline - least - self.zero) * 1000, self.ms)
+            self.push(gone, "withdraw", job)
+        if (
+            record.state == "PENDING"
+            and record.number not in scheduler.waiting.asleep
+            and not job.batch
+        ):
+            self._begin(start_at_submission(scheduler, record, now))
+
+    def on_withdraw(self, job: Job) -> None:
+        record = self.records.get(job.number)
+        if record is not None and record.state == "PENDING":
+            self.scheduler.withdraw(record, self.now)
+            self._admit(timed=False)
+
+    def on_change(self, change: Any) -> None:
+        scheduler = self.scheduler
+        node = scheduler.machine.number[change.node]
+        scheduler.occupancy.set_state(node, change.state)
+        if change.state == "DOWN":
+            for record in list(scheduler.running.values()):
+                if node in scheduler.occupancy.given[record.number].nodes:
+                    self._stop(
+                        record, "NODE_FAIL", again=record.job.batch and self.cluster.requeues
+                    )
+        scheduler.changed += 1
+
+    def on_end(self, about: tuple[Record, int]) -> None:
+        record, attempt = about
+        if record.state == "RUNNING" and record.attempt == attempt:
+            self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
+
+    def on_release(self, given: Allocation) -> None:
+        self.scheduler.occupancy.release(given)
+
+    def _begin(self, started: Started) -> None:
+        scheduler = self.scheduler
+        for record in started.jobs:
+            self._send(record)
+        for victim in started.victims:
+            record = victim.record
+            if record.state == "SUSPENDED" or record.state != "RUNNING":
+                continue
+            if victim.mode == "SUSPEND":
+                scheduler.suspend(record, self.now)
+                continue
+            again = victim.mode == "REQUEUE" and record.job.batch and self.cluster.requeues
+            if victim.end > self.now:
+                scheduler.occupancy.replan(record.number, min(record.planned, victim.end))
+            real = self.real_end.get(record.number, -1)
+            ms = (
+                real
+                if 0 <= real - self.ms <= (victim.end - self.now + 2) * 1000
+                else self.ms + (victim.end - self.now) * 1000
+            )
+            self.push(ms, "preempt", (record, record.attempt, again))
+        if started.jobs and scheduler.waiting.asleep:
+            self._admit(timed=False)
+
+    def on_preempt(self, about: tuple[Record, int, bool]) -> None:
+        record, attempt, again = about
+        if record.state == "RUNNING" and record.attempt == attempt:
+            self._stop(record, "PREEMPTED", again=again)
+
+    def _send(self, record: Record) -> None:
+        number = record.number
+        names = self.scheduler.machine.names
+        nodes = tuple(names[n] for n in self.scheduler.occupancy.given[number].nodes.tolist())
+        if record.attempt == 1 or number not in self.starts or record.state == "RUNNING":
+            self.starts[number] = (self.ms, nodes)
+        real = self.real_start.get(number)
+        end = self.real_end.get(number)
+        if end is not None and (real is None or abs(real - self.ms) < 300) and end > self.ms:
+            self.push(end, "end", (record, record.attempt))
+        else:
+            self.push(self.ms + record.left * 1000, "end", (record, record.attempt))
+
+    def _stop(self, record: Record, state: Any, *, again: bool = False) -> None:
+        scheduler, now = self.scheduler, self.now
+        given = scheduler.end(record, now, state, again=again)
+        if again:
+            record.submit, record.begin, record.accrue = now, now + 121, -1
+            record.left, record.reason = record.job.run, "BeginTime"
+            record.limit = scheduler.limit_of(record.entries[0])
+            scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
+            scheduler.submit(record, now)
+        for resumed in scheduler.resumable(now):
+            self._send(resumed)
+        self._admit(timed=False)
+        scheduler.occupancy.complete(given)
+        for place, node in enumerate(given.nodes.tolist()):
+            name = scheduler.machine.names[node]
+            free = self._free(record.number, name)
+            self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
+
+    def _free(self, number: int, node: str) -> int:
+        """When a node of a job that ends now takes another one, ms.
+
+        It says so by the message that its epilogue is over, or that it does not know the job any
+        more; the log has such an answer only some ms after it came in.
+        """
+        until = self.ms + 3000
+        told = [at for at in self.epilogs.get((number, node), ()) if self.ms <= at <= until]
+        answered = [at for at in self.answers.get(node, ()) if self.ms <= at <= until]
+        if told or self.jobs[number].batch:
+            return min([*told, *answered], default=self.ms + 2 * SOON)
+        if answered and min(answered) > self.ms + QUICK:
+            return min(answered) - 2
+        return self.ms + SOON
+
+    def _admit(self, *, timed: bool) -> None:
+        scheduler = self.scheduler
+        if not scheduler.waiting.asleep or scheduler.occupancy.completing:
+            return  # a job that still completes has not ended for those that wait for it
+        for record in scheduler.waiting.ready(self.now, timed=timed):
+            if record.reason != "BadConstraints":
+                scheduler.make_eligible(record, self.now)
+        if scheduler.machine.cluster.main.kill_invalid_depend:
+            for record in list(scheduler.waiting.asleep.values()):
+                if record.reason == NEVER_HOLDS:
+                    scheduler.withdraw(record, self.now)
+
+
+def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
+    case = recorded.load(name)
+    made = recorded.ready(name, exact=True)
+    steps = Lockstep(case, made.cluster, made.jobs, period)
+    steps.run()
+    equal = one = three = nodes = 0
+    differences = []
+    for number, (start, where) in made.real.items():
+        ms, on = steps.starts.get(number, (NEVER, ()))
+        mine = NEVER if ms == NEVER else made.zero + ms // 1000
+        if mine > made.horizon:
+            mine, on = NEVER, ()
+        apart, same = abs(mine - start), set(on) == set(where)
+        equal += apart == 0
+        one += apart <= 1
+        three += apart <= 3
+        nodes += same
+        if apart or not same:
+            differences.append((number, start, mine, ",".join(where), ",".join(on)))
+    return Compared(name, len(made.real), equal, one, three, nodes, differences), steps
+
+
+def first_tick(name: str) -> int:
+    """The second of the first pass or cycle, about when the clock of priorities began."""
+    events = recorded.load(name)["events"]
+    return int(next(at for at, what, *_ in events if what in ("backfill", "pass")) // 1000)
+
+
+def best(name: str) -> tuple[Compared, int]:
+    """Replay with each likely phase of the clock of priorities, which no log says."""
+    first = first_tick(name)
+    multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
+    tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
+    return max(tries, key=lambda each: each[0].equal + each[0].nodes)
