@@ -39,15 +39,15 @@ def run_mapreduce(
     jobtracker, failures = system.rebec("jobtracker"), system.rebec("failures")
     assert isinstance(jobtracker, JobTracker)
     assert isinstance(failures, FailureInjector)
-    desk = jobtracker.desk
+    state = jobtracker.state
     return FinishedRun(
         configuration,
         plan.racks,
         topology_of(plan).capacities,
-        [record_of_job(run) for run in desk.runs.values()],
+        [record_of_job(run) for run in state.runs.values()],
         [
             record_of_attempt(attempt, failures.trackers[attempt.node.number], watched.end)
-            for attempt in desk.attempts.values()
+            for attempt in state.attempts.values()
         ],
         watched.uses,
         slow_nodes_of(plan),

@@ -45,9 +45,9 @@ from rebecsim.clusters.mapreduce.cluster_state import (
     place_blocks,
 )
 from rebecsim.clusters.mapreduce.configuration import TimedChange
-from rebecsim.clusters.mapreduce.desk import Desk
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once, first_of_all
 from rebecsim.clusters.mapreduce.job import JobInProgress, MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
 
@@ -75,7 +75,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     """Hears the heartbeats of TaskTrackers, and launches what its scheduler gives free slots.
 
     Attributes:
-        desk: all that it knows.
+        state: all that it knows.
         closed: whether all jobs have ended or were rejected.
     """
 
@@ -88,13 +88,13 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     ) -> None:
         self.plan = plan
         self.trackers = trackers
-        self.desk = desk = Desk(plan, jobs, scheduler)
+        self.state = state = JobTrackerState(plan, jobs, scheduler)
         self.closed = not jobs
-        if desk.scheduler.poll_interval is not None:
-            self.poll(after=desk.scheduler.poll_interval)
+        if state.scheduler.poll_interval is not None:
+            self.poll(after=state.scheduler.poll_interval)
         for change in plan.configuration.changes:
             if change.when is None:
-                desk.to_come += 1
+                state.to_come += 1
                 self.change(change, after=change.at)
 
     # --- what happens ----------------------------------------------------------------------------
@@ -102,35 +102,35 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def submit(self, job: MapReduceJob) -> None:
         """Take a job, unless the scheduler rejects it."""
-        plan, desk = self.plan, self.desk
-        run = desk.runs[job.number]
+        plan, state = self.plan, self.state
+        run = state.runs[job.number]
         if job.after is not None:
             run.job = job = replace(job, submit=self._now)
         draws = Random(f"{plan.seed} {job.number} blocks")
         hosts = place_blocks(job.maps, plan.racks, plan.configuration.files, draws)
         slow_start = plan.configuration.hadoop.slow_start
         run.progress = JobInProgress(job, hosts, plan.racks, slow_start)
-        run.progress.speculator = desk.speculation
-        desk.to_come -= 1
-        desk.last = self._now
-        run.rejected = desk.scheduler.submit(run.progress, self._now)
+        run.progress.speculator = state.speculation
+        state.to_come -= 1
+        state.last = self._now
+        run.rejected = state.scheduler.submit(run.progress, self._now)
         if run.rejected is not None:
             self._leave(run)
             return
-        desk.active[run.progress] = run
-        desk.triggers.add(job.queue, (1, 0, 0))
+        state.active[run.progress] = run
+        state.triggers.add(job.queue, (1, 0, 0))
         self._count(run)
         self._something_happened()
 
     @at_once
     def heartbeat(self, number: int) -> None:
         """Hear what has ended on a node, and launch what is given its free slots."""
-        desk = self.desk
-        node = desk.nodes[number]
+        state = self.state
+        node = state.nodes[number]
         if node.next_beat != self._now:  # another one came before it
             return
         node.next_beat = None
-        desk.resting.pop(node, None)
+        state.resting.pop(node, None)
         if self.closed or not node.works:
             return
         self._hear(node)
@@ -138,22 +138,22 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if not (slots.free(MAP) or slots.free(REDUCE)):
             return
         if self._could_be_given(node):
-            scheduler = desk.scheduler
+            scheduler = state.scheduler
             given = scheduler.assign(slots, self._now)
             orders = tuple([self._launch(assignment, node) for assignment in given])
             if orders:
                 self.trackers[number].launch(orders)
             if not (slots.free(MAP) or slots.free(REDUCE)):
                 return
-            if given or scheduler.withheld or desk.speculation is not None:
+            if given or scheduler.withheld or state.speculation is not None:
                 self._wake(node)
                 return
-        desk.resting[node] = None
+        state.resting[node] = None
 
     @first_of_all
     def ended(self, key: AttemptKey, outcome: AttemptOutcome, output: MapOutput | None) -> None:
         """Take note that an attempt has ended, to act at the next heartbeat of its node, or now."""
-        attempt = self.desk.attempts[key]
+        attempt = self.state.attempts[key]
         attempt.end = self._now
         attempt.outcome = outcome
         attempt.output = output
@@ -166,21 +166,21 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @first_of_all
     def progressed(self, key: AttemptKey, progress: StepProgress) -> None:
         """Take note of how far an attempt is."""
-        attempt = self.desk.attempts.get(key)
+        attempt = self.state.attempts.get(key)
         if attempt is not None:
             attempt.progress = progress
 
     @first_of_all
     def fetched(self, key: AttemptKey, number: int) -> None:
         """Take note that a reduce has the output of a map."""
-        attempt = self.desk.attempts.get(key)
+        attempt = self.state.attempts.get(key)
         if attempt is not None:
             attempt.fetched[number] = True
 
     @at_once
     def told(self, number: int) -> None:
         """Hear what has ended on a node that does not wait for its heartbeat to say so."""
-        node = self.desk.nodes[number]
+        node = self.state.nodes[number]
         if not self.closed and node.works:
             self._hear(node)
 
@@ -189,9 +189,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Let the scheduler do what it does now and then."""
         if self.closed:
             return
-        scheduler = self.desk.scheduler
+        scheduler = self.state.scheduler
         for preempted in scheduler.poll(self._now):
-            run = self.desk.active[preempted.job]
+            run = self.state.active[preempted.job]
             self._kill(run.live[preempted.kind][preempted.number][-1])
         assert scheduler.poll_interval is not None
         self.poll(after=scheduler.poll_interval)
@@ -200,10 +200,10 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def change(self, change: TimedChange) -> None:
         """Let the scheduler go on with other parameters."""
-        desk = self.desk
-        desk.to_come -= 1
-        desk.last = self._now
-        desk.scheduler.change(change.parameters, self._now)
+        state = self.state
+        state.to_come -= 1
+        state.last = self._now
+        state.scheduler.change(change.parameters, self._now)
         self._something_happened()
 
     def _wake(self, node: TrackerStatus) -> None:
@@ -211,15 +211,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         now = self._now
         after = node.until_beat(now, self._asked_for())
         if after is None:
-            self.desk.resting[node] = None
+            self.state.resting[node] = None
         elif node.next_beat is None or now + after < node.next_beat:
             node.next_beat = now + after
             self.heartbeat(node.number, after=after)
 
     def _asked_for(self) -> Sequence[SlotKind]:
         """Give the kinds of which something may be given."""
-        desk = self.desk
-        return [kind for kind in SlotKind if desk.wanted[kind] or desk.speculation is not None]
+        state = self.state
+        return [kind for kind in SlotKind if state.wanted[kind] or state.speculation is not None]
 
     def _kill(self, attempt: Attempt) -> None:
         """Let an attempt end that is not needed any more."""
@@ -235,41 +235,41 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     def _could_be_given(self, node: TrackerStatus) -> bool:
         """Whether something waits for a slot of a kind that is free here."""
-        desk, slots = self.desk, node.slots
-        maps, reduces = desk.wanted
-        if desk.speculation is not None and desk.live > len(desk.starving):
+        state, slots = self.state, node.slots
+        maps, reduces = state.wanted
+        if state.speculation is not None and state.live > len(state.starving):
             return True
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
 
     def _something_happened(self) -> None:
         """Let all nodes ask again that were given nothing."""
-        resting = self.desk.resting
+        resting = self.state.resting
         for node in [node for node in resting if self._could_be_given(node)]:
             del resting[node]
             self._wake(node)
 
     def _count(self, run: JobRun) -> None:
         """Bring up to date how much waits, after a job has changed."""
-        desk = self.desk
+        state = self.state
         maps, reduces = run.wants()
-        desk.wanted[MAP] += maps - run.wanted[0]
-        desk.wanted[REDUCE] += reduces - run.wanted[1]
-        desk.triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
+        state.wanted[MAP] += maps - run.wanted[0]
+        state.wanted[REDUCE] += reduces - run.wanted[1]
+        state.triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
         run.wanted = maps, reduces
         self._trigger()
 
     def _trigger(self) -> None:
         """Change settings whose condition has become true."""
-        for change in self.desk.triggers.due():
-            self.desk.to_come += 1
+        for change in self.state.triggers.due():
+            self.state.to_come += 1
             self.change(change)
 
     # --- attempts begin and end ------------------------------------------------------------------
 
     def _launch(self, assignment: Assignment, node: TrackerStatus) -> TaskOrder:
         """Take note of an attempt that begins on a node; give the order for its TaskTracker."""
-        now, desk = self._now, self.desk
-        run = desk.active[assignment.job]
+        now, state = self._now, self.state
+        run = state.active[assignment.job]
         kind, number = assignment.kind, assignment.number
         earlier = run.tries[kind][number]
         if earlier == _MOST_TRIES:
@@ -280,11 +280,11 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             )
         run.tries[kind][number] += 1
         attempt = Attempt(run, assignment, earlier, node, now)
-        desk.last = now
-        desk.live += 1
-        desk.backups[kind] += attempt.is_backup
-        desk.attempts[attempt.key] = attempt
-        if desk.speculation is not None:
+        state.last = now
+        state.live += 1
+        state.backups[kind] += attempt.is_backup
+        state.attempts[attempt.key] = attempt
+        if state.speculation is not None:
             run.attempts[kind].append(attempt)
         run.live[kind].setdefault(number, []).append(attempt)
         node.slots.busy[kind] += 1
@@ -295,7 +295,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     def _map_order(self, attempt: Attempt) -> TaskOrder:
         """Say what a map is to do, and where replicas of its split are."""
-        run, nodes = attempt.run, self.desk.nodes
+        run, nodes = attempt.run, self.state.nodes
         assert run.progress is not None
         if run.first_map is None:
             run.first_map = self._now
@@ -328,24 +328,24 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             progress.wait_again(kind, number)
             waits_again = True
         self._count(run)
-        scheduler = self.desk.scheduler
+        scheduler = self.state.scheduler
         scheduler.ended(progress, kind, number)
         if waits_again:
             scheduler.waits_again(progress, kind, number)
             if kind is REDUCE:
                 self._run_missing_again(run)
         if run.end is not None and not any(progress.running):
-            del self.desk.active[progress]
+            del self.state.active[progress]
             scheduler.completed(progress)
             self._leave(run)
 
     def _free_slot(self, attempt: Attempt) -> None:
         """Take note that an attempt holds its slot no more."""
-        desk, run, kind, number = self.desk, attempt.run, attempt.kind, attempt.number
+        state, run, kind, number = self.state, attempt.run, attempt.kind, attempt.number
         assert run.progress is not None
-        attempt.reported = desk.last = self._now
-        desk.live -= 1
-        desk.backups[kind] -= attempt.is_backup
+        attempt.reported = state.last = self._now
+        state.live -= 1
+        state.backups[kind] -= attempt.is_backup
         attempt.node.slots.busy[kind] -= 1
         attempt.node.beats.empty(kind, attempt.slot_beat)
         run.progress.attempt_ended(kind)
@@ -375,29 +375,29 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     def _leave(self, run: JobRun) -> None:
         """Take note that a job is done with, and await those after it; close after the last one."""
-        desk = self.desk
+        state = self.state
         if run.rejected is None:
-            desk.triggers.add(run.job.queue, (-1, 0, 0))
+            state.triggers.add(run.job.queue, (-1, 0, 0))
             self._trigger()
-        for follower in desk.followers.pop(run.job.number, ()):
-            desk.to_come += 1
+        for follower in state.followers.pop(run.job.number, ()):
+            state.to_come += 1
             self.submit(follower.job, after=follower.job.submit)
-        desk.unfinished -= 1
-        self.closed = not desk.unfinished
+        state.unfinished -= 1
+        self.closed = not state.unfinished
 
     # --- nodes fail ------------------------------------------------------------------------------
 
     @first_of_all
     def failed(self, number: int) -> None:
         """Take note that a node has failed, to act when it has sent no heartbeats for long."""
-        desk = self.desk
-        node = desk.nodes[number]
+        state = self.state
+        node = state.nodes[number]
         node.works = False
         node.outages += 1
         for attempt in node.ended:
             attempt.outcome = AttemptOutcome.LOST
         node.ended.clear()
-        for run in desk.active.values():
+        for run in state.active.values():
             for attempt in _on(node, run):
                 if attempt.end is None:
                     attempt.end = self._now
@@ -406,38 +406,38 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def expire(self, number: int, outage: int) -> None:
         """Take a node for lost that has not sent heartbeats for long."""
-        node = self.desk.nodes[number]
+        node = self.state.nodes[number]
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
     @at_once
     def restarted(self, number: int) -> None:
         """Take a node back, without anything that ran there before."""
-        desk = self.desk
-        node = desk.nodes[number]
+        state = self.state
+        node = state.nodes[number]
         node.works = True
-        desk.last = self._now
+        state.last = self._now
         if self.closed:
             return
         if node.slots.alive:
             self._lose(node)
         node.slots.alive = True
-        desk.scheduler.trackers_changed()
-        for attempt in desk.starving:
+        state.scheduler.trackers_changed()
+        for attempt in state.starving:
             self.trackers[attempt.node.number].read_elsewhere(attempt.key)
-        desk.starving.clear()
+        state.starving.clear()
         self._wake(node)
         self._something_happened()
 
     @at_once
     def starve(self, key: AttemptKey) -> None:
         """Let a map wait until a node with its split works again."""
-        self.desk.starving.append(self.desk.attempts[key])
+        self.state.starving.append(self.state.attempts[key])
 
     def _lose(self, node: TrackerStatus) -> None:
         """Run again what ran on a node, and maps whose output it has lost and somebody needs."""
         node.slots.alive = False
-        for run in list(self.desk.active.values()):
+        for run in list(self.state.active.values()):
             lost = _on(node, run)
             for number, attempt in list(run.outputs.items()):
                 if attempt.is_lost:
@@ -447,7 +447,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 self._settle(attempt)
             if run.end is None:
                 self._run_missing_again(run)
-        self.desk.scheduler.trackers_changed()
+        self.state.scheduler.trackers_changed()
         self._something_happened()
 
     def _run_missing_again(self, run: JobRun) -> None:
@@ -467,7 +467,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             run.missing.pop(number).outcome = AttemptOutcome.OUTPUT_LOST
             run.done[MAP][number] = False
             progress.lose(number)
-            self.desk.scheduler.waits_again(progress, MAP, number)
+            self.state.scheduler.waits_again(progress, MAP, number)
         self._count(run)
 
 

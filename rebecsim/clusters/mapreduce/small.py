@@ -33,11 +33,11 @@ from rebecsim.clusters.mapreduce.configuration import (
     NodeClass,
     Outage,
 )
-from rebecsim.clusters.mapreduce.desk import tracker_statuses
 from rebecsim.clusters.mapreduce.devices import at_once
 from rebecsim.clusters.mapreduce.failures import FailureInjector
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.jobtracker import Client, JobTracker
+from rebecsim.clusters.mapreduce.jobtracker_state import tracker_statuses
 from rebecsim.clusters.mapreduce.plain_tracker import PlainTracker
 from rebecsim.clusters.mapreduce.promises import promise_of
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
@@ -93,7 +93,7 @@ class WatchedJobTracker(JobTracker):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.starts = [-1] * len(self.desk.runs)
+        self.starts = [-1] * len(self.state.runs)
         self.given: list[tuple[int, SlotKind]] = []
         self.node = -1
         self.heard = False
@@ -104,59 +104,59 @@ class WatchedJobTracker(JobTracker):
 
         A job waits for ever if for long nothing runs, and nothing is to come.
         """
-        desk = self.desk
-        busy = sum(sum(node.slots.busy) for node in desk.nodes)
-        require(busy == desk.live, f"{busy} slots are busy, and {desk.live} tasks hold slots")
-        promise = promise_of(desk.scheduler)
+        state = self.state
+        busy = sum(sum(node.slots.busy) for node in state.nodes)
+        require(busy == state.live, f"{busy} slots are busy, and {state.live} tasks hold slots")
+        promise = promise_of(state.scheduler)
         if self.given and promise is not None:
             _, breaches = promise
-            given = [(desk.runs[number].progress, kind) for number, kind in self.given]
+            given = [(state.runs[number].progress, kind) for number, kind in self.given]
             asked = [(job, kind) for job, kind in given if job is not None]
-            for text in breaches(desk.scheduler, asked, desk.nodes[self.node].slots):
+            for text in breaches(state.scheduler, asked, state.nodes[self.node].slots):
                 require(False, text)
-        failed = any(each.outages for each in desk.nodes)
+        failed = any(each.outages for each in state.nodes)
         if (self.given or self.heard) and not failed and isinstance(self.failures, AnyFailure):
             self.failures.consider()
         self.given = []
         self.node = -1
         self.heard = False
-        desk.tidy()
-        idle = self._now - desk.last
-        waits = desk.unfinished and not (desk.live or desk.to_come)
-        waits = waits and any(each.works for each in desk.nodes)
-        if waits and idle > patience_of(desk.scheduler):
-            names = ", ".join(run.job.name for run in desk.active.values())
+        state.tidy()
+        idle = self._now - state.last
+        waits = state.unfinished and not (state.live or state.to_come)
+        waits = waits and any(each.works for each in state.nodes)
+        if waits and idle > patience_of(state.scheduler):
+            names = ", ".join(run.job.name for run in state.active.values())
             require(False, f"{names} waits, and nothing has run for {idle // 1_000_000} s")
         self._tell()
 
     def _tell(self) -> None:
         """Bring up to date what properties may be about."""
-        desk = self.desk
-        self.unfinished = desk.unfinished
-        busy = [sum(node.slots.busy[kind] for node in desk.nodes) for kind in SlotKind]
+        state = self.state
+        self.unfinished = state.unfinished
+        busy = [sum(node.slots.busy[kind] for node in state.nodes) for kind in SlotKind]
         self.running_maps, self.running_reduces = busy
-        self.waiting_maps, self.waiting_reduces = desk.wanted
+        self.waiting_maps, self.waiting_reduces = state.wanted
 
     def _launch(self, assignment: Assignment, node: TrackerStatus) -> TaskOrder:
         """Take note of an attempt that begins, if that is allowed."""
-        desk = self.desk
+        state = self.state
         progress, kind, number = assignment.job, assignment.kind, assignment.number
         job, what = progress.job, kind.name.lower()
-        require(progress in desk.active, f"{job} has ended, and is given a {what} slot")
+        require(progress in state.active, f"{job} has ended, and is given a {what} slot")
         slots = node.slots
         require(
             slots.free(kind) > 0,
             f"node {node.number} runs {slots.busy[kind]} {what}s in {slots.slots[kind]} slots, and "
             "is given one more",
         )
-        run = desk.active[progress]
+        run = state.active[progress]
         running = run.live[kind].get(number, ())
         again = (bool(running) and not assignment.speculative) or len(running) > 1
         again = again or run.done[kind][number]
         require(not again, f"{what} {number} of {job} runs or has ended, and is given a slot")
         beside = any(each.node is node for each in running)
         require(not beside, f"{what} {number} of {job} runs on node {node.number}, as its backup")
-        place = list(desk.runs).index(job.number)
+        place = list(state.runs).index(job.number)
         if self.starts[place] < 0:
             self.starts[place] = self._now // _MILLISECOND
         self.given.append((job.number, kind))
@@ -166,7 +166,7 @@ class WatchedJobTracker(JobTracker):
     def _settle(self, attempt: Attempt) -> None:
         """Take note of how an attempt has ended, and forget it."""
         super()._settle(attempt)
-        del self.desk.attempts[attempt.key]
+        del self.state.attempts[attempt.key]
         self.heard = True
 
 

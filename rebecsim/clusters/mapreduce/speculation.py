@@ -21,7 +21,7 @@ from rebecsim.clusters.mapreduce.configuration import Speculation
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.desk import Desk
+    from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
 
 _OF_USE = (AttemptOutcome.RUNNING, *DONE)
 
@@ -40,9 +40,9 @@ class BackupRule(StatePart, ABC):
     A task that has a backup gets no other, and none on a node where it already runs.
     """
 
-    def __init__(self, settings: Speculation, plan: ClusterPlan, desk: Desk) -> None:
+    def __init__(self, settings: Speculation, plan: ClusterPlan, state: JobTrackerState) -> None:
         self.settings = settings
-        self.desk = desk
+        self.state = state
         self._heartbeat = plan.configuration.hadoop.heartbeat
         self._looks: dict[tuple[JobInProgress, SlotKind], _Look] = {}
 
@@ -50,7 +50,7 @@ class BackupRule(StatePart, ABC):
         self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
     ) -> int | None:
         """Give the task that most deserves a backup on a node."""
-        run = self.desk.active.get(job)
+        run = self.state.active.get(job)
         if run is None or not self.allows(kind):
             return None
         look = self._looks.get((job, kind))
@@ -68,7 +68,7 @@ class BackupRule(StatePart, ABC):
 
     def tidy(self) -> None:
         """Forget what was seen of jobs that have ended, and in which order jobs were looked at."""
-        active = self.desk.active
+        active = self.state.active
         looks = sorted(self._looks.items(), key=lambda each: (each[0][0].job.number, each[0][1]))
         self._looks = {key: look for key, look in looks if key[0] in active}
 
@@ -142,12 +142,12 @@ class LateRule(BackupRule):
 
     def allows(self, kind: SlotKind) -> bool:
         """Whether there are few backups."""
-        slots = sum(node.slots.slots[kind] for node in self.desk.nodes)
-        return self.desk.backups[kind] < self.settings.cap * slots
+        slots = sum(node.slots.slots[kind] for node in self.state.nodes)
+        return self.state.backups[kind] < self.settings.cap * slots
 
     def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> Sequence[int]:
         """Give those whose attempts have made least progress, together."""
-        done = [0.0] * len(self.desk.nodes)
+        done = [0.0] * len(self.state.nodes)
         for attempt in run.attempts[kind]:
             if attempt.outcome in _OF_USE:
                 done[attempt.node.number] += self.progress(attempt, now)
@@ -179,7 +179,7 @@ def percentile(values: Sequence[float], part: float) -> float:
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else 0.0
 
 
-def backup_rule(settings: Speculation, plan: ClusterPlan, desk: Desk) -> BackupRule:
+def backup_rule(settings: Speculation, plan: ClusterPlan, state: JobTrackerState) -> BackupRule:
     """Make the rule of a configuration."""
     made = HadoopRule if settings.rule == "hadoop" else LateRule
-    return made(settings, plan, desk)
+    return made(settings, plan, state)

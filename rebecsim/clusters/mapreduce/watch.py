@@ -7,10 +7,10 @@ from itertools import count
 
 from rebecsim.clusters.kit.queued import QueuedSystem, serve
 from rebecsim.clusters.mapreduce.configuration import SECOND
-from rebecsim.clusters.mapreduce.desk import Desk
 from rebecsim.clusters.mapreduce.devices import Device, Switch
 from rebecsim.clusters.mapreduce.failures import FailureInjector
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
+from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
 from rebecsim.clusters.mapreduce.records import DeviceUse
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
@@ -45,19 +45,19 @@ class WatchedRun:
         self.served = 0
         self._system = system
         seen: tuple[object, ...] = ()
-        for now, is_sampled in _looks(sampling, patience_of(jobtracker.desk.scheduler)):
+        for now, is_sampled in _looks(sampling, patience_of(jobtracker.state.scheduler)):
             self.served += serve(system, jobtracker, (now, 0, 0))
             if jobtracker.closed:
                 break
             if (system.front or system.moments) and system.comes_before((now, 0, 0)):
-                raise stuck(jobtracker.desk)  # time stands still
+                raise stuck(jobtracker.state)  # time stands still
             use = self._use(now)
             if is_sampled:
                 self.uses.append(use)
                 continue
-            before, seen = seen, (jobtracker.desk.last, *use[1:])
-            if seen == before and not jobtracker.desk.to_come and not failures.repairs:
-                raise stuck(jobtracker.desk)
+            before, seen = seen, (jobtracker.state.last, *use[1:])
+            if seen == before and not jobtracker.state.to_come and not failures.repairs:
+                raise stuck(jobtracker.state)
         self.end = jobtracker._now
         self.uses.append(self._use(self.end))
 
@@ -83,16 +83,16 @@ def _looks(sampling: int, patience: int) -> Iterator[tuple[int, bool]]:
             watch = next(watches)
 
 
-def stuck(desk: Desk) -> StuckJobsError:
+def stuck(state: JobTrackerState) -> StuckJobsError:
     """Say which jobs wait for what will never happen, and why."""
-    names = [run.job.name for run in desk.active.values() if run.end is None]
-    if desk.starving:
-        attempt = desk.starving[0]
+    names = [run.job.name for run in state.active.values() if run.end is None]
+    if state.starving:
+        attempt = state.starving[0]
         why = (
             f"all replicas of a split of {attempt.run.job.name} are on nodes that have failed "
             "and never work again; failures.outages should end, or files.replication be more"
         )
-    elif not any(node.works for node in desk.nodes):
+    elif not any(node.works for node in state.nodes):
         why = "all nodes have failed and never work again"
     else:
         why = "the scheduler gives them no slots, though nothing runs; see its limits"

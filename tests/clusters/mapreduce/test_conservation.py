@@ -259,7 +259,7 @@ def test_random_scenarios_have_what_could_break_the_laws() -> None:
 
 def more_slots_than_there_are(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "rebecsim.clusters.mapreduce.desk.TrackerSlots",
+        "rebecsim.clusters.mapreduce.jobtracker_state.TrackerSlots",
         lambda number, rack, *slots: TrackerSlots(number, rack, *(each + 1 for each in slots)),
     )
 

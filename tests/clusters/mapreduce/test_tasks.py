@@ -165,7 +165,7 @@ def test_runs_are_those_of_the_semantics() -> None:
     system = simulate(model, FifoScheduler(), until=until).system
     found = [
         record_of_attempt(each, system.rebec(f"node_{each.node.number}"), 0)
-        for each in system.rebec("jobtracker").desk.attempts.values()
+        for each in system.rebec("jobtracker").state.attempts.values()
     ]
     assert found == list(expected.attempts)
 

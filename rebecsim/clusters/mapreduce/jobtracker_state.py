@@ -21,7 +21,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.speculation import BackupRule, backup_rule
 
 
-class Desk(StatePart):
+class JobTrackerState(StatePart):
     """What the JobTracker knows, its scheduler included.
 
     Attributes:
