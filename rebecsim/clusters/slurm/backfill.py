@@ -52,8 +52,11 @@ class SlotMap:
         begins, nodes = self.begins, self.nodes
         place = max(bisect_right(begins, begin) - 1, 0)
         found, later = wanted, None
-        while place < len(begins) and begins[place] <= end:
-            found &= nodes[place]
+        inside = True
+        while inside and place < len(begins):
+            inside = begins[place] <= end
+            if inside:
+                found &= nodes[place]
             following = place + 1
             if later is None and following < len(begins) and nodes[following] & wanted & ~found:
                 later = begins[following]

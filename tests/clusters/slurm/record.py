@@ -1,6 +1,6 @@
 """Play the cases of `cases.py` on a real Slurm and keep what it did in `tests/data/slurm`.
 
-    python tests/clusters/slurm/record.py RECORDER [--workers N] [--again] [--only NAME ...]
+    python -m tests.clusters.slurm.record RECORDER [--workers N] [--again] [--only NAME ...]
 
 RECORDER is a file that starts slurmdbd, slurmctld and slurmds on loopback for a case (its `main`); its
 `play` is replaced by the one below, which also submits batch jobs and arrays and keeps slurmctld's own
@@ -26,8 +26,7 @@ import tempfile
 import time
 from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import cases
+from tests.clusters.slurm import cases
 
 DATA = pathlib.Path(__file__).parents[2] / "data" / "slurm"
 COLUMNS = [
@@ -311,7 +310,8 @@ def main() -> None:
                 inside,
                 "sh",
                 sys.executable,
-                __file__,
+                "-m",
+                "tests.clusters.slurm.record",
                 given.recorder,
             ]
             running[name] = subprocess.Popen(
