@@ -135,7 +135,7 @@ def test_jobs_are_not_planned_into_a_reservation(rows, start) -> None:
 @settings(max_examples=15, deadline=None)
 @given(JOBS)
 def test_backfill_does_not_delay_the_first_job(rows) -> None:
-    """Jobs that come later change nothing for the first that waits, when all end at their limits."""
+    """Later jobs change nothing for the first that waits, when all end at their limits."""
     jobs = [
         replace(each, run=120, submit=0 if n < 6 else 5) for n, each in enumerate(jobs_of(rows))
     ]
