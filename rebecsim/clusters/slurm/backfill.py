@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.occupancy import Allocation, Level
 from rebecsim.clusters.slurm.preemption import without_candidates
 from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Closed
-from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose, could_fit, usable
 
 BACKFILL = "backfill"
@@ -90,7 +90,7 @@ class SlotMap:
 class Cycle:
     """One cycle of backfill."""
 
-    def __init__(self, scheduler: Scheduler, now: int) -> None:
+    def __init__(self, scheduler: SlurmScheduler, now: int) -> None:
         self.scheduler, self.now = scheduler, now
         self.parameters = scheduler.machine.cluster.backfilling
         resolution = max(self.parameters.bf_resolution, 1)
@@ -422,6 +422,6 @@ class Cycle:
         return without_candidates(self.scheduler, entry, self.now)
 
 
-def backfill(scheduler: Scheduler, now: int) -> Started:
+def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
     return Cycle(scheduler, now).run()

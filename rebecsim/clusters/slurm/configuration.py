@@ -42,7 +42,7 @@ NodeState = Literal["UP", "DOWN", "DRAIN"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node(Constant):
+class NodeSpec(Constant):
     """A compute node; nodes of state FUTURE are left out by readers.
 
     Attributes:
@@ -271,7 +271,7 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ResourceLimits:
     """The limits of an association or a QOS; `None` and absent TRES are not set, seconds.
 
     Those of a group are `grp_...`. An association has no `..._per_user` and `..._per_account`.
@@ -327,7 +327,7 @@ class Association(Constant):
     priority: int = 0
     qos: tuple[str, ...] = ()
     default_qos: str = ""
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     usage: float = 0.0
 
 
@@ -356,7 +356,7 @@ class Qos(Constant):
     usage_threshold: float | None = None
     limit_factor: float | None = None
     min_prio_threshold: int | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -454,7 +454,7 @@ class Cluster(Constant):
         most_jobs, most_array: MaxJobCount and MaxArraySize.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeSpec, ...]
     partitions: tuple[Partition, ...]
     backfill: bool = True
     main: MainParameters = field(default_factory=MainParameters)

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Limits, Partition, Qos, Tres
+from rebecsim.clusters.slurm.configuration import Partition, Qos, ResourceLimits, Tres
 from rebecsim.clusters.slurm.records import Record
-from rebecsim.clusters.slurm.usage import Usage
+from rebecsim.clusters.slurm.usage import PastUsage
 
 _WORDS = {"cpu": "Cpu", "mem": "Mem", "node": "Node", "billing": "Billing", "energy": "Energy"}
 
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
 class LimitBook(StatePart):
     """The limits of a cluster, and what counts against them."""
 
-    def __init__(self, accounts: Accounts, usage: Usage) -> None:
+    def __init__(self, accounts: Accounts, usage: PastUsage) -> None:
         self.accounts, self.usage = accounts, usage
         self.associations = [Group() for _ in accounts.associations]
         self.qos = [Group() for _ in accounts.qos]
@@ -369,7 +369,7 @@ class LimitBook(StatePart):
 _NOBODY = Group()
 
 
-def _all_limits(accounts: Accounts) -> Iterator[Limits]:
+def _all_limits(accounts: Accounts) -> Iterator[ResourceLimits]:
     for association in accounts.associations:
         yield association.limits
     for qos in accounts.qos.values():
@@ -381,7 +381,7 @@ def limited_tres(accounts: Accounts) -> tuple[str, ...]:
     return tuple(sorted({name for each in _all_limits(accounts) for name in each.grp_tres_seconds}))
 
 
-def _tres_limits(limits: Limits, who: str) -> Iterator[tuple[Kind, str, float, str]]:
+def _tres_limits(limits: ResourceLimits, who: str) -> Iterator[tuple[Kind, str, float, str]]:
     """Give the limits that are about a TRES, in Slurm's order, with their reasons."""
     tables: tuple[tuple[Kind, Tres], ...] = (
         ("grp_seconds", limits.grp_tres_seconds),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.actors import Constant
-from rebecsim.clusters.slurm.configuration import Cluster, Node, Partition
+from rebecsim.clusters.slurm.configuration import Cluster, NodeSpec, Partition
 from rebecsim.clusters.slurm.features import Alternative, alternatives
 from rebecsim.clusters.slurm.jobs import Amounts, Request
 
@@ -169,12 +169,12 @@ class Machine(Constant):
         self._needs: dict[tuple[Request, str], Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
 
-    def _unit(self, node: Node) -> int:
+    def _unit(self, node: NodeSpec) -> int:
         """Give the CPUs of what is given out; with CR_CPU that are cores, too."""
         cores = 1 if self.cluster.selection.unit == "SOCKET" else node.cores
         return max(node.cpus // max(node.sockets * cores, 1), 1)
 
-    def _gres(self, nodes: Iterable[Node]) -> dict[str, Integers]:
+    def _gres(self, nodes: Iterable[NodeSpec]) -> dict[str, Integers]:
         found: dict[str, Integers] = {}
         for number, node in enumerate(nodes):
             for each in node.gres:
@@ -319,7 +319,7 @@ class Machine(Constant):
         return node or 0, cpu or 0, per_task, excess
 
 
-def _usable(node: Node) -> int:
+def _usable(node: NodeSpec) -> int:
     threads = max(node.cpus // max(node.sockets * node.cores, 1), 1)
     return node.cpus - node.reserved_cores * threads
 

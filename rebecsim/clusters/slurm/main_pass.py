@@ -13,7 +13,7 @@ from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, victims_for
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.runs import By
-from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose
 
 MAIN = "main"
@@ -38,7 +38,12 @@ class Started(NamedTuple):
 
 
 def attempt(
-    scheduler: Scheduler, entry: Entry, nodes: int, now: int, limit: int, preferred: bool = False
+    scheduler: SlurmScheduler,
+    entry: Entry,
+    nodes: int,
+    now: int,
+    limit: int,
+    preferred: bool = False,
 ) -> Attempt:
     """Try to place a job now on some of these nodes; nothing is changed."""
     record, need, occupancy = entry.record, entry.need, scheduler.occupancy
@@ -67,7 +72,7 @@ def attempt(
     return Attempt("limit", problem) if problem else Attempt("starts", given=given)
 
 
-def _unavailable(scheduler: Scheduler, need: Need) -> str:
+def _unavailable(scheduler: SlurmScheduler, need: Need) -> str:
     down = need.candidates & ~scheduler.occupancy.up
     names = ",".join(
         name for number, name in enumerate(scheduler.machine.names) if down >> number & 1
@@ -75,19 +80,19 @@ def _unavailable(scheduler: Scheduler, need: Need) -> str:
     return f"ReqNodeNotAvail, UnavailableNodes:{names}" if names else "ReqNodeNotAvail"
 
 
-def may_kill(scheduler: Scheduler, entry: Entry, now: int) -> bool:
+def may_kill(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
     """Whether a job may have others killed now: it has not just done so."""
     return now >= scheduler.kills_until.get(entry.record.number, -1)
 
 
-def note_kill(scheduler: Scheduler, entry: Entry, now: int) -> None:
+def note_kill(scheduler: SlurmScheduler, entry: Entry, now: int) -> None:
     """Note that a job has had others killed."""
     cluster = scheduler.machine.cluster
     wait = cluster.kill_wait + cluster.message_timeout
     scheduler.kills_until[entry.record.number] = now + wait
 
 
-def blocks_nothing(scheduler: Scheduler, entry: Entry, now: int) -> bool:
+def blocks_nothing(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
     """Whether a job is too young, or of too low a priority, to keep anything for itself."""
     parameters, qos = scheduler.machine.cluster.backfilling, entry.record.qos
     least = parameters.bf_min_prio_reserve
@@ -96,7 +101,7 @@ def blocks_nothing(scheduler: Scheduler, entry: Entry, now: int) -> bool:
     return now - entry.record.begin < parameters.bf_min_age_reserve or entry.priority < least
 
 
-def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
+def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     """Start what can start, in order."""
     parameters = scheduler.machine.cluster.main
     scheduler.age()
@@ -178,13 +183,13 @@ def main_pass(scheduler: Scheduler, now: int, *, full: bool) -> Started:
     return done
 
 
-def _only_test(scheduler: Scheduler, entry: Entry, now: int) -> Attempt:
+def _only_test(scheduler: SlurmScheduler, entry: Entry, now: int) -> Attempt:
     """Say whether a job that does not fit now waits for nodes, or for a reservation."""
     found = attempt(scheduler, entry, 0, now, scheduler.limit_of(entry))
     return found if found.verdict in ("reserved", "unavailable") else Attempt("busy", "Resources")
 
 
-def _early(scheduler: Scheduler, entry: Entry, now: int) -> str:
+def _early(scheduler: SlurmScheduler, entry: Entry, now: int) -> str:
     if scheduler.waiting.array_is_full(entry.record.job):
         return "JobArrayTaskLimit"
     problem = scheduler.early_problem(entry)
@@ -200,7 +205,7 @@ _HARMLESS = (
 """Reasons of waiting jobs, or how they begin, that let a new one start at submission."""
 
 
-def start_at_submission(scheduler: Scheduler, record: Record, now: int) -> Started:
+def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> Started:
     """Start a job of salloc or srun at once if no waiting one has a higher priority."""
     done = Started([], [])
     cluster, extras = scheduler.machine.cluster, record.job.extras
@@ -231,7 +236,7 @@ def start_at_submission(scheduler: Scheduler, record: Record, now: int) -> Start
     return done
 
 
-def _is_forbidden(scheduler: Scheduler, entry: Entry, now: int) -> bool:
+def _is_forbidden(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
     """Whether a waiting job of a higher priority keeps a new one from starting at submission."""
     least = scheduler.machine.cluster.backfilling.bf_min_age_reserve
     for other in scheduler.queue:

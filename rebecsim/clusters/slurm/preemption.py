@@ -8,7 +8,7 @@ from rebecsim.clusters.slurm.configuration import PreemptMode
 from rebecsim.clusters.slurm.machine import bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation, Level
 from rebecsim.clusters.slurm.records import Entry, Record
-from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose
 
 _MOST_RANK = 65_535
@@ -22,7 +22,7 @@ class Victim(NamedTuple):
     end: int
 
 
-def mode_of(scheduler: Scheduler, victim: Record) -> PreemptMode:
+def mode_of(scheduler: SlurmScheduler, victim: Record) -> PreemptMode:
     """Give what would happen to a job that is preempted."""
     preemption = scheduler.machine.cluster.preemption
     entry = victim.entry
@@ -34,7 +34,7 @@ def mode_of(scheduler: Scheduler, victim: Record) -> PreemptMode:
     return preemption.mode if own is None else own
 
 
-def may_preempt(scheduler: Scheduler, entry: Entry, victim: Record, now: int) -> bool:
+def may_preempt(scheduler: SlurmScheduler, entry: Entry, victim: Record, now: int) -> bool:
     """Whether a waiting job may preempt a running one now."""
     preemption = scheduler.machine.cluster.preemption
     if preemption.mode == "OFF" or victim.entry is None or victim.state != "RUNNING":
@@ -51,7 +51,7 @@ def may_preempt(scheduler: Scheduler, entry: Entry, victim: Record, now: int) ->
     return other.name in own.preempt
 
 
-def _exempt(scheduler: Scheduler, victim: Record) -> int:
+def _exempt(scheduler: SlurmScheduler, victim: Record) -> int:
     """Give how long after its start a job is safe, seconds."""
     assert victim.entry is not None
     partition_qos = scheduler.accounts.qos.get(victim.entry.place.spec.qos)
@@ -64,7 +64,7 @@ def _exempt(scheduler: Scheduler, victim: Record) -> int:
     return scheduler.machine.cluster.preemption.exempt_time
 
 
-def candidates(scheduler: Scheduler, entry: Entry, now: int) -> list[Record]:
+def candidates(scheduler: SlurmScheduler, entry: Entry, now: int) -> list[Record]:
     """Give the jobs that a waiting one may preempt, in the order in which they are tried."""
     preemption = scheduler.machine.cluster.preemption
     if preemption.type == "none" or preemption.mode == "OFF":
@@ -80,7 +80,7 @@ def candidates(scheduler: Scheduler, entry: Entry, now: int) -> list[Record]:
     return sorted(found, key=lambda each: (_rank(scheduler, each), each.number))
 
 
-def _rank(scheduler: Scheduler, victim: Record) -> int:
+def _rank(scheduler: SlurmScheduler, victim: Record) -> int:
     assert victim.entry is not None
     rank = victim.entry.place.spec.priority_tier
     if scheduler.machine.cluster.preemption.type == "qos":
@@ -88,13 +88,13 @@ def _rank(scheduler: Scheduler, victim: Record) -> int:
     return min(rank, _MOST_RANK) * 65_536 + len(scheduler.occupancy.given[victim.number].nodes)
 
 
-def without_candidates(scheduler: Scheduler, entry: Entry, now: int) -> Level | None:
+def without_candidates(scheduler: SlurmScheduler, entry: Entry, now: int) -> Level | None:
     """Give what would be free if all that may be preempted had ended; None: there is nothing."""
     found = candidates(scheduler, entry, now)
     return scheduler.occupancy.without(each.number for each in found) if found else None
 
 
-def victims_for(scheduler: Scheduler, entry: Entry, nodes: int, now: int) -> list[Victim]:
+def victims_for(scheduler: SlurmScheduler, entry: Entry, nodes: int, now: int) -> list[Victim]:
     """Find the jobs that have to go so that a waiting one fits on some of these nodes."""
     preemption = scheduler.machine.cluster.preemption
     order = candidates(scheduler, entry, now)
@@ -126,7 +126,7 @@ def victims_for(scheduler: Scheduler, entry: Entry, nodes: int, now: int) -> lis
 
 
 def _reordered(
-    scheduler: Scheduler,
+    scheduler: SlurmScheduler,
     order: list[Record],
     prefix: list[Record],
     found: Allocation,
@@ -143,7 +143,7 @@ def _reordered(
     return [last, *earlier, *later]
 
 
-def _grace(scheduler: Scheduler, victim: Record) -> int:
+def _grace(scheduler: SlurmScheduler, victim: Record) -> int:
     """Give how long a preempted job goes on, seconds."""
     assert victim.entry is not None
     if scheduler.machine.cluster.preemption.type == "qos":

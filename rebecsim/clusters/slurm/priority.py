@@ -19,7 +19,7 @@ from rebecsim.clusters.slurm.configuration import Cluster, Tres
 from rebecsim.clusters.slurm.fairshare import factors
 from rebecsim.clusters.slurm.machine import Machine, Need, Place
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
-from rebecsim.clusters.slurm.usage import Usage
+from rebecsim.clusters.slurm.usage import PastUsage
 
 FIRST_BASIC = 4_294_901_759
 """The priority of the first job under priority/basic; each later one has one less."""
@@ -54,7 +54,7 @@ class Priorities(StatePart):
         fairshare: the factor of each association, as of the last period.
     """
 
-    def __init__(self, machine: Machine, accounts: Accounts, usage: Usage) -> None:
+    def __init__(self, machine: Machine, accounts: Accounts, usage: PastUsage) -> None:
         self.machine, self.accounts, self.usage = machine, accounts, usage
         cluster: Cluster = machine.cluster
         self.is_basic = cluster.priority.type == "basic"

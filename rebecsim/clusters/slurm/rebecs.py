@@ -30,7 +30,7 @@ from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.runs import RunState
-from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 
 _UNBOUNDED = 2**31 - 1
 
@@ -98,12 +98,13 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
 
     waiting: int = state_variable(Int)
 
-    def __init__(self, scheduler: Scheduler, jobs: int, base: int, *nodes: ComputeNode) -> None:
+    def __init__(
+        self, scheduler: SlurmScheduler, jobs: int, base: int, *nodes: ComputeNode
+    ) -> None:
         self.scheduler, self.nodes = scheduler, nodes
         cluster = scheduler.machine.cluster
         self.starts = [-1] * jobs
         self.ended = 0
-        self._records: dict[int, Record] = {}
         clock = cluster.clock
         self._base = base
         self._main_at = self._backfill_at = self._period_at = self._wake_at = -1
@@ -142,7 +143,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @_in_turn(4)
     def finished(self, job: Job, attempt: int) -> None:
         """The nodes of a job are done with it."""
-        record = self._records.get(job.number)
+        record = self.scheduler.records.get(job.number)
         if record is None or record.attempt != attempt or record.state != "RUNNING":
             return
         state: RunState = "FAILED" if job.extras.fails else "COMPLETED"
@@ -153,7 +154,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @_in_turn(4)
     def preempted(self, job: Job, attempt: int, again: bool) -> None:
         """The time of grace of a preempted job is over."""
-        record = self._records.get(job.number)
+        record = self.scheduler.records.get(job.number)
         if record is not None and record.attempt == attempt and record.state == "RUNNING":
             self._stop(record, "PREEMPTED", again=again)
 
@@ -211,7 +212,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             return
         if self._has_periods and self._period_at < now:
             self._catch_up()
-        self._records[job.number] = record
+        self.scheduler.records[job.number] = record
         self.waiting += 1
         scheduler.submit(record, now)
         extras = job.extras
@@ -235,7 +236,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @_in_turn(9)
     def withdraw(self, job: Job) -> None:
         """The user cancels a job that waits, or its deadline cannot be met any more."""
-        record = self._records.get(job.number)
+        record = self.scheduler.records.get(job.number)
         if record is not None and record.state == "PENDING":
             self.scheduler.withdraw(record, self._now)
             self._forget(record)
@@ -321,7 +322,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._after_release()
 
     def _forget(self, record: Record) -> None:
-        self._records.pop(record.number, None)
+        self.scheduler.records.pop(record.number, None)
         self.scheduler.kills_until.pop(record.number, None)
         self.ended += 1
         self.waiting -= record.start < 0
@@ -445,7 +446,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
 
 
 def cluster_model(
-    jobs: Sequence[Job], scheduler: Scheduler, controller: type[Controller] = Controller
+    jobs: Sequence[Job], scheduler: SlurmScheduler, controller: type[Controller] = Controller
 ) -> Model:
     """Make the model of a cluster that runs jobs, which come in the order of submission."""
     machine: Machine = scheduler.machine

@@ -21,7 +21,7 @@ from rebecsim.clusters.kit.measures import (
 from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.machine import Integers
-from rebecsim.clusters.slurm.run import Outcome
+from rebecsim.clusters.slurm.run import ReplayedJobs
 from rebecsim.report.groups import GroupAnswer, JobTimes
 
 _HOUR = 3600
@@ -50,7 +50,7 @@ class JudgedRun:
         last: of each job that ran, the last stretch, by the number of the job.
     """
 
-    def __init__(self, outcome: Outcome, cluster: Cluster) -> None:
+    def __init__(self, outcome: ReplayedJobs, cluster: Cluster) -> None:
         self.outcome, self.cluster = outcome, cluster
         self.last = {each.position: each for each in outcome.runs if each.start >= 0}
         self._order = sorted(self.last)

@@ -12,12 +12,12 @@ from rebecsim.clusters.slurm.eligibility import JobIndex
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.rebecs import CONTROLLER, Controller, cluster_model
-from rebecsim.clusters.slurm.runs import Journal, Run
-from rebecsim.clusters.slurm.scheduler import Scheduler
+from rebecsim.clusters.slurm.runs import JobRun, Journal
+from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class ReplayedJobs:
     """What became of the jobs of a run.
 
     Attributes:
@@ -32,7 +32,7 @@ class Outcome:
     jobs: Sequence[Job]
     names: tuple[str, ...]
     places: tuple[str, ...]
-    runs: list[Run]
+    runs: list[JobRun]
     left: dict[int, str]
     journal: Journal
 
@@ -45,13 +45,15 @@ class Outcome:
 
 def make_scheduler(
     cluster: Cluster, jobs: Sequence[Job], journal: Journal | None = None
-) -> Scheduler:
+) -> SlurmScheduler:
     """Make the state of a controller that has not heard of any job yet."""
     machine = Machine(cluster)
-    return Scheduler(machine, Accounts(cluster.accounting), JobIndex(jobs), journal)
+    return SlurmScheduler(machine, Accounts(cluster.accounting), JobIndex(jobs), journal)
 
 
-def run_cluster(cluster: Cluster, jobs: Sequence[Job], journal: Journal | None = None) -> Outcome:
+def run_cluster(
+    cluster: Cluster, jobs: Sequence[Job], journal: Journal | None = None
+) -> ReplayedJobs:
     """Run jobs, which come in the order of submission, until nothing can happen any more."""
     scheduler = make_scheduler(cluster, jobs, journal)
     system = QueuedSystem(cluster_model(jobs, scheduler))
@@ -61,7 +63,7 @@ def run_cluster(cluster: Cluster, jobs: Sequence[Job], journal: Journal | None =
     assert isinstance(controller, Controller)
     left = {each.record.number: each.record.reason for each in scheduler.queue}
     left |= {number: each.reason for number, each in scheduler.waiting.asleep.items()}
-    return Outcome(
+    return ReplayedJobs(
         jobs,
         scheduler.machine.names,
         tuple(scheduler.machine.places),

@@ -15,7 +15,7 @@ RunState = Literal[
 ]
 
 
-class Run(NamedTuple):
+class JobRun(NamedTuple):
     """A stretch in which a job ran, or the job that never did (`start` is -1 then).
 
     Attributes:

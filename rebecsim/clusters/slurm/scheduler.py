@@ -19,20 +19,20 @@ from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
 from rebecsim.clusters.slurm.records import HELD, Entry, Record, preempting_first
 from rebecsim.clusters.slurm.reservations import Reservations
-from rebecsim.clusters.slurm.runs import By, Journal, Run, RunState
+from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
 from rebecsim.clusters.slurm.topology import Tree
-from rebecsim.clusters.slurm.usage import Running, Usage
+from rebecsim.clusters.slurm.usage import PastUsage, Running
 
 
-class Scheduler(StatePart):
+class SlurmScheduler(StatePart):
     """The state of the controller.
 
     Attributes:
         machine, accounts, reservations: what does not change.
         occupancy, usage, limits, priorities, waiting: what does, by what it is about.
         queue: entries of eligible jobs in order.
-        running: records of running and suspended jobs by number.
+        running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
         changed: how often something has happened that a pass may make something of.
@@ -51,13 +51,14 @@ class Scheduler(StatePart):
         self.tree = Tree(cluster.switches, machine) if cluster.switches else None
         self.reservations = Reservations(machine)
         self.occupancy = Occupancy(machine)
-        self.usage = Usage(accounts, cluster.priority, limited_tres(accounts))
+        self.usage = PastUsage(accounts, cluster.priority, limited_tres(accounts))
         self.limits = LimitBook(accounts, self.usage)
         self.priorities = Priorities(machine, accounts, self.usage)
         self.waiting = Waiting(jobs, self.reservations)
         self.queue: list[Entry] = []
         self.running: dict[int, Record] = {}
-        self.runs: list[Run] = []
+        self.records: dict[int, Record] = {}
+        self.runs: list[JobRun] = []
         self.licenses: dict[str, int] = {}
         self.changed = 0
         self.journal = journal or Journal()
@@ -449,7 +450,7 @@ class Scheduler(StatePart):
         start = record.start if given else -1
         reason = "None" if record.reason in ("Priority", "Resources") else record.reason
         self.runs.append(
-            Run(record.index, start, now, nodes, cpus, state, by, place, reason, record.begin)
+            JobRun(record.index, start, now, nodes, cpus, state, by, place, reason, record.begin)
         )
 
     def suspend(self, record: Record, now: int) -> None:

@@ -36,7 +36,7 @@ class Running(NamedTuple):
         return cls(association, qos, start, np.array(rates))
 
 
-class Usage(StatePart):
+class PastUsage(StatePart):
     """Usage of associations and QOS, in the order of `kinds`; the first one is billing seconds.
 
     Attributes:

@@ -25,7 +25,7 @@ from rebecsim.clusters.slurm.files.log_files import SlurmLog, read_log
 from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.files.reservation_files import read_reservations
 from rebecsim.clusters.slurm.jobs import Job
-from rebecsim.clusters.slurm.run import Outcome, run_cluster
+from rebecsim.clusters.slurm.run import ReplayedJobs, run_cluster
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 ALWAYS = "KillWait=1\nCompleteWait=0\n"  # what the recorder puts into each slurm.conf
@@ -195,7 +195,7 @@ def _jobs(
     return tuple(jobs), real
 
 
-def compare(replay: Replay, outcome: Outcome) -> Compared:
+def compare(replay: Replay, outcome: ReplayedJobs) -> Compared:
     """Set what happened beside what really happened."""
     starts: dict[int, tuple[int, tuple[str, ...]]] = {}
     for each in outcome.runs:

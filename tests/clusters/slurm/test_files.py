@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.slurm.configuration import Gres, Limits
+from rebecsim.clusters.slurm.configuration import Gres, ResourceLimits
 from rebecsim.clusters.slurm.files.account_files import read_accounting
 from rebecsim.clusters.slurm.files.cluster_files import read_cluster
 from rebecsim.clusters.slurm.files.hostlists import HostListError, compress, expand, natural
@@ -393,7 +393,7 @@ def test_a_wrong_dump_is_refused_with_its_place(dump, expected, tmp_path) -> Non
 def test_limits_of_slurm_and_of_the_cluster_have_the_same_names() -> None:
     from rebecsim.clusters.slurm.files import account_files
 
-    assert {each.name for each in fields(Limits)} == {
+    assert {each.name for each in fields(ResourceLimits)} == {
         name for name, _ in account_files._LIMITS.values()
     }
 

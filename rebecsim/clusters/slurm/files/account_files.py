@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from rebecsim.clusters.slurm.configuration import Accounting, Association, Limits, Qos
+from rebecsim.clusters.slurm.configuration import Accounting, Association, Qos, ResourceLimits
 from rebecsim.clusters.slurm.files.lines import Pair, SlurmFileError, read_text
 from rebecsim.clusters.slurm.files.node_lines import PREEMPT_MODES
 from rebecsim.clusters.slurm.files.quantities import MINUTE, duration, limit, tres
@@ -166,7 +166,7 @@ class AccountFiles:
             limits = _inherited(limits, above.limits)
             given.setdefault("qos", above.qos)
             given.setdefault("default_qos", above.default_qos)
-        return replace(base, limits=Limits(**limits), **given)
+        return replace(base, limits=ResourceLimits(**limits), **given)
 
     def qos(self, path: Path) -> tuple[Qos, ...]:
         """Read what `sacctmgr -P show qos` wrote, with any columns. Raises SlurmFileError."""
@@ -211,7 +211,7 @@ class AccountFiles:
                     min_prio_threshold=_value(row["minpriothres"], limit)
                     if "minpriothres" in row
                     else None,
-                    limits=Limits(**limits),
+                    limits=ResourceLimits(**limits),
                 )
             )
         return tuple(made)
@@ -251,10 +251,10 @@ def _with_usage(found: tuple[Association, ...], path: Path) -> tuple[Association
     return tuple(replace(each, usage=usage.get((each.account, each.user), 0.0)) for each in found)
 
 
-def _inherited(limits: dict[str, Any], above: Limits) -> dict[str, Any]:
+def _inherited(limits: dict[str, Any], above: ResourceLimits) -> dict[str, Any]:
     """Fill in the Max limits that an association does not set; those of TRES one by one."""
     made = dict(limits)
-    for each in fields(Limits):
+    for each in fields(ResourceLimits):
         if not each.name.startswith("max_"):
             continue
         upper = getattr(above, each.name)

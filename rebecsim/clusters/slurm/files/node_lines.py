@@ -10,7 +10,7 @@ from typing import Literal
 from rebecsim.clusters.slurm.configuration import (
     Gres,
     MemoryLimits,
-    Node,
+    NodeSpec,
     NodeState,
     Partition,
     PreemptMode,
@@ -56,7 +56,7 @@ class NodeLines:
     """
 
     defaults: dict[str, Pair] = field(default_factory=dict)
-    nodes: dict[str, Node] = field(default_factory=dict)
+    nodes: dict[str, NodeSpec] = field(default_factory=dict)
     down: list[tuple[Pair, Values]] = field(default_factory=list)
     future: set[str] = field(default_factory=set)
 
@@ -80,7 +80,7 @@ class NodeLines:
         """Keep a line that begins with DownNodes."""
         self.down.append((pairs[0], Values(pairs[1:])))
 
-    def made(self) -> tuple[Node, ...]:
+    def made(self) -> tuple[NodeSpec, ...]:
         """Give the nodes in natural order of their names. Raises SlurmFileError."""
         for pair, values in self.down:
             state = values.one_of("state", _STATES, "DOWN") or "DOWN"
@@ -98,7 +98,7 @@ def known_host(pair: Pair, name: str, nodes: Mapping[str, object]) -> None:
         )
 
 
-def _node(values: Values, state: NodeState) -> Node:
+def _node(values: Values, state: NodeState) -> NodeSpec:
     cores, threads = values.number("corespersocket", 1), values.number("threadspercore", 1)
     asked = values.number("cpus", values.number("procs", 0))
     boards = values.number("boards", 1)
@@ -114,7 +114,7 @@ def _node(values: Values, state: NodeState) -> Node:
         said = f"{sockets} sockets of {cores} cores of {threads} threads"
         raise pair.wrong(f"{said} are {total} CPUs; make them agree, or leave CPUs out")
     listed = values.words("cpuspeclist")
-    return Node(
+    return NodeSpec(
         name="",
         sockets=sockets,
         cores=cores,
@@ -145,7 +145,7 @@ def _gres(pair: Pair | None) -> tuple[Gres, ...]:
     return tuple(found)
 
 
-def add_gres_lines(nodes: Sequence[Node], lines: Iterable[Values]) -> tuple[Node, ...]:
+def add_gres_lines(nodes: Sequence[NodeSpec], lines: Iterable[Values]) -> tuple[NodeSpec, ...]:
     """Put what gres.conf says of types and cores into the nodes. Raises SlurmFileError.
 
     A line without NodeName is about all nodes whose Gres names the resource. Lines without a count
@@ -174,7 +174,7 @@ def add_gres_lines(nodes: Sequence[Node], lines: Iterable[Values]) -> tuple[Node
     return tuple(_with(node, by_node.get(node.name, [])) for node in nodes)
 
 
-def _with(node: Node, lines: Sequence[Gres]) -> Node:
+def _with(node: NodeSpec, lines: Sequence[Gres]) -> NodeSpec:
     """Replace the resources of a node by the lines about them, as far as they agree in number."""
     made: list[Gres] = []
     for gres in node.gres:
@@ -227,13 +227,13 @@ class PartitionLines:
             before = self.partitions.get(name)
             self.partitions[name] = Values(pairs, before.pairs if before else self.defaults)
 
-    def made(self, nodes: Sequence[Node]) -> tuple[Partition, ...]:
+    def made(self, nodes: Sequence[NodeSpec]) -> tuple[Partition, ...]:
         """Give the partitions in the order of the file. Raises SlurmFileError."""
         return tuple(
             self._partition(name, values, nodes) for name, values in self.partitions.items()
         )
 
-    def _nodes(self, values: Values, nodes: Sequence[Node]) -> tuple[str, ...]:
+    def _nodes(self, values: Values, nodes: Sequence[NodeSpec]) -> tuple[str, ...]:
         pair = values.pairs.get("nodes")
         if pair is None or not pair.value:
             return ()
@@ -251,12 +251,12 @@ class PartitionLines:
         return tuple(sorted(found, key=natural))
 
     @staticmethod
-    def _of_set(values: Values, nodes: Sequence[Node]) -> set[str]:
+    def _of_set(values: Values, nodes: Sequence[NodeSpec]) -> set[str]:
         listed = set(values.pairs["nodes"].hosts()) if "nodes" in values else set()
         features = set(values.words("feature"))
         return {e.name for e in nodes if e.name in listed or features & set(e.features)}
 
-    def _partition(self, name: str, values: Values, nodes: Sequence[Node]) -> Partition:
+    def _partition(self, name: str, values: Values, nodes: Sequence[NodeSpec]) -> Partition:
         sharing, rows = _sharing(values)
         jobs = Values(_defaults_of_jobs(values))
         both = values.number("priority", 1)
