@@ -323,6 +323,17 @@ READERS = (
         ),
         "json",
     ),
+    Reader(
+        "slurm-conf",
+        ("data/readers/slurm.conf",),
+        (
+            "slurm data/readers/sacct.txt --conf {}",
+            "slurm data/readers/sacct.txt --conf {} --settings",
+        ),
+    ),
+    Reader(
+        "sacct", ("data/readers/sacct.txt",), ("slurm {} --conf data/readers/slurm.conf --more",)
+    ),
     Reader("options-of-models", _OF_MODELS, ("{}",), given="arguments"),
     Reader("options-of-clusters", _OF_CLUSTERS, ("{}",), given="arguments"),
     Reader(

@@ -88,7 +88,8 @@ def _option(name: str, hint: Any, default: object) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-_READ = frozenset({"like", "plugin", "property", "queues", "replay", "topology", "yarn_site"})
+_READ = frozenset({"accounts", "conf", "gres", "like", "plugin", "property", "qos", "queues"})
+_READ |= {"replay", "reservations", "shares", "topology", "yarn_site"}
 """Options that name files to be read. Arguments do, too; all other options name files to write."""
 
 

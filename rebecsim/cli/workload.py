@@ -233,6 +233,7 @@ def generate(
 
 
 @_command("nodes --nodes 8:memory=16000,cores=16 --out racks.json")
+@grouped
 def nodes(
     out: Annotated[Path, typer.Option(help="The new file: .json, .json.gz.")],
     group: Annotated[

@@ -279,7 +279,7 @@ def pose(
         deadlines=wanted.deadlines,
         overflows=wanted.overflows,
         abstracted=left_out.attributes,
-        repeats="all" if strict else "sample" if checked is None else "never",
+        repeats="all" if strict else "sample" if checked is None or checked.lacks else "never",
     )
     names = Properties(system, checked or vocabulary(model), left_out)
     properties = [names.invariant(text) for text in wanted.invariants]

@@ -47,7 +47,6 @@ from rebecsim.lang.types import (
     RebecType,
     Type,
 )
-from rebecsim.steps import understood
 from rebecsim.trust import is_program
 
 _PYTHON_TYPES = {
@@ -375,6 +374,8 @@ def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, Checked
     Raises as `load_model` does.
     """
     if is_program(path):
+        from rebecsim.steps import understood  # only where there is Python to read
+
         model = _from_python(path)
         return model, understood(model)[0]
     if path.suffix != ".rebeca":

@@ -15,7 +15,6 @@ from rebecsim.generate.module import load_checked, load_model
 from rebecsim.interface.shown import Drawing, Shown
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.steps import understood
 from rebecsim.trust import is_program
 
 if TYPE_CHECKING:
@@ -49,6 +48,11 @@ class LoadedModel(Shown):
         if self.checked is None:
             return f"this model in Python has none: {self.against}"
         return f"its constructors have none: {self.checked.lacks}" if self.checked.lacks else ""
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether its code may do something else each time: it is not all understood."""
+        return bool(self.no_text)
 
     def rebeca(self) -> str:
         """Write the model as Rebeca text, also one in Python.
@@ -178,6 +182,8 @@ def load(path: str | Path, *, core: bool = False, cell: str = "", policy: str = 
     if file.suffix == ".toml":
         return load_cell(file, cell, policy)
     if is_program(file):
+        from rebecsim.steps import understood
+
         model, text = load_model(file), read_source(file)
         checked, against = understood(model)
         return LoadedModel(model, checked, str(file), text, against)
@@ -232,6 +238,8 @@ def as_loaded(model: AnyModel) -> LoadedModel:
     if isinstance(model, LoadedModel):
         return model
     if isinstance(model, Model):
+        from rebecsim.steps import understood
+
         checked, against = understood(model)
         return LoadedModel(model, checked, against=against)
     return load(model)

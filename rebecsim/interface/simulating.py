@@ -241,7 +241,7 @@ def simulate(
         max_steps=steps,
         patience=patience,
         stop_at_repeats=replay is None,
-        repeated=None if strict else REPEATED if loaded.checked is None else 0,
+        repeated=None if strict else REPEATED if loaded.may_differ else 0,
     )
     rebecs = [] if result.system is None else result.system.rebecs
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}

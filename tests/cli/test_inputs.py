@@ -12,6 +12,7 @@ from tests.clusters.batch.scenarios import LOG
 from tests.conftest import Run
 
 READ_OPTIONS = {
+    *("--accounts", "--conf", "--gres", "--qos", "--reservations", "--shares"),
     "--like",
     "--plugin",
     "--property",
@@ -51,6 +52,8 @@ def test_every_option_that_names_a_new_file_refuses_an_input(
     file = tmp_path / "input"
     file.write_text("something")
     rest = [*["1", "1", "1", "1", "1", "1"], "REGULAR"] if name == "dss" else []
+    if name == "slurm":
+        rest = ["--conf", file]
     if name == "exact":
         rest = ["--until", "1", "--reward", "a.b"]
     arguments = [file] * (2 if name in ("dss", "diff", "replay") else 1)

@@ -82,6 +82,7 @@ USES = {
         "mapreduce --jobs small:count=3,maps=2 --scheduler FIFO --scheduler FAIR --nodes 3 --out .",
     ),
     "workflow": (0, "workflow montage.dax --manager edf --resources 2 --draw graph.svg"),
+    "slurm": (0, "slurm sacct.txt --conf slurm.conf --conf slurm.conf"),
     "dss": (0, "dss jobs.json racks.json 4000 4 1000 1000 500 1"),
     "workload": (0, "workload info log.swf"),
     "lsp": (0, "lsp --help"),
@@ -103,6 +104,8 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = (("tiny.toml", SCENARIO), ("study.toml", STUDY), ("log.swf", LOG))
     others = (("manifest.json", MANIFEST), ("jobs.json", TRACE), ("racks.json", RACKS))
     (place / "montage.dax").write_text(DAX)
+    for name in ("slurm.conf", "sacct.txt"):
+        shutil.copy(Path(__file__).resolve().parents[1] / "data/readers" / name, place)
     for name, text in (*texts, *others):
         (place / name).write_text(text)
     (place / "ready").mkdir()

@@ -145,8 +145,24 @@ def test_slots_are_explored_and_their_races_found(run: Run, scenario: str, tmp_p
     assert "order matters" in races.stdout
 
 
+SOLVED = """
+kind = "stages"
+name = "solved"
+policies = ["MILP"]
+replications = 1
+[workload]
+jobs = 3
+rate = 0.03
+workflows = ["cybershake"]
+reserved = 0.0
+[resources]
+count = 2
+slots = 2
+"""
+
+
 def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) -> None:
-    (tmp_path / "slots.toml").write_text(f"{SLOTS}[speculation]\n")
-    result = run("explore", "slots.toml")
+    (tmp_path / "stages.toml").write_text(SOLVED)
+    result = run("explore", "stages.toml")
     assert result.returncode == 2
-    assert "a cluster with [speculation] cannot be cut small yet" in " ".join(result.stderr.split())
+    assert "cannot be cut, as its solver stops" in " ".join(result.stderr.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rebecsim.studies.stored_runs import compare_runs
 from rebecsim.studies.sweeps import read_sweep
 from tests.clusters.model.models import QUEUE
 
+READERS = Path(__file__).resolve().parents[1] / "data/readers"
 KINDS: dict[str, dict[str, Any]] = {
     "dispatch": {
         "policies": ["EDF", "FIFO"],
@@ -74,6 +76,13 @@ KINDS: dict[str, dict[str, Any]] = {
         "resources": {"count": 5, "slots": 2},
         "sweep": {"workload.multiplier": [2, 10]},
     },
+    "slurm": {
+        "log": "sacct.txt",
+        "confs": ["slurm.conf"],
+        "run_time_errors": [1.5],
+        "settings": {"bf_interval": 30},
+        "sweep": {"settings.bf_window": [60, 600]},
+    },
 }
 
 
@@ -83,6 +92,8 @@ def scenario(kind: str, **changes: Any) -> dict[str, Any]:
 
 def text_of(values: dict[str, Any], folder: Path) -> ScenarioText:
     (folder / "queue.rebeca").write_text(QUEUE)
+    for name in ("sacct.txt", "slurm.conf"):
+        shutil.copy(READERS / name, folder)
     return ScenarioText("swept.toml", values, {}, folder)
 
 

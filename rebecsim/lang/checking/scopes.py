@@ -9,7 +9,6 @@ from typing import Literal
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
 from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
-from rebecsim.lang.printer import print_type
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.types import (
     ANY_REBEC,
@@ -45,7 +44,15 @@ def name_hint(name: str, known: Iterable[str], words: Iterable[str]) -> str | No
 
 def signature(name: str, parameters: Sequence[syntax.Parameter]) -> str:
     """`buy(Customer customer, int[2] seats)`."""
-    return f"{name}({', '.join(f'{print_type(each.type)} {each.name}' for each in parameters)})"
+    return f"{name}({', '.join(f'{_written(each.type)} {each.name}' for each in parameters)})"
+
+
+def _written(node: syntax.TypeName) -> str:
+    if not node.dimensions:
+        return node.name
+    from rebecsim.lang.printer import print_type  # few signatures have arrays
+
+    return print_type(node)
 
 
 def mismatch_hint(found: Type, expected: Type) -> str | None:

@@ -124,8 +124,8 @@ def test_a_race_that_there_is_not(run: Run, model: Path) -> None:
     assert f"there is no race 'a<b'; the races are: {RACE}" in said
 
 
-def test_a_model_in_python_is_refused(run: Run) -> None:
-    model = Path(__file__).resolve().parents[3] / "models" / "ticket_service.py"
+def test_python_that_is_not_understood_is_refused(run: Run) -> None:
+    model = Path(__file__).resolve().parents[3] / "models/teaching/yarn_reservations.py"
     code, printed, said = run("races", model, "--try")
     assert (code, printed) == (2, "")
     assert "cures change Rebeca text" in said

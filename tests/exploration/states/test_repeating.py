@@ -114,7 +114,7 @@ def test_a_constructor_is_run_again_too(run, tmp_path, command):
     code, _, complaint = run(command, file)
     assert code == ExitCode.BAD_INPUT
     assert complaint.startswith("lamp, message __init__: run again")
-    assert "`n` becomes 1 and then 2" in complaint
+    assert "`n` becomes 2 and then 3" in complaint  # its start was looked at before
 
 
 def test_live_does_not_say_that_all_is_well(run, tmp_path):
