@@ -197,7 +197,9 @@ def info(
 def generate(
     out: AnyOut,
     jobs: int | None = option("How many jobs.", min=1, show_default="10000, or 100 with --sls"),
-    processors: int | None = option("Of the machine.", min=2, show_default="128, or the log's"),
+    processors: int | None = option(
+        "Processors of the machine.", min=2, show_default="128, or the log's"
+    ),
     users: int | None = option("How many users.", min=1, show_default="1, or the log's"),
     like: Path | None = option("Draw users, each with all jobs, from this log; with --sls: dss."),
     load: Load = None,
