@@ -8,7 +8,9 @@ compilers generate.
 from __future__ import annotations
 
 from ctypes import c_float
-from math import copysign, inf, isinf, nan, pow as c_pow, sqrt
+from functools import lru_cache
+from itertools import accumulate
+from math import copysign, fsum, inf, isinf, nan, pow as c_pow, sqrt
 
 
 def int32(value: int) -> int:
@@ -100,3 +102,40 @@ def remainder(dividend: int, divisor: int) -> int:
     """Give the remainder of `quotient`: the dividend's sign. Raises ZeroDivisionError."""
     result = abs(dividend) % abs(divisor)
     return result if dividend >= 0 else -result
+
+
+# --- weights of choices ---------------------------------------------------------------------------
+
+TOLERANCE = 0.001
+"""By how much weights may miss 1 together, about as in Rebeca's compiler."""
+
+FRACTION_BITS = 53
+"""The bits of a random number that decides between weighted alternatives: those of a double."""
+
+Shares = tuple[float, ...]
+"""How likely the alternatives of a choice are; they add up to 1."""
+
+
+@lru_cache(maxsize=1 << 10)
+def shares_of(weights: tuple[float, ...]) -> Shares:
+    """Scale weights so that they add up to 1.
+
+    Raises ValueError for one that is not above 0, and if they miss 1 by more than TOLERANCE.
+    """
+    for weight in weights:
+        if not weight > 0:
+            raise ValueError(f"a weight must be above 0, not {weight!r}")
+    total = fsum(weights)
+    if not abs(total - 1) <= TOLERANCE * (1 + 1e-9):
+        raise ValueError(f"the weights add up to {total:g}, not to 1")
+    return tuple(float(weight / total) for weight in weights)
+
+
+@lru_cache(maxsize=1 << 10)
+def limits_of(shares: Shares) -> tuple[int, ...]:
+    """Give of each alternative but the last the random number at which the next one begins.
+
+    Random numbers are whole, from 0 up to below 2**FRACTION_BITS.
+    """
+    whole = 1 << FRACTION_BITS
+    return tuple(min(round(whole * share), whole) for share in accumulate(shares[:-1]))

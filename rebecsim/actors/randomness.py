@@ -18,7 +18,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from rebecsim.weights import FRACTION_BITS, Shares, limits_of
+from rebecsim.arithmetic import FRACTION_BITS, Shares, limits_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -38,7 +38,7 @@ from rebecsim.actors.violations import (
     Verdict,
     Violation,
 )
-from rebecsim.weights import Shares, shares_of
+from rebecsim.arithmetic import Shares, shares_of
 
 if TYPE_CHECKING:
     from rebecsim.actors.system import System

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rebecsim.arithmetic import limits_of
 from rebecsim.generate.cells import (
     ClassCells,
     FunctionNumbers,
@@ -35,7 +36,6 @@ from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
-from rebecsim.weights import limits_of
 
 
 @dataclass(frozen=True)

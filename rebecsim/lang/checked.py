@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rebecsim.arithmetic import Shares, shares_of
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import TIMER, RebecType, Type
-from rebecsim.weights import Shares, shares_of
 
 Dialect = Literal["timed", "core"]
 SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from rebecsim.actors import Model, Run, Streams
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import watched
+from rebecsim.arithmetic import shares_of
 from rebecsim.errors import UserError
 from rebecsim.exploration import (
     NO_MESSAGE_LEFT,
@@ -40,7 +41,6 @@ from rebecsim.exploration import (
     vocabulary,
 )
 from rebecsim.lang import CheckedModel
-from rebecsim.weights import shares_of
 from rebecsim.wording import suggestion
 
 

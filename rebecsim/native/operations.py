@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from rebecsim import arithmetic
+from rebecsim.arithmetic import FRACTION_BITS
 from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
 from rebecsim.native.codes import Failure
-from rebecsim.weights import FRACTION_BITS
 
 KEY, REPLICATION, NUMBER, DRAWN, WORDS = 0, 2, 3, 4, 5
 """Columns of the table of streams: uint64, the key and the words take two and four of them."""
@@ -404,7 +404,7 @@ def choose_weighted(
 ) -> int:
     """Draw one of `count` alternatives by their weights, as `choose` does without them.
 
-    The limits between them, see `rebecsim.weights.limits_of`, are in `params` from `limits` on.
+    The limits between them, see `rebecsim.arithmetic.limits_of`, are in `params` from `limits` on.
     """
     if ctx[slot.FAILED] != 0:
         return 0

@@ -108,10 +108,11 @@ def _marked(shown: ShownFigure) -> Text:
     )
 
 
-def _pair_lines(differences: Sequence[PairDifference]) -> list[RenderableType]:
+def _pair_lines(differences: Sequence[PairDifference], where: str) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for metric, pairs in by_metric(differences):
-        lines.append(Text(f"Differences: {metric.title}", style="bold"))
+        heading = ": ".join(filter(None, ("Differences", metric.title, where)))
+        lines.append(Text(heading, style="bold"))
         for pair in pairs:
             lines.append(_hanging(Text(pair_sentence(pair)), 2))
             if power := power_sentence(pair):
@@ -155,8 +156,9 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
             parts.append(_Part(1, list(map(Text, reached))))
         if differences := [pair for pair in each.differences if pair.metric == first]:
             notes = pair_notes(differences, each.compared)
-            to_best = _pair_lines(_of_the_best(differences, each.summary))
-            parts.append(_Part(6 if number else 3, _pair_lines(differences), notes, to_best))
+            to_best = _pair_lines(_of_the_best(differences, each.summary), str(condition))
+            all_pairs = _pair_lines(differences, str(condition))
+            parts.append(_Part(6 if number else 3, all_pairs, notes, to_best))
     if report.orders:
         parts += _order_parts(report)
     elif report.order and (note := no_orders_note(report.order)):

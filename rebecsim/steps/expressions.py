@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from rebecsim import actors
 from rebecsim.actors.rebec import Interface, Rebec
 from rebecsim.lang import syntax
-from rebecsim.lang.syntax import Binary, Conditional
+from rebecsim.lang.syntax import Binary, BinaryOperator, Conditional
 from rebecsim.lang.types import (
     ANY_REBEC,
     BOOLEAN,
@@ -49,29 +48,9 @@ _TIMES = {
     "current_message_deadline": "currentMessageDeadline",
     "current_message_waiting_time": "currentMessageWaitingTime",
 }
-_ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_BITWISE: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
-_COMPARISONS: dict[type, str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Is: "==",
-    ast.IsNot: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
-_FOLDED: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Div: operator.truediv,
-}
 _NUMBERS = INTEGERS | {DOUBLE}
 _NARROW: dict[object, Type] = {actors.int32: INT, actors.int16: SHORT, actors.int8: BYTE}
-_OPERATIONS: dict[object, str] = {
+_OPERATIONS: dict[object, BinaryOperator] = {
     actors.quotient: "/",
     actors.remainder: "%",
     actors.float_quotient: "/",
@@ -354,14 +333,16 @@ class ExpressionReader(ValueReader):
             return self._operation(called, sign, given, node)
         raise self.refused(node, f"`{shown(node.func)}(...)` has no meaning in Rebeca")
 
-    def _operation(self, called: Any, sign: str, given: list[Piece], node: ast.Call) -> Piece:
+    def _operation(
+        self, called: Any, sign: BinaryOperator, given: list[Piece], node: ast.Call
+    ) -> Piece:
         """Read a division as Rebeca does it."""
         span = self.span(node)
         left, right = given
         kinds, pure = {left.type, right.type}, left.pure and right.pure
         if called in (actors.quotient, actors.remainder) and kinds <= INTEGERS:
             low = 0 if left.is_natural and (right.is_natural or sign == "%") else None
-            return Piece(Binary(sign, left.tree, right.tree, span=span), INT, low, pure=pure)  # type: ignore[arg-type]
+            return Piece(Binary(sign, left.tree, right.tree, span=span), INT, low, pure=pure)
         if called in (actors.float_quotient, actors.double_quotient) and kinds <= _NUMBERS:
             kind = FLOAT if called is actors.float_quotient else DOUBLE
             trees = [syntax.Cast(type_name(kind, span), each.tree, span=span) for each in given]
@@ -379,14 +360,14 @@ class ExpressionReader(ValueReader):
         )
         return Piece(tree, BOOLEAN, pure=operand.pure)
 
-    def _extreme(self, sign: str, given: list[Piece], node: ast.Call) -> Piece:
+    def _extreme(self, sign: BinaryOperator, given: list[Piece], node: ast.Call) -> Piece:
         found = given[0]
         for each in given[1:]:
             self.twice(found, node)
             self.twice(each, node)
             if {found.type, each.type} - _NUMBERS:
                 raise self.refused(node, f"`{shown(node)}` compares what are no numbers")
-            test = Binary(sign, found.tree, each.tree, span=self.span(node))  # type: ignore[arg-type]
+            test = Binary(sign, found.tree, each.tree, span=self.span(node))
             lows = [bound for bound in (found.low, each.low) if bound is not None]
             found = self.chosen(Piece(test, BOOLEAN), each, found, node)
             if sign == "<" and lows and found.type in INTEGERS:

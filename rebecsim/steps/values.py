@@ -9,18 +9,15 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from rebecsim import actors
 from rebecsim.lang import syntax
-from rebecsim.lang.syntax import Binary, Conditional, Span
+from rebecsim.lang.syntax import Binary, BinaryOperator, Conditional, Span, UnaryOperator
 from rebecsim.lang.types import (
     ANY_REBEC,
     BOOLEAN,
-    BYTE,
     DOUBLE,
     FLOAT,
     INT,
     NULL,
-    SHORT,
     RebecType,
     Type,
 )
@@ -37,15 +34,9 @@ from rebecsim.steps.pieces import (
 )
 from rebecsim.steps.source import NotUnderstoodError
 
-_TIMES = {
-    "now": "now",
-    "current_message_arrival": "currentMessageArrival",
-    "current_message_deadline": "currentMessageDeadline",
-    "current_message_waiting_time": "currentMessageWaitingTime",
-}
-_ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_BITWISE: dict[type, str] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
-_COMPARISONS: dict[type, str] = {
+_ARITHMETIC: dict[type, BinaryOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_BITWISE: dict[type, BinaryOperator] = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
+_COMPARISONS: dict[type, BinaryOperator] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Is: "==",
@@ -63,15 +54,8 @@ _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Div: operator.truediv,
 }
+_SIGNS: dict[type, UnaryOperator] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
 _NUMBERS = INTEGERS | {DOUBLE}
-_NARROW: dict[object, Type] = {actors.int32: INT, actors.int16: SHORT, actors.int8: BYTE}
-_OPERATIONS: dict[object, str] = {
-    actors.quotient: "/",
-    actors.remainder: "%",
-    actors.float_quotient: "/",
-    actors.double_quotient: "/",
-}
-_FUNCTIONS: dict[object, str] = {actors.power: "pow", actors.square_root: "sqrt"}
 
 
 class ValueReader:
@@ -193,7 +177,7 @@ class ValueReader:
         if isinstance(node.op, ast.Not):
             return self.condition(node)
         found, span = self.read(node.operand), self.span(node)
-        sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
+        sign = _SIGNS[type(node.op)]
         if found.value and sign == "-" and found.type in _NUMBERS:
             folded = constant(-found.value[0], span)
             if folded is not None:
@@ -201,7 +185,7 @@ class ValueReader:
         if found.type not in _NUMBERS or (sign == "~" and found.type == DOUBLE):
             raise self.refused(node, f"`{shown(node.operand)}` is no number")
         kind = INT if found.type in INTEGERS else DOUBLE
-        return Piece(syntax.Unary(sign, found.tree, span=span), kind, pure=found.pure)  # type: ignore[arg-type]
+        return Piece(syntax.Unary(sign, found.tree, span=span), kind, pure=found.pure)
 
     def _binary(self, node: ast.BinOp) -> Piece:
         return self.combined(node.op, self.read(node.left), self.read(node.right), node)
@@ -216,14 +200,14 @@ class ValueReader:
         if bits is not None and (kinds == {BOOLEAN} or kinds <= INTEGERS):
             kind = BOOLEAN if kinds == {BOOLEAN} else INT
             low = 0 if left.is_natural and right.is_natural else None
-            return Piece(Binary(bits, left.tree, right.tree, span=span), kind, low, pure=pure)  # type: ignore[arg-type]
+            return Piece(Binary(bits, left.tree, right.tree, span=span), kind, low, pure=pure)
         if not kinds <= _NUMBERS:
             raise self.refused(node, f"`{shown(node)}` is no arithmetic of numbers")
         if type(sign) in _ARITHMETIC:
             symbol = _ARITHMETIC[type(sign)]
             kind = DOUBLE if DOUBLE in kinds else INT
             low = _low_of(symbol, left, right) if kind == INT else None
-            return Piece(Binary(symbol, left.tree, right.tree, span=span), kind, low, pure=pure)  # type: ignore[arg-type]
+            return Piece(Binary(symbol, left.tree, right.tree, span=span), kind, low, pure=pure)
         if isinstance(sign, ast.FloorDiv | ast.Mod) and kinds <= INTEGERS:
             return self._divided("/" if isinstance(sign, ast.FloorDiv) else "%", left, right, node)
         if isinstance(sign, ast.Div) and right.value and right.value[0] != 0:
@@ -244,20 +228,20 @@ class ValueReader:
             raise self.refused(node, f"`{shown(node)}` has no value in Rebeca")
         return found
 
-    def _divided(self, sign: str, left: Piece, right: Piece, node: ast.AST) -> Piece:
+    def _divided(self, sign: BinaryOperator, left: Piece, right: Piece, node: ast.AST) -> Piece:
         """Divide whole numbers as Python does, which rounds down where Rebeca drops the rest."""
         span = self.span(node)
         pure = left.pure and right.pure
         if left.is_natural and right.is_natural:
-            return Piece(Binary(sign, left.tree, right.tree, span=span), INT, 0, pure=pure)  # type: ignore[arg-type]
+            return Piece(Binary(sign, left.tree, right.tree, span=span), INT, 0, pure=pure)
         if not right.is_natural:
             raise self.refused(node, f"`{shown(node)}` divides by what may be negative")
         self.twice(left, node)
         self.twice(right, node)
         zero, one = literal(0, span), literal(1, span)
-        above = Binary(sign, left.tree, right.tree, span=span)  # type: ignore[arg-type]
+        above = Binary(sign, left.tree, right.tree, span=span)
         minus = Binary("-", Binary("-", zero, one, span=span), left.tree, span=span)
-        below = Binary(sign, minus, right.tree, span=span)  # type: ignore[arg-type]
+        below = Binary(sign, minus, right.tree, span=span)
         first = Binary("-", zero, one, span=span)
         if sign == "%":
             first = Binary("-", right.tree, one, span=span)
@@ -285,10 +269,10 @@ class ValueReader:
         return self._joined(node.op, found, node)
 
     def _joined(self, word: ast.boolop, found: Sequence[Piece], node: ast.AST) -> Piece:
-        sign = "&&" if isinstance(word, ast.And) else "||"
+        sign: BinaryOperator = "&&" if isinstance(word, ast.And) else "||"
         tree = found[0].tree
         for each in found[1:]:
-            tree = Binary(sign, tree, each.tree, span=self.span(node))  # type: ignore[arg-type]
+            tree = Binary(sign, tree, each.tree, span=self.span(node))
         return Piece(tree, BOOLEAN, pure=all(each.pure for each in found))
 
     def _compare(self, node: ast.Compare) -> Piece:
@@ -310,7 +294,7 @@ class ValueReader:
         fits = rebecs or kinds == {BOOLEAN} or (kinds <= _NUMBERS and not identity)
         if symbol is None or not fits or (not kinds <= _NUMBERS and symbol not in ("==", "!=")):
             raise self.refused(node, f"`{shown(node)}` compares {left.type} with {right.type}")
-        tree = Binary(symbol, left.tree, right.tree, span=self.span(node))  # type: ignore[arg-type]
+        tree = Binary(symbol, left.tree, right.tree, span=self.span(node))
         return Piece(tree, BOOLEAN, pure=left.pure and right.pure)
 
     def _among(self, node: ast.Compare) -> Piece:
@@ -348,7 +332,7 @@ def shown(node: ast.AST) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _low_of(sign: str, left: Piece, right: Piece) -> int | None:
+def _low_of(sign: BinaryOperator, left: Piece, right: Piece) -> int | None:
     """Give a lower bound of a sum, difference or product of whole numbers."""
     if left.low is None:
         return None

@@ -23,8 +23,8 @@ from rebecsim.actors import (
     state_variable,
 )
 from rebecsim.actors.randomness import key_of
+from rebecsim.arithmetic import FRACTION_BITS, TOLERANCE, limits_of, shares_of
 from rebecsim.simulation import Tracer, simulate
-from rebecsim.weights import FRACTION_BITS, TOLERANCE, limits_of, shares_of
 
 parts = st.lists(st.integers(1, 1000), min_size=1, max_size=6)
 

@@ -13,7 +13,7 @@ a look at the queue last. Only times at which something happens cost anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -26,13 +26,13 @@ from rebecsim.actors import (
     RebecNamed,
     StatePart,
     known_rebec,
-    message_server,
     state_variable,
 )
 from rebecsim.clusters.batch.machine import Job, Machine
 from rebecsim.clusters.batch.policies.backfilling import Allocations, Backfilling
 from rebecsim.clusters.batch.policies.orders import PolicySettings, QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy
+from rebecsim.clusters.kit.queued import in_turn
 
 _END, _REFRESH, _WAKE = range(3)
 """What comes first at one time: the order of the messages of the resource manager."""
@@ -117,11 +117,6 @@ _AT_A_TIME = 16  # jobs that are submitted together; more would make the heap of
 MANAGER = "manager"
 
 
-def _in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a message server; of those of one time the one with the lowest place goes first."""
-    return message_server(priority=place, global_priority=place)
-
-
 class Client(Rebec, queue_size=2):
     """Submits the jobs of a workload, some at a time, each for when its time will have come."""
 
@@ -132,7 +127,7 @@ class Client(Rebec, queue_size=2):
         self.jobs = jobs
         self.proceed()
 
-    @_in_turn(1)
+    @in_turn(1)
     def proceed(self) -> None:
         """Submit the next jobs, and wait for the time of the last one of them."""
         now, submit = self._now, self.manager.submit
@@ -152,7 +147,7 @@ class ComputeNode(Rebec, queue_size=_UNBOUNDED):
 
     manager: ResourceManager = known_rebec()
 
-    @_in_turn(2)
+    @in_turn(2)
     def run(self, job: Job) -> None:
         """Begin a job; the manager hears of its end."""
         self.manager.finished(job, after=job.run)
@@ -192,7 +187,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._refresh_at = -1
         self._wake_at = -1
 
-    @_in_turn(3)
+    @in_turn(3)
     def submit(self, job: Job) -> None:
         """Take a job into the queue."""
         now = self._now
@@ -209,7 +204,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if self.foresight is not None:
             self.foresight.look(job, now, self.backfilling, self._refresh_at, self._wake_at)
 
-    @_in_turn(4)
+    @in_turn(4)
     def finished(self, job: Job) -> None:
         """The nodes of a job are done with it."""
         self.running -= 1
@@ -219,7 +214,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if started or self._wakes:
             self._begin(started)
 
-    @_in_turn(5)
+    @in_turn(5)
     def refresh(self) -> None:
         """Sort the queue anew."""
         if self.waiting:
@@ -229,7 +224,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self.refresh(after=period)
             self._refresh_at = self._now + period
 
-    @_in_turn(6)
+    @in_turn(6)
     def wake(self) -> None:
         """Start what has been waiting for this time."""
         self._begin(self.backfilling.woken(self._now))

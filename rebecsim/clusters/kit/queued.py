@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
-from rebecsim.actors.rebec import MessageServer, Rebec, no_time
+from rebecsim.actors.rebec import MessageServer, Rebec, message_server, no_time
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.system import Instance, Model, ModelError, System
 from rebecsim.actors.violations import NegativeTimeError
@@ -265,6 +265,11 @@ def _serve_some(system: QueuedSystem, closing: Closing, until: Until) -> int:
         else:
             server.handler(receiver, *arguments)
     return MOST_AT_ONE_TIME
+
+
+def in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a message server; of those of one time the one with the lowest place goes first."""
+    return message_server(priority=place, global_priority=place)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ make something of it; their phases are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rebecsim.actors import (
     Instance,
@@ -18,9 +18,9 @@ from rebecsim.actors import (
     Rebec,
     RebecNamed,
     known_rebec,
-    message_server,
     state_variable,
 )
+from rebecsim.clusters.kit.queued import in_turn
 from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import NodeChange
 from rebecsim.clusters.slurm.jobs import Job
@@ -49,11 +49,6 @@ _IDLE_LIMITED = 1000
 """After so many periods in which nothing runs, jobs at a limit of decaying usage wait for ever."""
 
 
-def _in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a message server; of those of one time the one with the lowest place goes first."""
-    return message_server(priority=place, global_priority=place)
-
-
 class Users(Rebec, queue_size=2):
     """Submit the jobs, some at a time, each for when its time will have come."""
 
@@ -64,7 +59,7 @@ class Users(Rebec, queue_size=2):
         self.jobs = jobs
         self.proceed()
 
-    @_in_turn(1)
+    @in_turn(1)
     def proceed(self) -> None:
         """Submit the next jobs, and wait for the time of the last one of them."""
         now, first = self._now, self.submitted
@@ -81,7 +76,7 @@ class ComputeNode(Rebec, queue_size=_UNBOUNDED):
 
     controller: Controller = known_rebec()
 
-    @_in_turn(3)
+    @in_turn(3)
     def run(self, job: Job, attempt: int, seconds: int) -> None:
         """Begin a job; the controller hears of its end."""
         self.controller.finished(job, attempt, after=seconds)
@@ -127,7 +122,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
 
     # What happens
 
-    @_in_turn(2)
+    @in_turn(2)
     def change(self, change: NodeChange) -> None:
         """Take a node down, drain it, or bring it back."""
         scheduler = self.scheduler
@@ -140,7 +135,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         scheduler.changed += 1
         self._ask()
 
-    @_in_turn(4)
+    @in_turn(4)
     def finished(self, job: Job, attempt: int) -> None:
         """The nodes of a job are done with it."""
         record = self.scheduler.records.get(job.number)
@@ -151,20 +146,20 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             state = "TIMEOUT"
         self._stop(record, state)
 
-    @_in_turn(4)
+    @in_turn(4)
     def preempted(self, job: Job, attempt: int, again: bool) -> None:
         """The time of grace of a preempted job is over."""
         record = self.scheduler.records.get(job.number)
         if record is not None and record.attempt == attempt and record.state == "RUNNING":
             self._stop(record, "PREEMPTED", again=again)
 
-    @_in_turn(5)
+    @in_turn(5)
     def release(self, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
         self.scheduler.occupancy.release(given)
         self._after_release()
 
-    @_in_turn(6)
+    @in_turn(6)
     def period(self) -> None:
         """End a period of the priority plug-in."""
         self._write_terms()
@@ -174,7 +169,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._plan_period()
         self._plan()
 
-    @_in_turn(7)
+    @in_turn(7)
     def wake(self) -> None:
         """See which jobs have become eligible: by time, or as a reservation begins or ends."""
         if self._wake_at != self._now:
@@ -187,7 +182,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._plan_wake()
         self._ask()
 
-    @_in_turn(8)
+    @in_turn(8)
     def main(self) -> None:
         """Make a pass of the main scheduler."""
         now = self._now
@@ -201,7 +196,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._begin(main_pass(self.scheduler, now, full=is_full))
         self._plan()
 
-    @_in_turn(9)
+    @in_turn(9)
     def submit(self, job: Job, position: int) -> None:
         """Take a job into the queue."""
         now, scheduler = self._now, self.scheduler
@@ -233,7 +228,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._plan_period()
         self._plan()
 
-    @_in_turn(9)
+    @in_turn(9)
     def withdraw(self, job: Job) -> None:
         """The user cancels a job that waits, or its deadline cannot be met any more."""
         record = self.scheduler.records.get(job.number)
@@ -243,7 +238,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._admit(timed=False)
             self._ask()
 
-    @_in_turn(10)
+    @in_turn(10)
     def backfill(self) -> None:
         """Make a cycle of backfill."""
         self._write_terms()

@@ -19,6 +19,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rebecsim.steps import loaded
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -139,7 +141,7 @@ class _Body:
             case ast.AnnAssign(target, _, ast.expr() as value):
                 yield from self._in_assignment([target], value, conditional)
             case ast.AugAssign(target, operator, value):
-                whole = ast.copy_location(ast.BinOp(_read(target), operator, value), statement)
+                whole = ast.copy_location(ast.BinOp(loaded(target), operator, value), statement)
                 yield from self._in_assignment([target], whole, conditional)
             case ast.If(test, then, otherwise):
                 decides = conditional or self._reads(test)
@@ -180,7 +182,7 @@ class _Body:
                 case ast.Subscript(ast.Attribute(ast.Name(self._self), name)) if (
                     name in self._owner.left_out and self._owner.state[name] is not None
                 ):
-                    if matters and not self._is_harmless(_read(target), conditional):
+                    if matters and not self._is_harmless(loaded(target), conditional):
                         yield DecidingPlace("an index", target.lineno)
                     if matters:
                         self._followed.add(name)
@@ -209,7 +211,7 @@ class _Body:
     def _is_read(self, node: ast.AST) -> bool:
         match node:
             case ast.AugAssign(target):
-                return self._reads(_read(target))
+                return self._reads(loaded(target))
             case ast.Attribute(_, name, context):
                 return name in self._followed and not isinstance(context, ast.Store)
             case ast.Name(name, context):
@@ -309,20 +311,6 @@ class _Body:
 
 
 _TIMES = frozenset({"after", "deadline"})
-
-
-def _read(target: ast.expr) -> ast.expr:
-    """Give the expression that reads what an assignment writes."""
-    match target:
-        case ast.Name(name):
-            found: ast.expr = ast.Name(name, ast.Load())
-        case ast.Attribute(value, name):
-            found = ast.Attribute(value, name, ast.Load())
-        case ast.Subscript(value, index):
-            found = ast.Subscript(value, index, ast.Load())
-        case _:
-            return target
-    return ast.copy_location(found, target)
 
 
 def _given(target: ast.expr) -> str:

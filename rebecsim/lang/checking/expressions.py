@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from rebecsim.arithmetic import TOLERANCE, shares_of
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Symbol, Value
 from rebecsim.lang.checking.calls import CallChecker
@@ -42,7 +43,6 @@ from rebecsim.lang.types import (
     Type,
     arithmetic_type,
 )
-from rebecsim.weights import TOLERANCE, shares_of
 from rebecsim.wording import counted
 
 _NOT_CONSTANT: dict[type, str] = {

@@ -263,6 +263,11 @@ def one(recorder: str, name: str, out: str) -> None:
         file.write(text.encode())
 
 
+def _made(name: str) -> str:
+    """Where the worker of a case leaves what it has recorded."""
+    return f"{tempfile.gettempdir()}/slurm-{name}.json.gz"
+
+
 def prepare() -> None:
     for i in range(1, 9):
         subprocess.run(["useradd", "-M", f"u{i}"], capture_output=True)
@@ -297,7 +302,7 @@ def main() -> None:
         while todo and len(running) < given.workers:
             name = todo.pop(0)
             tries[name] = tries.get(name, 0) + 1
-            out = f"/tmp/slurm-{name}.json.gz"
+            out = _made(name)
             own = pathlib.Path(
                 tempfile.mkdtemp(prefix=f"{name}-")
             )  # databases may not share a folder
@@ -325,7 +330,7 @@ def main() -> None:
             if process.poll() is None:
                 continue
             del running[name]
-            made = pathlib.Path(f"/tmp/slurm-{name}.json.gz")
+            made = pathlib.Path(_made(name))
             note = process.stderr.read().decode()[-300:] if process.stderr else ""
             lag = (
                 json.loads(gzip.decompress(made.read_bytes()))["lag"]
