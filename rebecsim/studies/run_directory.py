@@ -160,11 +160,15 @@ def last_writer(directory: Path) -> int | None:
 
 
 def locked_at(directory: Path) -> float | None:
-    """Give when a directory was locked last, in seconds since 1970; None if it never was."""
+    """Give when a directory was locked last, in seconds since 1970; None if it never was.
+
+    An empty lock file is one whose maker still waits for the lock, or is about to sign.
+    """
     try:
-        return (directory / _LOCK).lstat().st_mtime
+        found = (directory / _LOCK).lstat()
     except OSError:
         return None
+    return found.st_mtime if found.st_size else None
 
 
 RECORD = "run.json"

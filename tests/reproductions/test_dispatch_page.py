@@ -242,7 +242,8 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch):
     def small(name: str) -> Scenario:
         return load_scenario(name).replace(app_masters=[1])
 
-    monkeypatch.setattr("rebecsim.clusters.scenarios.load_scenario", small)
+    # Where it is used: a module that is read in the meantime would keep it.
+    monkeypatch.setattr("reproductions.dispatch.experiments.load_scenario", small)
     command = ["reproduce", "against_mdf", "--replications", "2", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)

@@ -18,7 +18,7 @@ import pytest
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.scenarios import open_run
 from rebecsim.errors import UserError
-from rebecsim.studies.run_directory import exclusive
+from rebecsim.studies.run_directory import exclusive, is_being_written
 from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.web import LARGEST_BODY
 from rebecsim.web.studies import study_process
@@ -381,6 +381,24 @@ def test_a_study_whose_process_is_gone_was_killed_and_can_go_on(
         assert send_form(app(tmp_path), f"/studies/{id_of('one')}/{what}").status == status
     assert no_processes[0] == no_processes[1]
     assert no_processes[0][-2:] == [str(tmp_path), "one"]
+
+
+def test_a_study_that_begins_while_it_is_asked_about_was_not_killed(
+    tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    place = tmp_path / "one" / FOLDER
+
+    def just_before(directory: Path) -> bool:
+        running = is_being_written(directory)
+        with exclusive(directory):  # it begins now
+            pass
+        return running
+
+    (place / ".lock").touch()  # made by a process that waits for its turn
+    assert study.state == "starting"
+    monkeypatch.setattr(study_process, "is_being_written", just_before)
+    assert study.state == "starting"
 
 
 def test_no_process_but_that_of_the_study_is_sent_a_signal(

@@ -85,6 +85,9 @@ class StartedStudy:
     @property
     def state(self) -> StudyState:
         """Whether it runs, or how it ended."""
+        # Asked first: a process that begins after that only seems to be starting still, while one
+        # asked about last could have begun since it was asked whether it runs.
+        is_beginning = self._is_beginning()
         if is_being_written(self.directory / FOLDER):
             if self._is_marked("ending"):
                 return "ending"
@@ -94,7 +97,7 @@ class StartedStudy:
             if ended.get("code") == ExitCode.FINE:
                 return "done"
             return "cancelled" if ended.get("code") == ExitCode.INTERRUPTED else "failed"
-        return "starting" if self._is_beginning() else "killed"
+        return "starting" if is_beginning else "killed"
 
     @property
     def can_pause(self) -> bool:
