@@ -165,4 +165,4 @@ def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) ->
     (tmp_path / "stages.toml").write_text(SOLVED)
     result = run("explore", "stages.toml")
     assert result.returncode == 2
-    assert "cannot be cut, as its solver stops" in " ".join(result.stderr.split())
+    assert "cannot be explored, because its solver stops" in " ".join(result.stderr.split())
