@@ -14,10 +14,8 @@ from rebecsim.clusters.mapreduce.configuration import (
     NodeHardware,
     PlacementRule,
     QueueCondition,
-    QueueFigure,
     ReportRule,
     Share,
-    SpeculationRule,
     TimedChange,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
@@ -216,53 +214,11 @@ class FailuresTable(Table):
         return bool(self.outages) or self.mean_time_between is not None
 
 
-class SpeculationTable(Table):
-    """Second attempts of tasks that take long; the first to end counts, the other is killed."""
-
-    rule: SpeculationRule = Field(
-        "hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
-    )
-    lag: Share = Field(
-        0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
-    )
-    patience: Annotated[float, within(0, 1e9, "seconds")] = Field(
-        60.0, description="that a task runs before it may have a second attempt"
-    )
-    cap: Share = Field(
-        0.1, description="LATE's: the part of all slots with second attempts, at most"
-    )
-    slow_task: Share = Field(0.25, description="LATE's: the part of a job's attempts that are slow")
-    slow_node: Share = Field(
-        0.25, description="LATE's: the part of the nodes that run no second attempts"
-    )
-
-
-class ConditionTable(Table):
-    """What must become true of a queue for settings to change."""
-
-    queue: str = Field(min_length=1, description="whose figure it is")
-    figure: QueueFigure = Field(
-        "jobs", description="its jobs that have not ended, or tasks of these that wait for a slot"
-    )
-    below: Annotated[int | None, within(1, 10**9)] = Field(
-        None, description="the figure is less than this"
-    )
-    above: Annotated[int | None, within(0, 10**9)] = Field(
-        None, description="the figure is more than this"
-    )
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.below is None and self.above is None:
-            raise ValueError("give below or above, as in below = 1")
-        return self
-
-
 class ChangeTable(Table):
     """Parameters of the schedulers that change while the cluster runs."""
 
     at: Annotated[float | None, within(0, 1e9, "seconds")] = Field(None, description="when")
-    when: ConditionTable | None = Field(
+    when: QueueCondition | None = Field(
         None, description="instead of at: each time that this becomes true of a queue"
     )
     settings: dict[str, ParameterValue] = Field(
@@ -279,5 +235,4 @@ class ChangeTable(Table):
 
     def change(self) -> TimedChange:
         """Give it as the cluster has it."""
-        when = None if self.when is None else settings_of(QueueCondition, self.when, SCALES)
-        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
+        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), self.when)

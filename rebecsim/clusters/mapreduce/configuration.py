@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
@@ -128,29 +128,46 @@ class Failures:
         return bool(self.outages) or self.mean_time_between is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Speculation(Constant):
-    """Second attempts of tasks that take long: the keys of `[speculation]`.
+class Speculation(Table, Constant):
+    """Second attempts of tasks that take long; the first to end counts, the other is killed."""
 
-    The patience is microseconds.
-    """
+    rule: SpeculationRule = Field(
+        "hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
+    )
+    lag: Share = Field(
+        0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
+    )
+    patience: Annotated[float, within(0, 1e9, "seconds")] = Field(
+        60.0, description="that a task runs before it may have a second attempt"
+    )
+    cap: Share = Field(
+        0.1, description="LATE's: the part of all slots with second attempts, at most"
+    )
+    slow_task: Share = Field(0.25, description="LATE's: the part of a job's attempts that are slow")
+    slow_node: Share = Field(
+        0.25, description="LATE's: the part of the nodes that run no second attempts"
+    )
 
-    rule: SpeculationRule = "hadoop"
-    lag: float = 0.2
-    patience: int = 60 * SECOND
-    cap: float = 0.1
-    slow_task: float = 0.25
-    slow_node: float = 0.25
 
+class QueueCondition(Table):
+    """What must become true of a queue for settings to change."""
 
-@dataclass(frozen=True, slots=True)
-class QueueCondition:
-    """What must become true of a queue, or pool: the keys of `changes.when`."""
+    queue: str = Field(min_length=1, description="whose figure it is")
+    figure: QueueFigure = Field(
+        "jobs", description="its jobs that have not ended, or tasks of these that wait for a slot"
+    )
+    below: Annotated[int | None, within(1, 10**9)] = Field(
+        None, description="the figure is less than this"
+    )
+    above: Annotated[int | None, within(0, 10**9)] = Field(
+        None, description="the figure is more than this"
+    )
 
-    queue: str
-    figure: QueueFigure = "jobs"
-    below: int | None = None
-    above: int | None = None
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.below is None and self.above is None:
+            raise ValueError("give below or above, as in below = 1")
+        return self
 
     def holds(self, figure: int) -> bool:
         """Whether it is true of a figure."""

@@ -11,7 +11,6 @@ from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
     NodeHardware,
-    Speculation,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
@@ -42,8 +41,6 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
         raise UserError(f"hadoop.slow_start: should be from 0 to 1, not {hadoop.slow_start}")
     _require_replicas(configuration.files, hardware.nodes)
     _require_failures(configuration)
-    if configuration.speculation is not None:
-        _require_speculation(configuration.speculation)
     if configuration.sampling < 0:
         raise UserError(f"sampling: should be 0 at least, not {configuration.sampling}")
     for change in configuration.changes:
@@ -104,17 +101,6 @@ def _require_failures(configuration: MapReduceConfiguration) -> None:
         )
     if failures.repair < 1:
         raise UserError(f"failures.repair: should be more than 0, not {failures.repair}")
-
-
-def _require_speculation(speculation: Speculation) -> None:
-    for name in ("lag", "cap", "slow_task", "slow_node"):
-        value = getattr(speculation, name)
-        if not 0.0 <= value <= 1.0:
-            raise UserError(f"speculation.{name}: should be from 0 to 1, not {value}")
-    if speculation.patience < 0:
-        raise UserError(f"speculation.patience: should be 0 at least, not {speculation.patience}")
-    if speculation.rule not in ("hadoop", "late"):
-        raise UserError(f"speculation.rule: should be hadoop or late, not {speculation.rule!r}")
 
 
 def _require_classes(configuration: MapReduceConfiguration) -> None:

@@ -34,7 +34,6 @@ from rebecsim.clusters.mapreduce.cluster_tables import (
     ClusterTable,
     FailuresTable,
     ParameterValue,
-    SpeculationTable,
 )
 from rebecsim.clusters.mapreduce.configuration import (
     Failures,
@@ -118,7 +117,7 @@ class MapReduceScenario(StudyScenario):
         VariationTable(), description="in what tasks and nodes differ; stragglers"
     )
     failures: FailuresTable = Field(FailuresTable(), description="nodes that fail")
-    speculation: SpeculationTable | None = Field(
+    speculation: Speculation | None = Field(
         None, description="second attempts of slow tasks; without it none"
     )
     warm_up: Annotated[float, within(0, 0.9)] = Field(
@@ -152,14 +151,14 @@ class MapReduceScenario(StudyScenario):
 
     def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
-        cluster, backups = self.cluster, self.speculation
+        cluster = self.cluster
         return MapReduceConfiguration(
             hardware=cluster.hardware(),
             hadoop=settings_of(HadoopSettings, cluster, SCALES),
             files=settings_of(FileSystem, cluster, SCALES),
             variation=self.variation,
             failures=settings_of(Failures, self.failures, SCALES),
-            speculation=None if backups is None else settings_of(Speculation, backups, SCALES),
+            speculation=self.speculation,
             changes=tuple(each.change() for each in variant.changes),
             classes=cluster.node_classes(),
         )

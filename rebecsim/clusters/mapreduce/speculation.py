@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, JobRun
-from rebecsim.clusters.mapreduce.configuration import Speculation
+from rebecsim.clusters.mapreduce.configuration import SECOND, Speculation
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class BackupRule(StatePart, ABC):
             for number, attempts in run.live[kind].items()
             if len(attempts) == 1 and not run.done[kind][number]
         ]
-        patience = self.settings.patience
+        patience = round(self.settings.patience * SECOND)
         patient = [each for each in alone if each.end is None and now - each.start >= patience]
         if not patient:
             return _Look(now, [], [])

@@ -32,7 +32,6 @@ from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
     Outage,
-    Speculation,
     TimedChange,
     VariationTable,
 )
@@ -236,14 +235,6 @@ def _with(
         (
             lambda given: replace(given, failures=Failures(mean_time_between=0)),
             r"failures\.mean_time_between: should be more than 0",
-        ),
-        (
-            lambda given: replace(given, speculation=Speculation(cap=2.0)),
-            r"speculation\.cap: should be from 0 to 1",
-        ),
-        (
-            lambda given: replace(given, speculation=Speculation("luck")),
-            r"speculation\.rule: should be hadoop or late, not 'luck'",
         ),
         (
             lambda given: replace(given, changes=(TimedChange(-1, {}),)),

@@ -88,7 +88,7 @@ def test_long_jobs_have_the_slots_of_the_small_queue_once_it_is_empty() -> None:
 
 
 def test_a_condition_must_become_true_and_may_again() -> None:
-    change = TimedChange(0, {}, QueueCondition("a", "waiting_maps", below=2))
+    change = TimedChange(0, {}, QueueCondition(queue="a", figure="waiting_maps", below=2))
     triggers = QueueTriggers([change, TimedChange(5, {})])
     assert list(triggers.due()) == []  # nothing waits from the beginning on
     triggers.add("b", (0, 9, 0))
