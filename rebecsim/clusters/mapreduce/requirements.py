@@ -20,7 +20,7 @@ _MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_sl
 
 
 class StuckJobsError(UserError):
-    """Jobs wait for what will never happen."""
+    """Jobs that would wait for ever."""
 
     def __init__(self, names: Sequence[str], why: str) -> None:
         first = ", ".join(names[:3])
@@ -29,7 +29,7 @@ class StuckJobsError(UserError):
 
 
 def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfiguration) -> None:
-    """Raise UserError, naming the key, for what is no cluster, or jobs that cannot run on it."""
+    """Raise UserError, naming the key, for an invalid cluster or jobs that cannot run on it."""
     hardware, hadoop = configuration.hardware, configuration.hadoop
     _require_positive("hardware", hardware, fields(NodeHardware))
     _require_positive("hadoop", hadoop, fields(HadoopSettings))

@@ -266,7 +266,7 @@ def test_a_scheduler_that_gives_nothing_is_an_error(poll: int | None) -> None:
         poll_interval = poll  # type: ignore[assignment]
 
     with pytest.raises(
-        StuckJobsError, match="the scheduler gives them no slots, though nothing runs"
+        StuckJobsError, match="the scheduler gives them no slots although nothing runs"
     ):
         run_mapreduce(JOBS, cluster(), Stubborn, 1)
 

@@ -106,8 +106,8 @@ def test_a_condition_must_become_true_and_may_again() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"at": 1.0, "when": BORROW["when"]}, "give one of at = SECONDS and when"),
-        ({}, "give one of at = SECONDS and when"),
+        ({"at": 1.0, "when": BORROW["when"]}, "give either at = SECONDS or when"),
+        ({}, "give either at = SECONDS or when"),
         ({"when": {"queue": "small"}}, "give below or above"),
     ],
 )

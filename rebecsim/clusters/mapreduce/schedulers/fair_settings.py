@@ -21,7 +21,7 @@ MODES = ("fair", "fifo")
 
 
 class FairSettingsError(UserError):
-    """Settings that cannot be used; `key` is the element or property to be mended."""
+    """Invalid settings; `key` is the element or property to correct."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}")
@@ -30,7 +30,7 @@ class FairSettingsError(UserError):
 
 
 def _named(name: str, default: Any) -> Any:
-    """Make a field that the file calls by another name."""
+    """Make a field with another name in the file."""
     return field(default=default, metadata={"name": name})
 
 
@@ -62,7 +62,7 @@ class PoolSettings(Constant):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairSettings(Constant):
-    """The settings of the scheduler. Raises FairSettingsError for what cannot be meant.
+    """The settings of the scheduler. Raises FairSettingsError for invalid values.
 
     Attributes:
         pools: by name; others that jobs name have the defaults.
@@ -127,7 +127,7 @@ class FairSettings(Constant):
                 )
 
     def pool(self, name: str) -> PoolSettings:
-        """Give the settings of a pool, with the defaults where it does not say something."""
+        """Return the settings of a pool, with defaults for missing ones."""
         stated = self.pools.get(name, PoolSettings())
         jobs, mode = stated.max_running_jobs, stated.scheduling_mode
         timeout = stated.min_share_preemption_timeout
@@ -162,7 +162,7 @@ def _check_pool(pool: str, settings: PoolSettings) -> None:
 
 
 def pool_key(pool: str, name: str) -> str:
-    """Give what errors and changes call a setting of a pool."""
+    """Return the name of a pool's setting in errors and changes."""
     return f"pool.{pool}.{name}"
 
 
@@ -208,7 +208,7 @@ def _scheduler_field(key: str) -> Field[Any]:
 
 
 def _value(of: Field[Any], key: str, text: str) -> Any:
-    """Read a text as what a setting is. Raises FairSettingsError."""
+    """Parse the value of a setting. Raises FairSettingsError."""
     text = text.strip()
     kinds = str(of.type).split(" | ")
     if "bool" in kinds:
@@ -233,10 +233,10 @@ Lines = dict[str, int]
 
 
 def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[str, ...]]:
-    """Read the settings, and give what the file says that has no effect, as texts with lines.
+    """Read the settings; also return those without effect, as texts with lines.
 
-    `name` is what messages call the file. Raises XmlError, with file, line and element, for what
-    cannot be used; OSError when the file cannot be read.
+    `name` is the file's name in messages. Raises XmlError, with file, line and element, and
+    OSError.
     """
     root = read_xml(path, name)
     if root.tag != "allocations":
@@ -259,7 +259,7 @@ def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[
 
 
 def _settings(root: Element) -> Iterator[tuple[str, Element]]:
-    """Give each setting with its element; an empty name for what is not known."""
+    """Yield each setting with its element; an unknown one has an empty name."""
     for element in root.children:
         if element.tag == "pool":
             yield from _of(element, "pool", POOL_SETTINGS)
