@@ -115,7 +115,7 @@ class JobRun(StatePart):
         done: whether each task has ended, by kind and number.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
         outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
-        missing: of maps that have ended and whose output is lost: the attempt; nobody needs them
+        missing: of maps that have ended and whose output is lost: the attempt; no reduce needs them
             now.
         first_map: when its first map was launched (microseconds).
         maps_end: when the last of its maps was reported to have ended.

@@ -42,10 +42,10 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     _require_replicas(configuration.files, hardware.nodes)
     _require_failures(configuration)
     if configuration.sampling < 0:
-        raise UserError(f"sampling: should be 0 at least, not {configuration.sampling}")
+        raise UserError(f"sampling: should be at least 0, not {configuration.sampling}")
     for change in configuration.changes:
         if change.at < 0:
-            raise UserError(f"changes: at should be 0 at least, not {change.at}")
+            raise UserError(f"changes: at should be at least 0, not {change.at}")
         if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
     _require_classes(configuration)
@@ -65,7 +65,7 @@ def _require_positive(section: str, settings: object, names: Iterable[object]) -
             continue
         if name in _MAY_BE_ZERO:
             if value < 0:
-                raise UserError(f"{section}.{name}: should be 0 at least, not {value}")
+                raise UserError(f"{section}.{name}: should be at least 0, not {value}")
         elif not 0 < value < math.inf:
             raise UserError(f"{section}.{name}: should be more than 0, not {value}")
 
@@ -73,7 +73,7 @@ def _require_positive(section: str, settings: object, names: Iterable[object]) -
 def _require_replicas(files: FileSystem, nodes: int) -> None:
     if files.replication < 1:
         raise UserError(
-            f"files.replication: blocks without replicas cannot be read; should be 1 at least, "
+            f"files.replication: blocks without replicas cannot be read; should be at least 1, "
             f"not {files.replication}"
         )
     if files.replication > nodes:
@@ -117,17 +117,17 @@ def _require_classes(configuration: MapReduceConfiguration) -> None:
 
 def _require_job(job: MapReduceJob, slots_of_kinds: tuple[int, int]) -> None:
     if job.submit < 0:
-        raise UserError(f"{job.name}: submit should be 0 at least, not {job.submit}")
+        raise UserError(f"{job.name}: submit should be at least 0, not {job.submit}")
     if not job.maps:
         raise UserError(f"{job.name}: has no maps, and so nothing to do; splits is empty")
     if min(job.splits) < 0:
         raise UserError(f"{job.name}: splits should have 0 bytes at least, not {min(job.splits)}")
     if job.reduces < 0:
-        raise UserError(f"{job.name}: reduces should be 0 at least, not {job.reduces}")
+        raise UserError(f"{job.name}: reduces should be at least 0, not {job.reduces}")
     for field in fields(job.costs):
         value = getattr(job.costs, field.name)
         if not 0.0 <= value < math.inf:
-            raise UserError(f"{job.name}: costs.{field.name} should be 0 at least, not {value}")
+            raise UserError(f"{job.name}: costs.{field.name} should be at least 0, not {value}")
     for kind, slots in zip(SlotKind, slots_of_kinds, strict=True):
         tasks = job.maps if kind is SlotKind.MAP else job.reduces
         if tasks and not slots:

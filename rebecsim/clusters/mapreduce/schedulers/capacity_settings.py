@@ -81,7 +81,7 @@ class CapacityQueueSettings(Constant):
         user_limit_factor: how many times the capacity of the queue one user can have.
         supports_priority: whether jobs of higher priority go first.
         maximum_initialized_active_tasks: tasks of the jobs that are initialised.
-        maximum_initialized_active_tasks_per_user: the same of one user; larger jobs are rejected.
+        maximum_initialized_active_tasks_per_user: the same for one user; larger jobs are rejected.
         init_accept_jobs_factor: jobs accepted for each that can be initialised.
     """
 
@@ -174,7 +174,7 @@ def queue_key(queue: str, parameter: str) -> str:
 
 def _require_least(key: str, value: float, least: float) -> None:
     if not value >= least:
-        raise CapacitySettingsError(key, f"should be {least:g} at least, not {value:g}")
+        raise CapacitySettingsError(key, f"should be at least {least:g}, not {value:g}")
 
 
 def _check_queue(queue: str, settings: CapacityQueueSettings) -> None:
@@ -183,9 +183,9 @@ def _check_queue(queue: str, settings: CapacityQueueSettings) -> None:
 
     capacity, maximum = settings.capacity, settings.maximum_capacity
     if not 0 < capacity <= 100:
-        raise wrong("capacity", f"should be above 0 and 100 at most, not {capacity:g}")
+        raise wrong("capacity", f"should be above 0 and at most 100, not {capacity:g}")
     if maximum != NO_MAXIMUM and not 0 < maximum <= 100:
-        raise wrong("maximum_capacity", f"should be above 0 and 100 at most, or -1: {maximum:g}")
+        raise wrong("maximum_capacity", f"should be above 0 and at most 100, or -1: {maximum:g}")
     if maximum != NO_MAXIMUM and maximum < capacity:
         raise wrong(
             "maximum_capacity",

@@ -40,9 +40,9 @@ class PoolSettings(Constant):
 
     Attributes:
         min_maps: slots for maps that the pool is sure of while it wants them.
-        min_reduces: the same of reduces.
+        min_reduces: the same for reduces.
         max_maps: slots for maps that it never exceeds.
-        max_reduces: the same of reduces.
+        max_reduces: the same for reduces.
         max_running_jobs: jobs that get slots at a time; others wait.
         weight: of the pool, where slots beyond the minimum shares are shared.
         scheduling_mode: how its jobs share: fair or fifo; None: as the default says.
@@ -79,7 +79,7 @@ class FairSettings(Constant):
         size_based_weight: whether jobs that want more slots weigh more.
         assign_multiple: whether a heartbeat gives more than one task.
         assign_multiple_maps: maps that a heartbeat gives; -1: any number.
-        assign_multiple_reduces: the same of reduces.
+        assign_multiple_reduces: the same for reduces.
         locality_delay_node: how long a job waits for the nodes of its splits (milliseconds); by
             default a heartbeat and a half of 300 milliseconds.
         locality_delay_rack: how long it then waits for the racks of its splits.
@@ -123,7 +123,7 @@ class FairSettings(Constant):
             value = getattr(self, each.name)
             if not isinstance(value, str) and value < least:
                 raise FairSettingsError(
-                    each.metadata["name"], f"should be {least} at least, not {value:g}"
+                    each.metadata["name"], f"should be at least {least}, not {value:g}"
                 )
 
     def pool(self, name: str) -> PoolSettings:
@@ -147,7 +147,7 @@ def _check_pool(pool: str, settings: PoolSettings) -> None:
     for each in fields(settings):
         value = getattr(settings, each.name)
         if not isinstance(value, str | None) and value < 0:
-            raise wrong(each.metadata["name"], f"should be 0 at least, not {value:g}")
+            raise wrong(each.metadata["name"], f"should be at least 0, not {value:g}")
     if not settings.weight:
         raise wrong("weight", "should be above 0; a pool without weight would get nothing")
     for kind in ("Maps", "Reduces"):
@@ -248,7 +248,7 @@ def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[
         if not key:
             idle.append(f"{root.file}:{element.line}: <{element.tag}> has no effect")
         elif key in values:
-            raise element.wrong(f"{key} stands there twice, first on line {lines[key]}")
+            raise element.wrong(f"{key} is given twice, first on line {lines[key]}")
         else:
             values[key], lines[key] = element.text, element.line
     try:
