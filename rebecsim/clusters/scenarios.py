@@ -131,7 +131,7 @@ def _planned(path: Path, scenario: StudyScenario, folder: Path = Path()) -> Plan
     try:
         return plan_scenario(scenario, folder)
     except UserError as error:
-        raise ResultsError(f"{path}: holds a scenario that is wrong: {error}") from error
+        raise ResultsError(f"{path}: holds an invalid scenario: {error}") from error
 
 
 def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
@@ -139,7 +139,7 @@ def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
     path = directory / RECORD
     if isinstance(record["scenario"].get("workload"), dict):
         raise ResultsError(
-            f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
+            f"{path}: is of format {record['format']}, which stores schedules differently; run "
             "the comparison again"
         )
     return _planned(path, recorded_scenario(path, record, _like(record["scenario"]).scenario))

@@ -17,7 +17,7 @@ from rebecsim.lang.syntax import Span
 
 
 class NotUnderstoodError(UserError):
-    """Python that has no meaning in Rebeca; the text names file, line and reason."""
+    """Python that cannot be translated to Rebeca; the text names file, line and reason."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         super().__init__(f"{file}:{line}: {reason}")
@@ -73,7 +73,7 @@ class ClassSource:
                 node.lineno, *(each.lineno for each in node.decorator_list), node.lineno
             ):
                 return node
-        raise NotUnderstoodError(self.file, first, f"the text of `{name}` was not found")
+        raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
 
     def annotation(self, name: str) -> ast.expr | None:
         """Give the type that the class declares an attribute with."""
@@ -112,7 +112,9 @@ def class_source(owner: type, functions: list[FunctionType]) -> ClassSource:
         if all(line in inside for line in lines):
             return ClassSource(file, node, names)
     line = min(lines, default=1)
-    raise NotUnderstoodError(file, line, f"the text of the class {owner.__qualname__} is not known")
+    raise NotUnderstoodError(
+        file, line, f"the source of the class {owner.__qualname__} is not known"
+    )
 
 
 def _classes_named(tree: ast.Module, qualified: str) -> list[ast.ClassDef]:

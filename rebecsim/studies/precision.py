@@ -201,7 +201,7 @@ def read_targets(text: str) -> list[tuple[str | None, str]]:
                 f"--precision {text!r}: write several as in late=10%,turnaround=5%, each once"
             )
         if name in found:
-            raise UserError(f"--precision {text!r}: {name} is there twice")
+            raise UserError(f"--precision {text!r}: {name} is given twice")
         found[name] = amount
     return list(found.items())
 
