@@ -59,8 +59,10 @@ def test_a_comparison_from_the_scenario_to_the_questions(run: Run, folder: Path)
     done = run("compare", "study/small.toml", "--out", "a", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "1 row skipped: no run time" in done.stderr
-    assert "Weighted tardiness (processor h)" in done.stdout
-    assert "schedules.csv, users.csv, changes.csv, parts" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("EASY instead of FCFS, on average:\n  queue 1 waits 6 s less")
+    assert "by_group.csv, schedules.csv, users.csv, changes.csv, parts" in " ".join(
+        done.stdout.split()
+    )
     assert (folder / "a/report.html").stat().st_size > 100_000
 
     again = run("report", "a", "--out", "b", cwd=folder)
