@@ -145,12 +145,12 @@ def _of_value(name: str, value: Any, mutates: bool) -> str:
 def _bound(node: ast.AST) -> str:
     """Give the name that gets a value here, of a local of the function or of one within it."""
     match node:
-        case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name):
-            return name
-        case ast.FunctionDef(name):
-            return name
-        case ast.alias(name, other):
-            return other or name
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            return node.id
+        case ast.arg():
+            return node.arg
+        case ast.alias() | ast.FunctionDef():
+            return getattr(node, "asname", None) or node.name
     return ""
 
 
