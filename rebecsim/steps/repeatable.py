@@ -145,12 +145,14 @@ def _of_value(name: str, value: Any, mutates: bool) -> str:
 def _bound(node: ast.AST) -> str:
     """Give the name that gets a value here, of a local of the function or of one within it."""
     match node:
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            return node.id
+        case ast.Name():
+            return "" if isinstance(node.ctx, ast.Load) else node.id
         case ast.arg():
             return node.arg
-        case ast.alias() | ast.FunctionDef():
-            return getattr(node, "asname", None) or node.name
+        case ast.FunctionDef():
+            return node.name
+        case ast.alias():
+            return node.asname or node.name
     return ""
 
 
@@ -166,7 +168,8 @@ def _mutates(node: ast.AST) -> bool:
 
 def _declared(owner: type[Rebec]) -> set[str]:
     """Name the attributes that a rebec of the class may have: declared, or set by a constructor."""
-    names = {each.name for each in (*owner.__state_variables__, *owner.__known_rebecs__)}
+    names = {each.name for each in owner.__state_variables__}
+    names |= {each.name for each in owner.__known_rebecs__}
     return names | {
         node.attr
         for name, function in _methods(owner)
