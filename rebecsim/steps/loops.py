@@ -20,16 +20,6 @@ from rebecsim.steps.pieces import (
 from rebecsim.steps.statements import BodyReader
 from rebecsim.steps.values import shown
 
-_COMPOUND: dict[type, syntax.AssignmentOperator] = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.BitAnd: "&=",
-    ast.BitOr: "|=",
-    ast.BitXor: "^=",
-}
-_TIMES = frozenset({"after", "deadline"})
-
 
 class LoopReader(BodyReader):
     """Reads the body of one function of a class, loops too."""

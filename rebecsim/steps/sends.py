@@ -16,14 +16,6 @@ from rebecsim.steps.blocks import is_none
 from rebecsim.steps.expressions import ExpressionReader
 from rebecsim.steps.values import shown
 
-_COMPOUND: dict[type, syntax.AssignmentOperator] = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.BitAnd: "&=",
-    ast.BitOr: "|=",
-    ast.BitXor: "^=",
-}
 _TIMES = frozenset({"after", "deadline"})
 
 

@@ -8,7 +8,7 @@ import linecache
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from rebecsim.actors.watchdog import SOURCE
@@ -45,6 +45,28 @@ def _text_of(file: str, known: dict[str, Any]) -> str:
         except (ImportError, OSError):
             pass
     return "".join(linecache.getlines(file, known))
+
+
+FunctionTree = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def function_tree(code: CodeType, known: dict[str, Any]) -> FunctionTree | None:
+    """Give a function of a module with these globals; None for a lambda, or without a text."""
+    return _functions_in(_text_of(code.co_filename, known)).get((code.co_name, code.co_firstlineno))
+
+
+@lru_cache(maxsize=16)
+def _functions_in(text: str) -> dict[tuple[str, int], FunctionTree]:
+    """Give the functions in a text, by their names and first lines."""
+    try:
+        tree = _parsed(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    return {
+        (node.name, min(each.lineno for each in (node, *node.decorator_list))): node
+        for node in ast.walk(tree)
+        if isinstance(node, FunctionTree)
+    }
 
 
 @dataclass(frozen=True)

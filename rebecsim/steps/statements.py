@@ -41,7 +41,6 @@ _COMPOUND: dict[type, syntax.AssignmentOperator] = {
     ast.BitOr: "|=",
     ast.BitXor: "^=",
 }
-_TIMES = frozenset({"after", "deadline"})
 
 
 class BodyReader(EffectReader, ABC):
