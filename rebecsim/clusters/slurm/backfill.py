@@ -170,6 +170,9 @@ class Cycle:
             return False
         if need.rows > 1:
             return True
+        loops = scheduler.machine.loops
+        if loops is not None and need.is_plain:
+            return loops.fits(scheduler.occupancy.level, need, free)
         there = usable(scheduler.machine, scheduler.occupancy.level, need)
         return could_fit(need, there * scheduler.machine.mask(free))
 
@@ -338,6 +341,13 @@ class Cycle:
                 given = choose(search, self._kept(level, closed), wanted, nodes)
                 if given is not None:
                     return now, given
+        loops = scheduler.machine.loops
+        is_plain = need.is_plain and occupancy.is_additive and closed.cores is None
+        if loops is not None and is_plain and not search.first:
+            at = loops.earliest(occupancy, wanted, nodes)
+            if at is None:
+                return None
+            return (at[0] if at[0] > now else self._overdue(at[0])), at[1]
         ends = occupancy.ends_on(nodes)
         if not len(ends):
             return None
@@ -415,7 +425,7 @@ class Cycle:
         if closed.cores is None:
             return level
         made = level.copy()
-        made.cpus -= closed.cores
+        made.table[0] -= closed.cores
         return made
 
     def _without_candidates(self, entry: Entry) -> Level | None:
