@@ -25,11 +25,15 @@ from rebecsim.clusters.slurm.machine import (
     Need,
 )
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
-from rebecsim.native.arrays import Flags, Integers, Table
+from rebecsim.native.arrays import Flags, FlagTable, Integers, Table
 from rebecsim.native.cache import compiled, entry_of
 
 FIRST_WINDOW = 30
 _LATEST = 2**62
+_NEVER = -1
+
+NOTHING, STARTS, RESERVES = range(3)
+"""What comes of planning a job."""
 
 
 @compiled(borrows=True, inline=True)
@@ -286,6 +290,176 @@ def earliest(
     return -1
 
 
+@compiled(borrows=True, inline=True)
+def slot_of(slots: Table, count: int, time: int) -> int:
+    """Give the slot of a time; the first one for times before it."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if slots[0, middle] <= time:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@compiled(borrows=True, inner=True)
+def open_over(
+    slots: Table, free: FlagTable, count: int, begin: int, end: int, wanted: Flags, found: Flags
+) -> int:
+    """Put the wanted nodes that are free in [begin, end] into `found`, as `SlotMap.over` does.
+
+    Give when there may be more; -1: never.
+    """
+    size, later, is_inside = len(wanted), _NEVER, True
+    for node in range(size):
+        found[node] = wanted[node]
+    place = slot_of(slots, count, begin)
+    while is_inside and place < count:
+        is_inside = slots[0, place] <= end
+        if is_inside:
+            row = slots[1, place]
+            for node in range(size):
+                found[node] = found[node] & free[row, node]
+        place += 1
+        if later < 0 and place < count:
+            row = slots[1, place]
+            for node in range(size):
+                if free[row, node] and wanted[node] and not found[node]:
+                    later = slots[0, place]
+                    break
+    return later
+
+
+@compiled(borrows=True, inner=True)
+def split(slots: Table, free: FlagTable, count: int, time: int) -> int:
+    """Let a slot begin at a time; give how many there are."""
+    place = slot_of(slots, count, time)
+    if slots[0, place] == time:
+        return count
+    for each in range(count, place + 1, -1):
+        slots[0, each], slots[1, each] = slots[0, each - 1], slots[1, each - 1]
+    slots[0, place + 1], slots[1, place + 1] = time, count
+    before = slots[1, place]
+    for node in range(free.shape[1]):
+        free[count, node] = free[before, node]
+    return count + 1
+
+
+@compiled(borrows=True)
+def reserve(
+    slots: Table, free: FlagTable, count: int, given: Table, begin: int, end: int, last: int
+) -> int:
+    """Take nodes out in [begin, end), as `SlotMap.reserve` does; give how many slots there are."""
+    begin = max(begin, slots[0, 0])
+    count = split(slots, free, count, begin)
+    if end < last:
+        count = split(slots, free, count, end)
+    for place in range(slot_of(slots, count, begin), count):
+        if end < last and slots[0, place] >= end:
+            break
+        for each in range(given[2, 0]):
+            free[slots[1, place], given[0, each]] = False
+    return count
+
+
+@compiled(borrows=True)
+def may_start(
+    machine: Table,
+    level: Table,
+    need: Integers,
+    wanted: Flags,
+    slots: Table,
+    free: FlagTable,
+    count: int,
+    begin: int,
+    end: int,
+    found: Flags,
+) -> bool:
+    """Whether there may be enough now on wanted nodes that are free in [begin, end]."""
+    open_over(slots, free, count, begin, end, wanted, found)
+    return fitting(machine, level, need, found)
+
+
+@compiled(borrows=True)
+def plan(
+    machine: Table,
+    level: Table,
+    later_level: Table,
+    need: Integers,
+    wanted: Flags,
+    slots: Table,
+    free: FlagTable,
+    count: int,
+    times: Integers,
+    completing: Flags,
+    planned: Table,
+    many: int,
+    work: Table,
+    turns: Table,
+    given: Table,
+    found: Flags,
+) -> int:
+    """Say what comes of planning a job: see `backfill.Cycle.plan`.
+
+    `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
+    the job reserves, and bf_window_linear. The start stands in the last row of `given`, then the
+    number of nodes; where the job may be now, in `found`.
+    """
+    now, limit, reserves = times[0], times[1], times[4]
+    time = now
+    while True:
+        later = open_over(slots, free, count, time, time + limit, wanted, found)
+        size = 0
+        for node in range(len(found)):
+            size += int(found[node])
+        start = _NEVER
+        if size >= need[NODES]:
+            for node in range(len(found)):
+                later_level[0, node] = level[0, node]
+                later_level[1, node] = level[1, node]
+                later_level[2, node] = level[2, node]
+            size = chosen(machine, level, need, found, work, given)
+            if size:
+                start = now
+            else:
+                start = earliest(
+                    machine, later_level, need, found, planned, many, times[5], work, turns, given
+                )
+                size = given[2, 0]
+                if 0 <= start <= now:
+                    start = max(now + 1, start + times[3])
+        if start < 0:
+            if later < 0 or not reserves or later <= time:
+                return NOTHING
+            time = later
+            continue
+        start = max(start, time)
+        given[2, 0], given[2, 1] = size, start
+        if start == now:
+            for each in range(size):
+                if completing[given[0, each]]:
+                    start, later = now + 1, _NEVER
+            given[2, 1] = start
+            if start == now:
+                return STARTS
+        if not reserves:
+            return NOTHING
+        if start > later > time:
+            time = later
+            continue
+        if start > times[2]:
+            return NOTHING
+        is_free, place = True, slot_of(slots, count, start)
+        while is_free and place < count and slots[0, place] < start + limit:
+            for each in range(size):
+                is_free = is_free and free[slots[1, place], given[0, each]]
+            place += 1
+        if is_free:
+            return RESERVES
+        time = max(start, time + 1)
+
+
 class Loops:
     """The loops with what they need to work on; arrays have shape (..., nodes)."""
 
@@ -300,6 +474,13 @@ class Loops:
         self._linear = machine.cluster.backfilling.bf_window_linear
         self._fitting, self._chosen = entry_of(fitting), entry_of(chosen)
         self._earliest = entry_of(earliest)
+        self._plan, self._reserve = entry_of(plan), entry_of(reserve)
+        self._may_start = entry_of(may_start)
+        self._slots = np.zeros((2, 0), np.int64)
+        self._free = np.zeros((0, size), bool)
+        self._completing, self._found = np.zeros((2, size), bool)
+        self._times = np.zeros(6, np.int64)
+        self._count = 0
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
         """Whether there may be enough for a need on these nodes; see `selection.could_fit`."""
@@ -317,8 +498,8 @@ class Loops:
     ) -> tuple[int, Allocation] | None:
         """Give the first planned end by which a need fits on these nodes, and what it gets."""
         planned, many = occupancy.planned, occupancy.many
-        if self._turns.shape != planned.shape:
-            self._turns = np.zeros_like(planned)
+        if self._turns.shape[1] != planned.shape[1]:
+            self._turns = np.zeros((2, planned.shape[1]), np.int64)
         later = self._later
         later.table[:] = occupancy.level.table
         mask = self.machine.mask(nodes & need.candidates)
@@ -333,3 +514,70 @@ class Loops:
     def _allocation(self, level: Level, need: Need, count: int) -> Allocation:
         where, cpus = self._given[0, :count].copy(), self._given[1, :count].copy()
         return finished(self.machine, level, need, where, cpus, -1)
+
+    # A cycle of backfill
+
+    def begin(self, occupancy: Occupancy, now: int, first: int, most: int) -> None:
+        """Begin a cycle in which nothing is reserved yet; `first` is when the first slot begins.
+
+        There will be no more than `most` slots when something is reserved.
+        """
+        cluster = self.machine.cluster
+        if self._free.shape[0] < most + 3:
+            self._slots = np.zeros((2, most + 3), np.int64)
+            self._free = np.zeros((most + 3, self._free.shape[1]), bool)
+        self._slots[:, 0] = first, 0
+        self._free[0] = self.machine.mask(occupancy.up)
+        self._completing[:] = False
+        self._completing[list(occupancy.completing)] = True
+        late = cluster.kill_wait + cluster.over_time_limit
+        self._count = 1
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear
+
+    def __len__(self) -> int:
+        return self._count
+
+    def may_start(self, occupancy: Occupancy, need: Need, limit: int) -> bool:
+        """Whether a need may fit now on what is not reserved."""
+        now = int(self._times[0])
+        return self._may_start(
+            self.table, occupancy.level.table, need.packed,
+            self.machine.mask(need.candidates & occupancy.up),
+            self._slots, self._free, self._count, now, now + limit, self._found,
+        )  # fmt: skip
+
+    def plan(self, occupancy: Occupancy, need: Need, limit: int, reserves: bool) -> int:
+        """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
+        planned, times = occupancy.planned, self._times
+        if self._turns.shape[1] != planned.shape[1]:
+            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+        times[1], times[4] = limit, reserves
+        return self._plan(
+            self.table, occupancy.level.table, self._later.table, need.packed,
+            self.machine.mask(need.candidates & occupancy.up), self._slots, self._free,
+            self._count, times, self._completing, planned, occupancy.many, self._work,
+            self._turns, self._given, self._found,
+        )  # fmt: skip
+
+    @property
+    def start(self) -> int:
+        """When the job that was planned last may start."""
+        return int(self._given[2, 1])
+
+    @property
+    def open(self) -> int:
+        """The nodes on which it may start now, as bits."""
+        return self.machine.bits(self._found)
+
+    def planned(self, need: Need) -> Allocation:
+        """Give what it will have."""
+        return self._allocation(self._later, need, int(self._given[2, 0]))
+
+    def reserve(self, given: Allocation | None, begin: int, end: int) -> None:
+        """Keep nodes in [begin, end): those that were planned last, if none are given."""
+        if given is not None:
+            many = self._given[2, 0] = len(given.nodes)
+            self._given[0, :many] = given.nodes
+        self._count = self._reserve(
+            self._slots, self._free, self._count, self._given, begin, end, int(self._times[2])
+        )
