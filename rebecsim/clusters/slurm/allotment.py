@@ -14,19 +14,25 @@ def allotted(
     """Give each node its CPUs: a task on each, then one after the other, round the nodes."""
     order = sorted(range(len(nodes)), key=nodes.__getitem__)
     where = np.array([nodes[each] for each in order], np.int64)
-    charged = -1
     if need.whole:
-        asked = cpus = machine.cpus[where]
+        cpus = machine.cpus[where]
     else:
         caps = [most[each] for each in order]
         wanted = max(need.cpus, len(caps) * need.per_task)
         cpus = np.array(_dealt(caps, wanted, need.per_task), np.int64)
         cpus = np.maximum(cpus, np.minimum(need.least, caps))
-        asked = cpus
-        if machine.one_unit != 1:
-            cpus = _in_units(machine, level, need, where, cpus)
-            if machine.cluster.selection.unit == "CPU":
-                charged = int(asked.sum())
+    return finished(machine, level, need, where, cpus, row)
+
+
+def finished(
+    machine: Machine, level: Level, need: Need, where: Integers, cpus: Integers, row: int
+) -> Allocation:
+    """Give nodes, in ascending order and with what was dealt to them, whole units and the rest."""
+    charged, asked = -1, cpus
+    if not need.whole and machine.one_unit != 1:
+        cpus = _in_units(machine, level, need, where, cpus)
+        if machine.cluster.selection.unit == "CPU":
+            charged = int(asked.sum())
     if need.memory_cpu:
         memory = (cpus if charged < 0 else asked) * need.memory_cpu
     elif need.all_memory:

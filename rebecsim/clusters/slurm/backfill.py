@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Closed
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose, could_fit, usable
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.slurm.loops import Loops
 
 BACKFILL = "backfill"
 
@@ -113,6 +117,14 @@ class Cycle:
         self._levels: dict[int, Level] = {}
         self._usable: dict[tuple[int, int], Integers] = {}
         self._version = (-1, -1)
+        self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
+        self.loops = scheduler.machine.loops
+        plain = scheduler.occupancy.is_additive and all(e.need.is_plain for e in self.entries)
+        if scheduler.may_preempt_any or scheduler.reservations.all or not plain:
+            self.loops = None
+        if self.loops is not None:
+            first = now // resolution * resolution
+            self.loops.begin(scheduler.occupancy, now, first, self._most)
         self._preempted: dict[int, Level | None] = {}
 
     def run(self) -> Started:
@@ -162,6 +174,9 @@ class Cycle:
         nodes = self.scheduler.fitting(entry.need)
         if not nodes:
             return False
+        if self.loops is not None:
+            occupancy, limit = self.scheduler.occupancy, self._limit(entry)
+            return self.loops.may_start(occupancy, entry.need, limit)
         free, _ = self.slots.over(self.now, self.now + self._limit(entry), nodes)
         if free == nodes:
             return True
@@ -220,6 +235,9 @@ class Cycle:
         reserves = not blocks_nothing(scheduler, entry, now)
         if self.parameters.bf_one_resv_per_job and record.number in self._reserved:
             reserves = False
+        if self.loops is not None:
+            self._plan_fast(self.loops, entry, limit, reserves)
+            return
         time = now
         while True:
             closed = scheduler.reservations.closed(record.job, entry.place, time, limit, now)
@@ -252,11 +270,24 @@ class Cycle:
             if not self.slots.is_free(taken, start, start + limit):
                 time = max(start, time + 1)
                 continue
-            most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
-            self.is_full = len(self.slots) >= most
-            if not self.is_full:
-                self._reserve(entry, given, taken, start, limit)
+            self.is_full = len(self.slots) >= self._most
+            if not self.is_full and self._may_reserve(entry, given, limit):
+                self.slots.reserve(taken, *self._reserved_time(entry, start, limit))
             return
+
+    def _plan_fast(self, loops: Loops, entry: Entry, limit: int, reserves: bool) -> None:
+        """Do the same with compiled loops, for a plain need and where nothing else keeps nodes."""
+        scheduler = self.scheduler
+        wanted = scheduler.bounded(entry)
+        found = loops.plan(scheduler.occupancy, wanted, limit, reserves)
+        given, start = None, loops.start
+        if found and (scheduler.limits.enforces or found == 1):
+            given = loops.planned(wanted)
+        if not found or (found == 1 and self._starts(entry, loops.open, limit)):
+            return
+        self.is_full = len(loops) >= self._most
+        if not self.is_full and self._may_reserve(entry, given, limit):
+            loops.reserve(given, *self._reserved_time(entry, start, limit))
 
     def _after_reservations(self, closed: Closed, time: int, later: int | None) -> int | None:
         """Give when a job may find more, once an advance reservation is over."""
@@ -291,29 +322,32 @@ class Cycle:
             self.done.victims.extend(found.victims)
         return found.verdict in ("limit", "reserved")
 
-    def _reserve(self, entry: Entry, given: Allocation, taken: int, start: int, limit: int) -> None:
-        """Keep nodes for a job from a time on."""
+    def _may_reserve(self, entry: Entry, given: Allocation | None, limit: int) -> bool:
+        """Whether a job may have nodes kept for it; `given` is only needed for limits."""
         scheduler, record, parameters = self.scheduler, entry.record, self.parameters
-        tres = scheduler.tres_of(entry, given)
         stops = scheduler.machine.cluster.main.assoc_limit_stop
-        if not stops and scheduler.late_problem(entry, given, tres, limit):
-            return
+        if given is not None and not stops:
+            tres = scheduler.tres_of(entry, given)
+            if scheduler.late_problem(entry, given, tres, limit):
+                return False
         if record.qos and "NoReserve" in record.qos.flags:
-            return
+            return False
         array = record.job.extras.array
         if array is not None:
             self._by_array[array.array] += 1
             if self._by_array[array.array] > parameters.bf_max_job_array_resv:
-                return
+                return False
         place = entry.place.number
         self._reserving[place] += 1
         most = parameters.bf_job_part_count_reserve
-        if most and self._reserving[place] > most:
-            return
+        return not (most and self._reserving[place] > most)
+
+    def _reserved_time(self, entry: Entry, start: int, limit: int) -> tuple[int, int]:
+        """Note when a job is expected to start; give from when until when its nodes are kept."""
+        scheduler, record = self.scheduler, entry.record
         step = self.resolution
         begin = start // step * step
         end = max((start + limit) // step * step, begin + step)
-        self.slots.reserve(taken, begin, end)
         self._reserved.add(record.number)
         record.expected = start
         scheduler.journal.note(
@@ -322,6 +356,7 @@ class Cycle:
             BACKFILL,
             f"expected to start {start - record.job.submit:,} s after submission",
         )
+        return begin, end
 
     def _will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:
         """Find when and where a job will run on some nodes, by the limits of running jobs."""
@@ -338,6 +373,13 @@ class Cycle:
                 given = choose(search, self._kept(level, closed), wanted, nodes)
                 if given is not None:
                     return now, given
+        loops = scheduler.machine.loops
+        is_plain = need.is_plain and occupancy.is_additive and closed.cores is None
+        if loops is not None and is_plain and not search.first:
+            at = loops.earliest(occupancy, wanted, nodes)
+            if at is None:
+                return None
+            return (at[0] if at[0] > now else self._overdue(at[0])), at[1]
         ends = occupancy.ends_on(nodes)
         if not len(ends):
             return None
@@ -415,7 +457,7 @@ class Cycle:
         if closed.cores is None:
             return level
         made = level.copy()
-        made.cpus -= closed.cores
+        made.table[0] -= closed.cores
         return made
 
     def _without_candidates(self, entry: Entry) -> Level | None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from math import ceil
 from operator import or_
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from rebecsim.actors import Constant
 from rebecsim.clusters.slurm.configuration import Cluster, NodeSpec, Partition
 from rebecsim.clusters.slurm.features import Alternative, alternatives
 from rebecsim.clusters.slurm.jobs import Amounts, Request
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.slurm.loops import Loops
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -103,6 +107,27 @@ class Need(Constant):
     problem: str = ""
     preferred: int = 0
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether it is about nodes, CPUs and memory alone, with nodes taken by sets in a row."""
+        asked, spec = self.request, self.place.spec
+        is_special = self.rows > 1 or self.gres_node or self.gres_job or self.required
+        of_place = spec.lln or spec.max_cpus_per_node is not None
+        is_special = is_special or of_place or asked.contiguous or asked.spread
+        return not is_special and len(self.alternatives) == 1 and not self.alternatives[0].counted
+
+    @cached_property
+    def packed(self) -> Integers:
+        """Its numbers in the order of `NODES` to `ALL_MEMORY`; -1 is None."""
+        most = [-1 if each is None else each for each in (self.most_nodes, self.most)]
+        sizes = [self.nodes, self.wanted, most[0], self.cpus, self.per_task, self.least, most[1]]
+        memory = [self.memory_node, self.memory_cpu, self.all_memory]
+        return np.array([*sizes, self.whole, *memory], np.int64)
+
+
+NODES, WANTED, MOST_NODES, CPUS, PER_TASK, LEAST, MOST = range(7)
+WHOLE, MEMORY_NODE, MEMORY_CPU, ALL_MEMORY = range(7, 11)
+
 
 @dataclass(eq=False)
 class Machine(Constant):
@@ -122,6 +147,7 @@ class Machine(Constant):
         one_weight: whether all nodes have the same.
         one_unit: the unit of all nodes, if it is one.
         default: the partition of jobs that name none.
+        loops: compiled ones for plain needs; None: they are not used.
     """
 
     cluster: Cluster
@@ -137,6 +163,7 @@ class Machine(Constant):
     one_weight: bool = field(init=False)
     one_unit: int | None = field(init=False)
     default: Partition | None = field(init=False)
+    loops: Loops | None = None
 
     def __post_init__(self) -> None:
         nodes, selection = self.cluster.nodes, self.cluster.selection
@@ -168,6 +195,18 @@ class Machine(Constant):
         self._masks: dict[int, Mask] = {}
         self._needs: dict[tuple[Request, str], Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
+
+    def use_loops(self) -> None:
+        """Use compiled loops from now on, if there are any for these settings."""
+        from rebecsim.native.cache import is_plain
+
+        selection, cluster = self.cluster.selection, self.cluster
+        in_rows = selection.type == "cons_tres" and not (selection.lln or cluster.switches)
+        other = cluster.main.pack_serial_at_end or cluster.backfilling.bf_busy_nodes
+        if in_rows and not other and not is_plain():
+            from rebecsim.clusters.slurm.loops import Loops
+
+            self.loops = Loops(self)
 
     def _unit(self, node: NodeSpec) -> int:
         """Give the CPUs of what is given out; with CR_CPU that are cores, too."""

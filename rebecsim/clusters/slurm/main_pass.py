@@ -60,7 +60,7 @@ def attempt(
     level = occupancy.level
     if closed.cores is not None:
         level = level.copy()
-        level.cpus -= closed.cores
+        level.table[0] -= closed.cores
     shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
     search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
     given = choose(search, level, scheduler.bounded(entry), allowed & nodes)

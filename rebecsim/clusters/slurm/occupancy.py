@@ -13,7 +13,7 @@ import numpy as np
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.configuration import NodeState
-from rebecsim.clusters.slurm.machine import Integers, Machine, bits_of
+from rebecsim.clusters.slurm.machine import Integers, Machine
 
 
 class Allocation(NamedTuple):
@@ -41,41 +41,57 @@ class Allocation(NamedTuple):
     @property
     def bits(self) -> int:
         """Its nodes as a set."""
-        return bits_of(self.nodes.tolist())
+        there = np.zeros(int(self.nodes[-1]) + 1, bool)
+        there[self.nodes] = True
+        return int.from_bytes(np.packbits(there, bitorder="little").tobytes(), "little")
 
 
 class Level(StatePart):
-    """What is free; arrays of shape (nodes,).
+    """What is free.
 
     Attributes:
-        cpus: CPUs that no job has.
-        memory: MB that no job has.
-        jobs: how many jobs are there.
-        gres: free generic resources by name.
+        table: CPUs and memory that no job has, and how many jobs are there; shape (3, nodes).
+        gres: free generic resources by name, shape (nodes,).
         rows: CPUs in use by the jobs of a partition that share cores, shape (rows, nodes), by the
             number of the partition.
         of_place: CPUs in use by the jobs of a partition, of those with MaxCPUsPerNode, by number.
     """
 
-    __slots__ = ("cpus", "gres", "jobs", "memory", "of_place", "rows")
+    __slots__ = ("gres", "of_place", "rows", "table")
 
     def __init__(self, machine: Machine) -> None:
-        self.cpus = machine.cpus.copy()
-        self.memory = machine.memory.copy()
-        self.jobs = np.zeros_like(self.cpus)
+        self.table = np.stack([machine.cpus, machine.memory, np.zeros_like(machine.cpus)])
         self.gres = {name: counts.copy() for name, counts in machine.gres.items()}
         self.rows: dict[int, Integers] = {}
         self.of_place: dict[int, Integers] = {}
         for place in machine.places.values():
             if place.rows > 1:
-                self.rows[place.number] = np.zeros((place.rows, len(self.cpus)), np.int64)
+                self.rows[place.number] = np.zeros((place.rows, len(machine.names)), np.int64)
             if place.spec.max_cpus_per_node is not None:
-                self.of_place[place.number] = np.zeros_like(self.cpus)
+                self.of_place[place.number] = np.zeros_like(machine.cpus)
+
+    @property
+    def cpus(self) -> Integers:
+        """CPUs that no job has, shape (nodes,)."""
+        found: Integers = self.table[0]
+        return found
+
+    @property
+    def memory(self) -> Integers:
+        """MB that no job has, shape (nodes,)."""
+        found: Integers = self.table[1]
+        return found
+
+    @property
+    def jobs(self) -> Integers:
+        """How many jobs are there, shape (nodes,)."""
+        found: Integers = self.table[2]
+        return found
 
     def copy(self) -> Level:
         """Give one that changes apart from this."""
         made = Level.__new__(Level)
-        made.cpus, made.memory, made.jobs = self.cpus.copy(), self.memory.copy(), self.jobs.copy()
+        made.table = self.table.copy()
         made.gres = {name: counts.copy() for name, counts in self.gres.items()}
         made.rows = {number: rows.copy() for number, rows in self.rows.items()}
         made.of_place = {number: used.copy() for number, used in self.of_place.items()}
@@ -84,15 +100,15 @@ class Level(StatePart):
     def take(self, given: Allocation, sign: int = 1) -> None:
         """Note that a job has this from now on."""
         nodes = given.nodes
-        self.jobs[nodes] += sign
-        self.memory[nodes] -= sign * given.memory
+        self.table[2, nodes] += sign
+        self.table[1, nodes] -= sign * given.memory
         if given.row >= 0:
             rows = self.rows[given.place]
             before = rows[:, nodes].max(axis=0)
             rows[given.row, nodes] += sign * given.cpus
-            self.cpus[nodes] -= rows[:, nodes].max(axis=0) - before
+            self.table[0, nodes] -= rows[:, nodes].max(axis=0) - before
         else:
-            self.cpus[nodes] -= sign * given.cpus
+            self.table[0, nodes] -= sign * given.cpus
         for name, counts in given.gres:
             self.gres[name][nodes] -= sign * counts
         used = self.of_place.get(given.place)
@@ -119,6 +135,9 @@ class Occupancy(StatePart):
             number of such jobs.
         freed: how often something has become free, or a node has come back.
         given: what each running job has, by its number.
+        planned: planned end, job, node, CPUs and memory of each stretch of a job on a node, in the
+            order of ends, jobs and nodes, shape (5, room).
+        many: how many stretches there are.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -130,15 +149,10 @@ class Occupancy(StatePart):
         self.freed = 0
         self.taken = 0
         self.given: dict[int, Allocation] = {}
-        self._is_plain = not (self.level.rows or self.level.of_place or self.level.gres)
-        self._ends = np.zeros(_FIRST_ROOM, np.int64)  # planned end of each stretch; -1: unused
-        self._ends[:] = -1
-        self._where = np.zeros(_FIRST_ROOM, np.int64)
-        self._cpus = np.zeros(_FIRST_ROOM, np.int64)
-        self._memory = np.zeros(_FIRST_ROOM, np.int64)
-        self._unused = list(range(_FIRST_ROOM - 1, -1, -1))
-        self._stretches: dict[int, list[int]] = {}
-        self._turns: tuple[tuple[int, int], Integers, Integers, Integers] | None = None
+        self.is_additive = not (self.level.rows or self.level.of_place)
+        self.planned = np.zeros((5, _FIRST_ROOM), np.int64)
+        self.many = 0
+        self._ends: dict[int, int] = {}
         for number, node in enumerate(machine.cluster.nodes):
             self.states.append(node.state)
             if node.state == "UP":
@@ -149,19 +163,37 @@ class Occupancy(StatePart):
         self.level.take(given)
         self.given[job] = given
         self.taken += 1
-        count = len(given.nodes)
-        while len(self._unused) < count:
-            self._grow()
-        places = [self._unused.pop() for _ in range(count)]
-        self._stretches[job] = places
-        self._ends[places] = end
-        self._where[places] = given.nodes
-        self._cpus[places] = given.cpus
-        self._memory[places] = given.memory
+        self._ends[job] = end
+        self._insert(job, given, end)
+
+    def _insert(self, job: int, given: Allocation, end: int) -> None:
+        size, many, place = len(given.nodes), self.many, self._place(job, end)
+        while many + size > self.planned.shape[1]:
+            self.planned = np.concatenate((self.planned, np.zeros_like(self.planned)), axis=1)
+        planned = self.planned
+        planned[:, place + size : many + size] = planned[:, place:many]
+        new = planned[:, place : place + size]
+        new[0], new[1], new[2], new[3], new[4] = end, job, given.nodes, given.cpus, given.memory
+        self.many = many + size
+
+    def _place(self, job: int, end: int) -> int:
+        """Give where the stretches of a job are, or will be."""
+        ends = self.planned[0, : self.many]
+        first, last = ends.searchsorted(end), ends.searchsorted(end, "right")
+        return int(first + self.planned[1, first:last].searchsorted(job))
+
+    def _take_out(self, job: int, size: int) -> None:
+        many, place, planned = self.many, self._place(job, self._ends.pop(job)), self.planned
+        planned[:, place : many - size] = planned[:, place + size : many]
+        planned[:, many - size : many] = 0
+        self.many = many - size
 
     def replan(self, job: int, end: int) -> None:
         """Note another planned end of a job."""
-        self._ends[self._stretches[job]] = end
+        given = self.given[job]
+        self._take_out(job, len(given.nodes))
+        self._ends[job] = end
+        self._insert(job, given, end)
         self.freed += 1
 
     def suspend(self, job: int, end: int) -> Allocation:
@@ -180,29 +212,15 @@ class Occupancy(StatePart):
         """Note that a job has ended; give what it had."""
         given = self.given.pop(job)
         self.level.give(given)
-        places = self._stretches.pop(job)
-        self._ends[places] = -1
-        self._cpus[places] = 0
-        self._memory[places] = 0
-        self._unused.extend(reversed(places))
+        self._take_out(job, len(given.nodes))
         self.freed += 1
         return given
 
-    def _grow(self) -> None:
-        size = len(self._ends)
-        for name, fill in (("_ends", -1), ("_where", 0), ("_cpus", 0), ("_memory", 0)):
-            grown = np.full(2 * size, fill, np.int64)
-            grown[:size] = getattr(self, name)
-            setattr(self, name, grown)
-        self._unused = [*range(2 * size - 1, size - 1, -1), *self._unused]
-
     def ends_on(self, nodes: int) -> Integers:
         """Give the planned ends of what runs on each of these nodes, ascending."""
-        ends = self._ends
-        chosen = ends >= 0
-        if nodes != self.machine.everything:
-            chosen &= self.machine.mask(nodes)[self._where]
-        return np.sort(ends[chosen])
+        ends, _, where, _, _ = self.planned[:, : self.many]
+        found: Integers = ends[self.machine.mask(nodes)[where]]
+        return found
 
     def in_turn(self, nodes: int) -> tuple[Integers, Integers]:
         """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
@@ -210,38 +228,24 @@ class Occupancy(StatePart):
         Jobs are in the order of their ends, then of their numbers; after each comes any job of the
         cluster, after the last one none, which is a time beyond all.
         """
-        version = self.freed, self.taken
-        if self._turns is None or self._turns[0] != version:
-            numbers = np.fromiter(self._stretches, np.int64, len(self._stretches))
-            ends = self._ends[[places[0] for places in self._stretches.values()]]
-            order = np.lexsort((numbers, ends))
-            rank = np.empty_like(order)
-            rank[order] = np.arange(len(order))
-            counts = [len(places) for places in self._stretches.values()]
-            places = [place for each in self._stretches.values() for place in each]
-            self._turns = version, ends[order], np.repeat(rank, counts), self._where[places]
-        _, ends, rank, where = self._turns
-        there = np.zeros(len(ends), bool)
-        there[rank[self.machine.mask(nodes)[where]]] = True
-        found = np.flatnonzero(there)
-        return ends[found], np.append(ends, np.iinfo(np.int64).max)[found + 1]
+        ends, jobs, where, _, _ = self.planned[:, : self.many]
+        first = np.flatnonzero(np.diff(jobs, prepend=-1))
+        there = np.logical_or.reduceat(self.machine.mask(nodes)[where], first)
+        own = ends[first]
+        return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there]
 
     def later(self, time: int) -> Level:
         """Give the level once all has ended that is planned to end by a time."""
-        ended = (self._ends >= 0) & (self._ends <= time)
-        made = Level.__new__(Level)
-        if self._is_plain:
-            level, count = self.level, len(self.machine.names)
-            where = self._where[ended]
-            made.gres, made.rows, made.of_place = {}, {}, {}
-            made.cpus = level.cpus + _sums(where, self._cpus[ended], count)
-            made.memory = level.memory + _sums(where, self._memory[ended], count)
-            made.jobs = level.jobs - np.bincount(where, minlength=count)
-            return made
+        many = int(self.planned[0, : self.many].searchsorted(time, "right"))
+        _, jobs, where, cpus, memory = self.planned[:, :many]
         made = self.level.copy()
-        for job, places in self._stretches.items():
-            if self._ends[places[0]] <= time:
-                made.give(self.given[job])
+        if self.is_additive and not made.gres:
+            np.add.at(made.table[0], where, cpus)
+            np.add.at(made.table[1], where, memory)
+            np.add.at(made.table[2], where, -1)
+            return made
+        for job in dict.fromkeys(jobs.tolist()):
+            made.give(self.given[job])
         return made
 
     def without(self, jobs: Iterable[int]) -> Level:
@@ -280,7 +284,3 @@ class Occupancy(StatePart):
             self.freed += 1
         else:
             self.up &= ~(1 << node)
-
-
-def _sums(where: Integers, amounts: Integers, count: int) -> Integers:
-    return np.bincount(where, weights=amounts, minlength=count).astype(np.int64)

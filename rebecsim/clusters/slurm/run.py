@@ -43,11 +43,17 @@ class ReplayedJobs:
         }
 
 
+COMPILED_FROM = 2_000
+"""Jobs from which on it pays to load compiled loops, which takes about a second."""
+
+
 def make_scheduler(
     cluster: Cluster, jobs: Sequence[Job], journal: Journal | None = None
 ) -> SlurmScheduler:
     """Make the state of a controller that has not heard of any job yet."""
     machine = Machine(cluster)
+    if len(jobs) >= COMPILED_FROM:
+        machine.use_loops()
     return SlurmScheduler(machine, Accounts(cluster.accounting), JobIndex(jobs), journal)
 
 

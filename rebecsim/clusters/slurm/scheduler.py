@@ -313,7 +313,12 @@ class SlurmScheduler(StatePart):
             was_freed, was_taken, bits = before
             if was_freed == freed and (not bits or was_taken == taken):
                 return bits
-        found, level = 0, self.occupancy.level
+        found, level, loops = 0, self.occupancy.level, self.machine.loops
+        if loops is not None and need.is_plain:
+            there = need.candidates & self.occupancy.up
+            found = there if loops.fits(level, need, there) else 0
+            self._fitting[need.number] = freed, taken, found
+            return found
         mask = self.machine.mask(need.candidates & self.occupancy.up)
         for row in range(-1, need.rows if need.rows > 1 else 0):
             free = usable(self.machine, level, need, row) * mask

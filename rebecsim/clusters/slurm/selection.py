@@ -95,6 +95,9 @@ def could_fit(need: Need, free: Integers) -> bool:
 
 def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
     """Find what a job gets at a level, among the nodes of a set; None if it does not fit."""
+    loops = search.machine.loops
+    if loops is not None and need.is_plain and not search.first:
+        return loops.choose(level, need, nodes)
     if need.required & ~nodes:
         return None
     for row in _rows(level, need):

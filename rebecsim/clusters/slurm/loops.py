@@ -1,0 +1,583 @@
+"""Compiled loops of large runs: which nodes a plain job gets, and when by planned ends.
+
+They do what `selection.choose` and backfill's walk over planned ends do, for needs that are plain.
+Importing this imports Numba.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rebecsim.clusters.slurm.allotment import finished
+from rebecsim.clusters.slurm.machine import (
+    ALL_MEMORY,
+    CPUS,
+    LEAST,
+    MEMORY_CPU,
+    MEMORY_NODE,
+    MOST,
+    MOST_NODES,
+    NODES,
+    PER_TASK,
+    WANTED,
+    WHOLE,
+    Machine,
+    Need,
+)
+from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
+from rebecsim.native.arrays import Flags, FlagTable, Integers, Table
+from rebecsim.native.cache import compiled, entry_of
+
+FIRST_WINDOW = 30
+_LATEST = 2**62
+_NEVER = -1
+
+NOTHING, STARTS, RESERVES = range(3)
+"""What comes of planning a job."""
+
+
+@compiled(borrows=True, inline=True)
+def offered(node: int, machine: Table, level: Table, need: Integers) -> int:
+    """Give the CPUs that a node offers to a job, as `selection.usable` does."""
+    free: int = level[0, node]
+    if need[WHOLE]:
+        free = machine[0, node] if level[2, node] == 0 else 0
+    if need[MEMORY_CPU]:
+        free = min(free, level[1, node] // need[MEMORY_CPU])
+    if need[PER_TASK] > 1:
+        free -= free % need[PER_TASK]
+    if need[MOST] >= 0:
+        free = min(free, need[MOST])
+    if free < need[LEAST]:
+        return 0
+    if need[MEMORY_NODE]:
+        if level[1, node] < need[MEMORY_NODE]:
+            return 0
+    elif need[ALL_MEMORY] and level[2, node] != 0:
+        return 0
+    return free
+
+
+@compiled(borrows=True, inner=True)
+def tried(machine: Table, need: Integers, free: Integers, work: Table, taken: Integers) -> int:
+    """Take sets of nodes in a row, the best one first; give how many nodes, 0: too few.
+
+    `taken` has then what is taken of each node.
+    """
+    begins, ends, cpus, counts = work[0], work[1], work[2], work[3]
+    size, sets, before = len(free), 0, -2
+    for node in range(size):
+        taken[node] = 0
+        if free[node] == 0:
+            continue
+        if before != node - 1 or machine[3, node] != machine[3, before]:
+            begins[sets], cpus[sets], counts[sets] = node, 0, 0
+            sets += 1
+        cpus[sets - 1] += free[node]
+        counts[sets - 1] += 1
+        ends[sets - 1] = node + 1
+        before = node
+    found, left, most = 0, need[CPUS], need[MOST_NODES]
+    for _ in range(sets):
+        if (need[WANTED] - found <= 0 and left <= 0) or 0 <= most <= found:
+            break
+        best, is_enough = -1, False
+        for each in range(sets):
+            if counts[each] == 0:
+                continue
+            suffices = cpus[each] >= left and counts[each] >= need[NODES] - found
+            if best < 0:
+                best, is_enough = each, suffices
+                continue
+            weight, other = machine[3, begins[each]], machine[3, begins[best]]
+            better = cpus[each] > cpus[best]
+            if suffices:
+                better = not is_enough or cpus[each] < cpus[best]
+            if weight < other or (better and weight == other):
+                best, is_enough = each, suffices
+        counts[best] = 0
+        first, last = begins[best], ends[best]
+        if need[WANTED] - found <= 1:
+            single = -1
+            for node in range(first, last):
+                if free[node] >= left and (single < 0 or free[node] < free[single]):
+                    single = node
+            if single >= 0:
+                first, last = single, single + 1
+        for node in range(first, last):
+            if (need[WANTED] - found <= 0 and left <= 0) or 0 <= most <= found:
+                break
+            take = free[node]
+            if not need[WHOLE]:
+                kept = max(need[NODES] - found - 1, 0) * machine[2, node]
+                take = min(take, max(left - kept, need[LEAST]))
+            if found + 1 == most and free[node] < left:
+                continue
+            taken[node] = take
+            found += 1
+            left -= take
+    return found if found >= need[NODES] and left <= 0 else 0
+
+
+@compiled(borrows=True, inner=True)
+def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
+    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
+    per_task, total = need[PER_TASK], 0
+    wanted = max(need[CPUS], count * per_task)
+    for n in range(count):
+        total += caps[n]
+        given[n] = min(per_task, caps[n])
+    left = wanted
+    if total <= wanted:
+        for n in range(count):
+            given[n] = caps[n]
+        left = 0
+    elif count == 1:
+        given[0] = min(caps[0], wanted)
+        left = 0
+    for n in range(count):
+        left -= given[n] if left > 0 else 0
+    while left > 0:
+        open_, rounds = 0, _LATEST
+        for n in range(count):
+            if given[n] + per_task <= caps[n]:
+                open_ += 1
+                rounds = min(rounds, (caps[n] - given[n]) // per_task)
+        if open_ == 0:
+            break
+        step = min(rounds, max(left // (per_task * open_), 1)) * per_task
+        for n in range(count):
+            if left > 0 and given[n] + per_task <= caps[n]:
+                given[n] += step
+                left -= step
+    for n in range(count):
+        given[n] = max(given[n], min(need[LEAST], caps[n]))
+
+
+@compiled(borrows=True, inner=True)
+def found_in(
+    machine: Table,
+    need: Integers,
+    free: Integers,
+    total: int,
+    count: int,
+    work: Table,
+    given: Table,
+) -> int:
+    """Find nodes; leave out those with few CPUs until it works. `free` is used up.
+
+    Give how many nodes; their numbers and CPUs stand in the rows of `given`.
+    """
+    taken = work[4]
+    while count >= need[NODES] and total >= need[CPUS]:
+        found = tried(machine, need, free, work, taken)
+        if found:
+            place = 0
+            for node in range(len(free)):
+                if taken[node]:
+                    given[0, place] = node
+                    given[1, place] = machine[0, node] if need[WHOLE] else taken[node]
+                    place += 1
+            if not need[WHOLE]:
+                for each in range(found):
+                    work[0, each] = given[1, each]
+                dealt(need, work[0], found, given[1])
+            return found
+        least = _LATEST
+        for node in range(len(free)):
+            if 0 < free[node] < least:
+                least = free[node]
+        for node in range(len(free)):
+            if free[node] == least:
+                free[node] = 0
+                count -= 1
+                total -= least
+    return 0
+
+
+@compiled(borrows=True)
+def fitting(machine: Table, level: Table, need: Integers, mask: Flags) -> bool:
+    """Whether there may be enough CPUs on enough nodes of a set."""
+    total, count = 0, 0
+    for node in range(len(mask)):
+        if mask[node]:
+            free = offered(node, machine, level, need)
+            total += free
+            count += int(free > 0)
+            if total >= need[CPUS] and count >= need[NODES]:
+                return True
+    return False
+
+
+@compiled(borrows=True)
+def chosen(
+    machine: Table, level: Table, need: Integers, mask: Flags, work: Table, given: Table
+) -> int:
+    """Choose nodes of a set at a level; give how many, 0: it does not fit."""
+    free = work[5]
+    total, count = 0, 0
+    for node in range(len(mask)):
+        free[node] = offered(node, machine, level, need) if mask[node] else 0
+        total += free[node]
+        count += int(free[node] > 0)
+    return found_in(machine, need, free, total, count, work, given)
+
+
+@compiled(borrows=True)
+def earliest(
+    machine: Table,
+    level: Table,
+    need: Integers,
+    mask: Flags,
+    planned: Table,
+    many: int,
+    linear: int,
+    work: Table,
+    turns: Table,
+    given: Table,
+) -> int:
+    """Give by which planned end a job fits on nodes of a set; -1: by none.
+
+    `planned` has ends, jobs, nodes, CPUs and memory, in the order of ends and jobs, `many` of each.
+    `level` is changed. Chosen nodes stand in `given`, how many of them in its last row.
+    """
+    free, left = work[5], work[6]
+    jobs, place = 0, 0
+    while place < many:
+        job, end, there = planned[1, place], planned[0, place], False
+        while place < many and planned[1, place] == job:
+            there = there or mask[planned[2, place]]
+            place += 1
+        if there:
+            turns[0, jobs] = end
+            turns[1, jobs] = planned[0, place] if place < many else _LATEST
+            jobs += 1
+    if jobs == 0:
+        return -1
+    total, count = 0, 0
+    for node in range(len(mask)):
+        left[node] = offered(node, machine, level, need) if mask[node] else 0
+        total += left[node]
+        count += int(left[node] > 0)
+    width = FIRST_WINDOW
+    limit = turns[0, 0] + FIRST_WINDOW - turns[0, 0] % FIRST_WINDOW
+    turn, place = 0, 0
+    while turn < jobs:
+        while turn < jobs - 1 and turns[1, turn] <= limit + width:
+            turn += 1
+        time: int = turns[0, turn]
+        while place < many and planned[0, place] <= time:
+            node = planned[2, place]
+            level[0, node] += planned[3, place]
+            level[1, node] += planned[4, place]
+            level[2, node] -= 1
+            if mask[node]:
+                now = offered(node, machine, level, need)
+                total += now - left[node]
+                count += int(now > 0) - int(left[node] > 0)
+                left[node] = now
+            place += 1
+        if count >= need[NODES] and total >= need[CPUS]:
+            for node in range(len(mask)):
+                free[node] = left[node]
+            found = found_in(machine, need, free, total, count, work, given)
+            if found:
+                given[2, 0] = found
+                return time
+        while turn < jobs - 1 and turns[1, turn] > limit + width:
+            width = width + linear if linear else 2 * width
+        turn += 1
+    return -1
+
+
+@compiled(borrows=True, inline=True)
+def slot_of(slots: Table, count: int, time: int) -> int:
+    """Give the slot of a time; the first one for times before it."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if slots[0, middle] <= time:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@compiled(borrows=True, inner=True)
+def open_over(
+    slots: Table, free: FlagTable, count: int, begin: int, end: int, wanted: Flags, found: Flags
+) -> int:
+    """Put the wanted nodes that are free in [begin, end] into `found`, as `SlotMap.over` does.
+
+    Give when there may be more; -1: never.
+    """
+    size, later, is_inside = len(wanted), _NEVER, True
+    for node in range(size):
+        found[node] = wanted[node]
+    place = slot_of(slots, count, begin)
+    while is_inside and place < count:
+        is_inside = slots[0, place] <= end
+        if is_inside:
+            row = slots[1, place]
+            for node in range(size):
+                found[node] = found[node] & free[row, node]
+        place += 1
+        if later < 0 and place < count:
+            row = slots[1, place]
+            for node in range(size):
+                if free[row, node] and wanted[node] and not found[node]:
+                    later = slots[0, place]
+                    break
+    return later
+
+
+@compiled(borrows=True, inner=True)
+def split(slots: Table, free: FlagTable, count: int, time: int) -> int:
+    """Let a slot begin at a time; give how many there are."""
+    place = slot_of(slots, count, time)
+    if slots[0, place] == time:
+        return count
+    for each in range(count, place + 1, -1):
+        slots[0, each], slots[1, each] = slots[0, each - 1], slots[1, each - 1]
+    slots[0, place + 1], slots[1, place + 1] = time, count
+    before = slots[1, place]
+    for node in range(free.shape[1]):
+        free[count, node] = free[before, node]
+    return count + 1
+
+
+@compiled(borrows=True)
+def reserve(
+    slots: Table, free: FlagTable, count: int, given: Table, begin: int, end: int, last: int
+) -> int:
+    """Take nodes out in [begin, end), as `SlotMap.reserve` does; give how many slots there are."""
+    begin = max(begin, slots[0, 0])
+    count = split(slots, free, count, begin)
+    if end < last:
+        count = split(slots, free, count, end)
+    for place in range(slot_of(slots, count, begin), count):
+        if end < last and slots[0, place] >= end:
+            break
+        for each in range(given[2, 0]):
+            free[slots[1, place], given[0, each]] = False
+    return count
+
+
+@compiled(borrows=True)
+def may_start(
+    machine: Table,
+    level: Table,
+    need: Integers,
+    wanted: Flags,
+    slots: Table,
+    free: FlagTable,
+    count: int,
+    begin: int,
+    end: int,
+    found: Flags,
+) -> bool:
+    """Whether there may be enough now on wanted nodes that are free in [begin, end]."""
+    open_over(slots, free, count, begin, end, wanted, found)
+    return fitting(machine, level, need, found)
+
+
+@compiled(borrows=True)
+def plan(
+    machine: Table,
+    level: Table,
+    later_level: Table,
+    need: Integers,
+    wanted: Flags,
+    slots: Table,
+    free: FlagTable,
+    count: int,
+    times: Integers,
+    completing: Flags,
+    planned: Table,
+    many: int,
+    work: Table,
+    turns: Table,
+    given: Table,
+    found: Flags,
+) -> int:
+    """Say what comes of planning a job: see `backfill.Cycle.plan`.
+
+    `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
+    the job reserves, and bf_window_linear. The start stands in the last row of `given`, then the
+    number of nodes; where the job may be now, in `found`.
+    """
+    now, limit, reserves = times[0], times[1], times[4]
+    time = now
+    while True:
+        later = open_over(slots, free, count, time, time + limit, wanted, found)
+        size = 0
+        for node in range(len(found)):
+            size += int(found[node])
+        start = _NEVER
+        if size >= need[NODES]:
+            for node in range(len(found)):
+                later_level[0, node] = level[0, node]
+                later_level[1, node] = level[1, node]
+                later_level[2, node] = level[2, node]
+            size = chosen(machine, level, need, found, work, given)
+            if size:
+                start = now
+            else:
+                start = earliest(
+                    machine, later_level, need, found, planned, many, times[5], work, turns, given
+                )
+                size = given[2, 0]
+                if 0 <= start <= now:
+                    start = max(now + 1, start + times[3])
+        if start < 0:
+            if later < 0 or not reserves or later <= time:
+                return NOTHING
+            time = later
+            continue
+        start = max(start, time)
+        given[2, 0], given[2, 1] = size, start
+        if start == now:
+            for each in range(size):
+                if completing[given[0, each]]:
+                    start, later = now + 1, _NEVER
+            given[2, 1] = start
+            if start == now:
+                return STARTS
+        if not reserves:
+            return NOTHING
+        if start > later > time:
+            time = later
+            continue
+        if start > times[2]:
+            return NOTHING
+        is_free, place = True, slot_of(slots, count, start)
+        while is_free and place < count and slots[0, place] < start + limit:
+            for each in range(size):
+                is_free = is_free and free[slots[1, place], given[0, each]]
+            place += 1
+        if is_free:
+            return RESERVES
+        time = max(start, time + 1)
+
+
+class Loops:
+    """The loops with what they need to work on; arrays have shape (..., nodes)."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.table = np.stack([machine.cpus, machine.memory, machine.unit, machine.weight])
+        size = len(machine.names)
+        self._work = np.zeros((7, size), np.int64)
+        self._given = np.zeros((3, size), np.int64)
+        self._later = Level(machine)
+        self._turns = np.zeros((2, 0), np.int64)
+        self._linear = machine.cluster.backfilling.bf_window_linear
+        self._fitting, self._chosen = entry_of(fitting), entry_of(chosen)
+        self._earliest = entry_of(earliest)
+        self._plan, self._reserve = entry_of(plan), entry_of(reserve)
+        self._may_start = entry_of(may_start)
+        self._slots = np.zeros((2, 0), np.int64)
+        self._free = np.zeros((0, size), bool)
+        self._completing, self._found = np.zeros((2, size), bool)
+        self._times = np.zeros(6, np.int64)
+        self._count = 0
+
+    def fits(self, level: Level, need: Need, nodes: int) -> bool:
+        """Whether there may be enough for a need on these nodes; see `selection.could_fit`."""
+        mask = self.machine.mask(nodes)
+        return bool(self._fitting(self.table, level.table, need.packed, mask))
+
+    def choose(self, level: Level, need: Need, nodes: int) -> Allocation | None:
+        """Choose nodes as `selection.choose` does."""
+        mask = self.machine.mask(nodes & need.candidates)
+        count = self._chosen(self.table, level.table, need.packed, mask, self._work, self._given)
+        return self._allocation(level, need, count) if count else None
+
+    def earliest(
+        self, occupancy: Occupancy, need: Need, nodes: int
+    ) -> tuple[int, Allocation] | None:
+        """Give the first planned end by which a need fits on these nodes, and what it gets."""
+        planned, many = occupancy.planned, occupancy.many
+        if self._turns.shape[1] != planned.shape[1]:
+            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+        later = self._later
+        later.table[:] = occupancy.level.table
+        mask = self.machine.mask(nodes & need.candidates)
+        time = self._earliest(
+            self.table, later.table, need.packed, mask, planned, many, self._linear,
+            self._work, self._turns, self._given,
+        )  # fmt: skip
+        if time < 0:
+            return None
+        return int(time), self._allocation(later, need, int(self._given[2, 0]))
+
+    def _allocation(self, level: Level, need: Need, count: int) -> Allocation:
+        where, cpus = self._given[0, :count].copy(), self._given[1, :count].copy()
+        return finished(self.machine, level, need, where, cpus, -1)
+
+    # A cycle of backfill
+
+    def begin(self, occupancy: Occupancy, now: int, first: int, most: int) -> None:
+        """Begin a cycle in which nothing is reserved yet; `first` is when the first slot begins.
+
+        There will be no more than `most` slots when something is reserved.
+        """
+        cluster = self.machine.cluster
+        if self._free.shape[0] < most + 3:
+            self._slots = np.zeros((2, most + 3), np.int64)
+            self._free = np.zeros((most + 3, self._free.shape[1]), bool)
+        self._slots[:, 0] = first, 0
+        self._free[0] = self.machine.mask(occupancy.up)
+        self._completing[:] = False
+        self._completing[list(occupancy.completing)] = True
+        late = cluster.kill_wait + cluster.over_time_limit
+        self._count = 1
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear
+
+    def __len__(self) -> int:
+        return self._count
+
+    def may_start(self, occupancy: Occupancy, need: Need, limit: int) -> bool:
+        """Whether a need may fit now on what is not reserved."""
+        now = int(self._times[0])
+        return self._may_start(
+            self.table, occupancy.level.table, need.packed,
+            self.machine.mask(need.candidates & occupancy.up),
+            self._slots, self._free, self._count, now, now + limit, self._found,
+        )  # fmt: skip
+
+    def plan(self, occupancy: Occupancy, need: Need, limit: int, reserves: bool) -> int:
+        """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
+        planned, times = occupancy.planned, self._times
+        if self._turns.shape[1] != planned.shape[1]:
+            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+        times[1], times[4] = limit, reserves
+        return self._plan(
+            self.table, occupancy.level.table, self._later.table, need.packed,
+            self.machine.mask(need.candidates & occupancy.up), self._slots, self._free,
+            self._count, times, self._completing, planned, occupancy.many, self._work,
+            self._turns, self._given, self._found,
+        )  # fmt: skip
+
+    @property
+    def start(self) -> int:
+        """When the job that was planned last may start."""
+        return int(self._given[2, 1])
+
+    @property
+    def open(self) -> int:
+        """The nodes on which it may start now, as bits."""
+        return self.machine.bits(self._found)
+
+    def planned(self, need: Need) -> Allocation:
+        """Give what it will have."""
+        return self._allocation(self._later, need, int(self._given[2, 0]))
+
+    def reserve(self, given: Allocation | None, begin: int, end: int) -> None:
+        """Keep nodes in [begin, end): those that were planned last, if none are given."""
+        if given is not None:
+            many = self._given[2, 0] = len(given.nodes)
+            self._given[0, :many] = given.nodes
+        self._count = self._reserve(
+            self._slots, self._free, self._count, self._given, begin, end, int(self._times[2])
+        )
