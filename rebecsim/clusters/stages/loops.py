@@ -44,7 +44,7 @@ class Places(NamedTuple):
     lines: Integers
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def last_change(lines: Lines, line: int, time: int) -> int:
     """Give the place of the last change of a line that is not after a time."""
     times = lines.times
@@ -58,7 +58,7 @@ def last_change(lines: Lines, line: int, time: int) -> int:
     return low
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def cut(lines: Lines, line: int, time: int) -> int:
     """Let something change at a time; give its place."""
     place = last_change(lines, line, time)
@@ -73,7 +73,7 @@ def cut(lines: Lines, line: int, time: int) -> int:
     return place + 1
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def join(lines: Lines, line: int, place: int) -> None:
     """Take out a time at which nothing changes."""
     if lines.used[line, place] == lines.used[line, place - 1]:
@@ -83,7 +83,7 @@ def join(lines: Lines, line: int, place: int) -> None:
             lines.used[line, each] = lines.used[line, each + 1]
 
 
-@compiled(borrows=True)
+@compiled()
 def change(lines: Lines, line: int, start: int, end: int, by: int) -> None:
     """Take so many slots from start until before end, or give them back. There is room for two
     more times.
@@ -96,7 +96,7 @@ def change(lines: Lines, line: int, start: int, end: int, by: int) -> None:
     join(lines, line, first)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def idle_before(lines: Lines, line: int, time: int) -> int:
     """Give for how long the slot of a line has been free that a task would take at a time.
 
@@ -112,7 +112,7 @@ def idle_before(lines: Lines, line: int, time: int) -> int:
     return idle
 
 
-@compiled(borrows=True)
+@compiled()
 def earliest(
     lines: Lines, first: int, last: int, start: int, duration: int, found: Integers
 ) -> int:
@@ -143,7 +143,7 @@ def earliest(
     return best
 
 
-@compiled(borrows=True)
+@compiled()
 def latest(
     lines: Lines, first: int, last: int, ready: int, time: int, duration: int, found: Integers
 ) -> int:
@@ -174,7 +174,7 @@ def latest(
     return best
 
 
-@compiled(borrows=True)
+@compiled()
 def forget(lines: Lines, now: int) -> None:
     """Forget what was before a time."""
     for line in range(len(lines.counts)):
@@ -207,7 +207,7 @@ class Tasks(NamedTuple):
     first_parents: Integers
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def ready_time(tasks: Tasks, places: Places, task: int, base: int) -> int:
     """Give when all parents of a task have ended, not before base; `NOWHERE`: one has no place."""
     ready = base
@@ -219,7 +219,7 @@ def ready_time(tasks: Tasks, places: Places, task: int, base: int) -> int:
     return ready
 
 
-@compiled(borrows=True)
+@compiled()
 def place(
     lines: Lines,
     tasks: Tasks,
@@ -266,7 +266,7 @@ def place(
     return True
 
 
-@compiled(borrows=True)
+@compiled()
 def take_out(lines: Lines, places: Places, movable: Integers) -> None:
     """Take tasks from their places."""
     for each in range(len(movable)):
@@ -278,7 +278,7 @@ def take_out(lines: Lines, places: Places, movable: Integers) -> None:
         places.lines[task] = NOWHERE
 
 
-@compiled(borrows=True)
+@compiled()
 def put_back(lines: Lines, places: Places, saved: Places, movable: Integers) -> None:
     """Put tasks, which have been taken out, to where they were."""
     for each in range(len(movable)):
