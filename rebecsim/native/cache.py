@@ -200,7 +200,8 @@ class _Compiled:
     part: Any = None
     """What stands for it in functions that Numba compiles, once it did that."""
 
-    callback: Any = None
+    code: bytes | None = None
+    """LLVM's code of it, once `part` is there."""
 
     address = 0
     """Where the object code is, once it is loaded."""
@@ -211,6 +212,16 @@ class _Compiled:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._text = signature
+
+    @cached_property
+    def digest(self) -> str:
+        """What the function is found by on disk."""
+        return _digest(self)
+
+    @cached_property
+    def symbol(self) -> str:
+        """What the function is called in LLVM's code."""
+        return f"rebecsim_{self.digest}"
 
     @cached_property
     def signature(self) -> Signature:
@@ -249,8 +260,9 @@ class _Compiled:
         """Whether there is object code already, in this process or on disk."""
         if self.address:
             return True
-        digest = _digest(self)
-        return digest in _addresses or _read(_file_name(self.__name__, digest)) is not None
+        return (
+            self.digest in _addresses or _read(_file_name(self.__name__, self.digest)) is not None
+        )
 
     def prepare(self, *, wait: bool = True) -> bool:
         """Load or compile the function, unless that has been done.
@@ -259,19 +271,26 @@ class _Compiled:
         """
         if self.address:
             return True
-        digest = _digest(self)
-        file = _file_name(self.__name__, digest)
+        file = _file_name(self.__name__, self.digest)
         # In this order, or a thread that compiles could wait for one that waits for it.
         with _making, _only_one(file, wait=wait) as is_mine:
             if is_mine:
-                self.address = _addresses.get(digest) or self._load_or_make(file, digest)
-                _addresses[digest] = self.address
+                self.address = _addresses.get(self.digest) or self._load_or_make(file)
+                _addresses[self.digest] = self.address
         return is_mine
 
-    def _load_or_make(self, file: str, digest: str) -> int:
+    def kept_code(self) -> bytes | None:
+        """Give LLVM's code of the function from disk."""
+        return _read(_file_name(f"{self.__name__}-part", self.digest))
+
+    def keep_code(self, code: bytes) -> None:
+        """Keep LLVM's code of the function, for other functions that call it."""
+        _write(_file_name(f"{self.__name__}-part", self.digest), code)
+
+    def _load_or_make(self, file: str) -> int:
         from rebecsim.native.machine import loaded
 
-        name = f"rebecsim_{digest}"
+        name = f"entry_{self.digest}"
         code = _read(file)
         if code is not None:
             with suppress(LookupError, RuntimeError):

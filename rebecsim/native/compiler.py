@@ -268,23 +268,48 @@ def _numba_type(kind: Kind | None) -> Any:
 
 
 def _part(made: Any) -> Any:
-    """Give what stands for a function in those that call it, and compile it by itself."""
+    """Give what stands for a function in those that call it; compile it by itself if need be."""
     if made.part is None:
         made.part = made  # an attribute may have the name of the function, which is no call
-        function = made.function
-        cells = [_for_numba(each.cell_contents) for each in function.__closure__ or ()]
-        names = {name: _for_numba(value) for name, value in made.referred()}
-        copy = FunctionType(
-            function.__code__,
-            function.__globals__ | names,
-            function.__name__,
-            function.__defaults__,
-            tuple(map(CellType, cells)),
-        )
         kind = _numba_type(made.signature.result)(*map(_numba_type, made.signature.arguments))
-        made.callback = cfunc(kind, error_model="numpy")(copy)
-        made.part = _external(kind, made.callback.native_name)
+        made.code = made.kept_code()
+        if made.code is None or not _is_code(made.code):
+            function = made.function
+            copy = FunctionType(
+                function.__code__,
+                function.__globals__ | {name: _for_numba(each) for name, each in made.referred()},
+                function.__name__,
+                function.__defaults__,
+                tuple(
+                    CellType(_for_numba(each.cell_contents)) for each in function.__closure__ or ()
+                ),
+            )
+            made.code = _module(cfunc(kind, error_model="numpy")(copy), made.symbol)
+            made.keep_code(made.code)
+        # Numba makes machine code of each caller, which is not used; this is enough for it.
+        binding.add_symbol(made.symbol, binding.address_of_symbol("free"))
+        made.part = _external(kind, made.symbol)
     return made.part
+
+
+def _is_code(found: bytes) -> bool:
+    try:
+        binding.parse_bitcode(found)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _module(callback: Any, symbol: str) -> bytes:
+    """Give LLVM's code of what Numba has compiled, in which only this symbol can be called."""
+    module = binding.parse_assembly(callback.inspect_llvm())
+    for each in (*module.functions, *module.global_variables):
+        if each.name == callback.native_name:
+            each.name = symbol
+        elif not each.is_declaration:
+            each.linkage = "internal"
+    code: bytes = module.as_bitcode()
+    return code
 
 
 def _external(kind: Any, name: str) -> Any:
@@ -307,8 +332,8 @@ def _for_numba(value: Any) -> Any:
     return _IN_PLACE.get(value, value) if isinstance(value, FunctionType) else value
 
 
-def object_code(made: Any, name: str) -> bytes:
-    """Give the object code of a function, which is found in it by a name.
+def object_code(made: Any, symbol: str) -> bytes:
+    """Give the object code of a function, to be called at a symbol.
 
     Raises what Numba raises when it cannot compile it.
     """
@@ -321,29 +346,30 @@ def object_code(made: Any, name: str) -> bytes:
         f"    return function({given})"
     )
     names = {each.__name__: each for each in _owners(signature.arguments)}
-    names |= {"function": _part(made), "real": _part(real), "view": _view, "types": types}
+    names |= {"function": _part(made), "view": _view, "types": types}
+    parts: list[Any] = [made]
+    if "real(" in given:
+        names["real"] = _part(real)
+        parts.append(real)
     exec(text, names)  # noqa: S102 - written from types
     result: Any = types.void
     if signature.result is not None:
         result = types.float64 if signature.result == Leaf("float64") else types.int64
     entry = cfunc(result(types.int64), error_model="numpy")(names["entry"])
-    module = binding.parse_assembly(entry.inspect_llvm())
-    waiting: list[Any] = [made, real]
-    linked: dict[Any, str] = {}
-    while waiting:
-        each = waiting.pop()
+    module = binding.parse_bitcode(_module(entry, symbol))
+    linked = set()
+    while parts:
+        each = parts.pop()
         if each not in linked:
-            linked[each] = each.callback.native_name
-            module.link_in(binding.parse_assembly(each.callback.inspect_llvm()))
-            waiting += [inner for _, inner in each.referred() if hasattr(type(inner), "part")]
-    inlined = {native for each, native in linked.items() if each.inline}
-    for value in (*module.functions, *module.global_variables):
-        if value.name == entry.native_name:
-            value.name = name
-        elif not value.is_declaration:
-            value.linkage = "internal"
-            if value.name in inlined:
-                value.add_function_attribute("alwaysinline")
+            linked.add(each)
+            _part(each)
+            module.link_in(binding.parse_bitcode(each.code))
+            parts += [inner for _, inner in each.referred() if hasattr(type(inner), "part")]
+    for each in linked:
+        function = module.get_function(each.symbol)
+        function.linkage = "internal"
+        if each.inline:
+            function.add_function_attribute("alwaysinline")
     machine = target_machine()
     passes = binding.create_pass_builder(machine, binding.PipelineTuningOptions(3))
     manager = passes.getModulePassManager()

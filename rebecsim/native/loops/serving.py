@@ -190,21 +190,19 @@ def _run_step(step: Step, of: _Service, row: int, number: int) -> None:
         ctx[place] = 0
     ctx[slot.SELF] = rebec
     ctx[slot.LAW] = slot.SCRIPT
-    call(
-        step,
-        (
-            model.servers[model.rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
-            base,
-            model.cells,
-            message,
-            work.sends,
-            queues,
-            ctx,
-            work.streams,
-            work.choices,
-            model.params,
-        ),
+    arguments = (
+        model.servers[model.rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
+        base,
+        model.cells,
+        message,
+        work.sends,
+        queues,
+        ctx,
+        work.streams,
+        work.choices,
+        model.params,
     )
+    call(step, arguments)
 
 
 @compiled(inline=True)

@@ -375,21 +375,19 @@ def _serve(step: Step, model: SimulatedModel, work: Work, message: Integers, sta
     ctx[slot.SELF] = rebec
     ctx[slot.SENDS] = ctx[slot.ROUNDS] = 0
     ctx[slot.STREAMS] = rebecs[rebec, FIRST_STREAM]
-    call(
-        step,
-        (
-            model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
-            rebecs[rebec, BASE],
-            work.cells,
-            message,
-            work.sends,
-            work.bags.states,
-            ctx,
-            work.streams,
-            work.choices,
-            model.params,
-        ),
+    arguments = (
+        model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
+        rebecs[rebec, BASE],
+        work.cells,
+        message,
+        work.sends,
+        work.bags.states,
+        ctx,
+        work.streams,
+        work.choices,
+        model.params,
     )
+    call(step, arguments)
     work.bags.states[rebec, CLOCK] = ctx[slot.NOW]
     settle(work.bags, rebec)
 
