@@ -14,6 +14,7 @@ what is not on disk.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import count
@@ -302,12 +303,15 @@ def _is_code(found: bytes) -> bool:
 
 def _module(callback: Any, symbol: str) -> bytes:
     """Give LLVM's code of what Numba has compiled, in which only this symbol can be called."""
-    module = binding.parse_assembly(callback.inspect_llvm())
+    # Numba keeps apart the function and the shell in which it catches what the function raises.
+    module = binding.parse_assembly(re.sub(r"\bnoinline\b", "nounwind", callback.inspect_llvm()))
     for each in (*module.functions, *module.global_variables):
         if each.name == callback.native_name:
             each.name = symbol
         elif not each.is_declaration:
             each.linkage = "internal"
+            if each.is_function:
+                each.add_function_attribute("alwaysinline")
     code: bytes = module.as_bitcode()
     return code
 
