@@ -101,6 +101,7 @@ _OTHERS = [
     "kept",
     "np",
     "numbers",
+    "pick",
     "room",
     "server",
     "sites",
@@ -161,7 +162,7 @@ def _used_names(text: str) -> dict[str, list[str]]:
     return {
         "operations": [name for name in _OPERATIONS if name in words],
         "columns": [name for name in _COLUMNS if name in words],
-        "arrays": [name for name in ("copied", "room") if name in words],
+        "arrays": [name for name in ("copied", "pick", "room") if name in words],
         "others": [name for name in ("np", "LATEST_DEADLINE") if name in words],
     }
 

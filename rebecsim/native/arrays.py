@@ -115,6 +115,11 @@ def rows(table: Table, first: int, count: int) -> Table:
     return table[first : first + count]
 
 
+def pick(values: tuple[Any, ...], place: int) -> Any:
+    """Give one of some values of one type; the place is not checked in compiled code."""
+    return values[place]
+
+
 def call(step: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Call the step of a model, with integers and arrays."""
     step(*arguments)

@@ -24,7 +24,7 @@ from typing import Any
 from llvmlite import binding, ir
 from numba import cfunc, core, extending
 
-from rebecsim.native.arrays import Fields, Kind, Leaf, Signature, call, copied, room, rows
+from rebecsim.native.arrays import Fields, Kind, Leaf, Signature, call, copied, pick, room, rows
 from rebecsim.native.machine import target_machine
 from rebecsim.native.operations import real, split_product
 
@@ -207,6 +207,19 @@ def _rows(typing: Any, table: Any, first: Any, count: Any) -> Any:
 
 
 @intrinsic
+def _pick(typing: Any, values: Any, place: Any) -> Any:
+    """Give one of some values; Numba would raise an error for a place that is none of theirs."""
+
+    def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = cgutils.pack_array(builder, cgutils.unpack_tuple(builder, arguments[0]))
+        made = cgutils.alloca_once_value(builder, array)
+        place = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        return builder.load(cgutils.gep(builder, made, 0, place))
+
+    return values.dtype(values, place), lower
+
+
+@intrinsic
 def _call(typing: Any, step: Any, given: Any) -> Any:
     """Call the object code at an address; it reads the words of its arguments from an array."""
 
@@ -251,6 +264,7 @@ _IN_PLACE: dict[Any, Any] = {
     room: _room,
     rows: _rows,
     copied: _copied,
+    pick: _pick,
     call: _call,
     split_product: _wide_product,
 }
