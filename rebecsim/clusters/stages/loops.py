@@ -45,7 +45,7 @@ class Places(NamedTuple):
     profiles: Integers
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def last_change(profiles: Profiles, profile: int, time: int) -> int:
     """Return the index of the last change at or before a time."""
     times = profiles.times
@@ -59,7 +59,7 @@ def last_change(profiles: Profiles, profile: int, time: int) -> int:
     return low
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def insert_change(profiles: Profiles, profile: int, time: int) -> int:
     """Return the index of the change at a time; insert one if there is none."""
     place = last_change(profiles, profile, time)
@@ -74,7 +74,7 @@ def insert_change(profiles: Profiles, profile: int, time: int) -> int:
     return place + 1
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def remove_change(profiles: Profiles, profile: int, place: int) -> None:
     """Remove a time at which the number of taken slots stays the same."""
     if profiles.used[profile, place] == profiles.used[profile, place - 1]:
@@ -84,7 +84,7 @@ def remove_change(profiles: Profiles, profile: int, place: int) -> None:
             profiles.used[profile, each] = profiles.used[profile, each + 1]
 
 
-@compiled(borrows=True)
+@compiled()
 def change_usage(profiles: Profiles, profile: int, start: int, end: int, by: int) -> None:
     """Add `by` taken slots, perhaps fewer than 0, over [start, end).
 
@@ -98,7 +98,7 @@ def change_usage(profiles: Profiles, profile: int, start: int, end: int, by: int
     remove_change(profiles, profile, first)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def idle_before(profiles: Profiles, profile: int, time: int) -> int:
     """Return how long the slot that a task would take at a time has been free.
 
@@ -114,7 +114,7 @@ def idle_before(profiles: Profiles, profile: int, time: int) -> int:
     return idle
 
 
-@compiled(borrows=True)
+@compiled()
 def earliest(
     profiles: Profiles, first: int, last: int, start: int, duration: int, found: Integers
 ) -> int:
@@ -145,7 +145,7 @@ def earliest(
     return best
 
 
-@compiled(borrows=True)
+@compiled()
 def latest(
     profiles: Profiles, first: int, last: int, ready: int, time: int, duration: int, found: Integers
 ) -> int:
@@ -176,7 +176,7 @@ def latest(
     return best
 
 
-@compiled(borrows=True)
+@compiled()
 def forget(profiles: Profiles, now: int) -> None:
     """Drop all changes before a time."""
     for profile in range(len(profiles.counts)):
@@ -209,7 +209,7 @@ class Tasks(NamedTuple):
     first_parents: Integers
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def ready_time(tasks: Tasks, places: Places, task: int, base: int) -> int:
     """Return when all parents of a task have ended, `base` at the earliest.
 
@@ -224,7 +224,7 @@ def ready_time(tasks: Tasks, places: Places, task: int, base: int) -> int:
     return ready
 
 
-@compiled(borrows=True)
+@compiled()
 def place(
     profiles: Profiles,
     tasks: Tasks,
@@ -270,7 +270,7 @@ def place(
     return True
 
 
-@compiled(borrows=True)
+@compiled()
 def remove_tasks(profiles: Profiles, places: Places, movable: Integers) -> None:
     """Remove tasks from the schedule."""
     for each in range(len(movable)):
@@ -284,7 +284,7 @@ def remove_tasks(profiles: Profiles, places: Places, movable: Integers) -> None:
         places.profiles[task] = UNPLACED
 
 
-@compiled(borrows=True)
+@compiled()
 def restore_tasks(profiles: Profiles, places: Places, saved: Places, movable: Integers) -> None:
     """Restore removed tasks to their saved places."""
     for each in range(len(movable)):
