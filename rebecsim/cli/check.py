@@ -189,7 +189,7 @@ def replay(
     """Replay a saved counterexample and check that it fits."""
     from rebecsim.interface import replay as do_again
 
-    done = do_again(run, cut.source(model))
+    done = do_again(run, cut.one(model) or model)
     for warning in done.model.warnings:
         complain(warning)
     path = done.path

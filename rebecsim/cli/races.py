@@ -89,7 +89,7 @@ def races(
     """
     from rebecsim.interface import races as look
 
-    loaded = cut.only_cluster(model) or cut.model(model) or asked.open(model)
+    loaded = cut.one(model) or asked.open(model)
     directory, only = written.save_cures, looked_at.only
     tries = looked_at.try_ or directory is not None
     if tries and loaded.no_text:

@@ -58,6 +58,24 @@ def test_explore_says_whose_starts_depend_on_the_order(run: Run, scenario: str) 
     assert "Both orders as diagrams: `rebecsim races` with `--policy EASY`." in result.stdout
 
 
+def test_a_search_that_is_cut_off_says_how_far_it_came(run: Run, scenario: str) -> None:
+    result = run("explore", scenario, *SIZE, "--max-states", "20", "--policy", "EASY")
+    assert result.returncode == 3
+    answer = " ".join(result.stdout.split())
+    assert "undecided: no promise is broken in 20 states under EASY" in answer
+    assert "limit of 20 states was reached; search on with `--max-time`" in answer
+    later = run("explore", scenario, *SIZE, "--horizon", "1", "--policy", "EASY")
+    assert "(times are in s)" in " ".join(later.stdout.split())
+
+
+def test_starts_are_those_of_the_search_itself(scenario: str) -> None:
+    found = rs.explore(rs.small_clusters(scenario, policies=["FCFS"])["FCFS"])
+    assert found.result.finals is not None
+    variable, values = found.result.finals
+    assert variable == "manager.starts"
+    assert sorted(values) == sorted(found._space(rs.Limits()).final_values(variable))
+
+
 def test_races_shows_both_orders(run: Run, scenario: str) -> None:
     result = run("races", scenario, *SIZE, "--policy", "EASY", "--observe", "manager.starts")
     assert result.returncode == 0

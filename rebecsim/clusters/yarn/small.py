@@ -16,7 +16,12 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable, scheduler_of
+from rebecsim.clusters.yarn.cluster import (
+    cluster_model,
+    require_runnable,
+    run_cluster,
+    scheduler_of,
+)
 from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
@@ -271,13 +276,15 @@ def small_cluster(
     """Cut a cluster to the first jobs submitted and the first nodes.
 
     Jobs keep their times. Each class keeps a part of its tasks, rounded up: that of the nodes which
-    are left. Raises UserError for what cannot be cut, and what `require_runnable` raises.
+    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises UserError for
+    what cannot be cut, and what `require_runnable` raises.
     """
     cut = cut or Cut()
     _require_plain(configuration)
     nodes = tuple(sizes[: cut.nodes])
     wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
     configuration = replace(configuration, occupancy_interval=None, explains=False)
+    wanted, nodes, times = _shrunk(wanted, nodes, configuration)
     asked, configuration = require_runnable(wanted, nodes, configuration)
     paths = _queue_paths(asked, configuration)
     manager = _manager_of(paths) if paths else WatchedManager
@@ -295,7 +302,8 @@ def small_cluster(
         tuple(job.name for job in wanted),
         "ms",
         PROMISES + promises_of(scheduler_of(configuration)),
-        f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}",
+        f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}"
+        + (f" made {times} times smaller" if times > 1 else ""),
         "end",
         _terms(paths),
     )
@@ -331,6 +339,43 @@ def _cut_jobs(
         values = {each.name: getattr(job, each.name) for each in fields(job)}
         made.append(_Job(**values | {"start": _start(job) - first, "classes": classes}))
     return tuple(made)
+
+
+_MOST_TASKS = 4
+"""Tasks of a class that jobs keep: each may begin at one of two heartbeats, so states double."""
+
+
+def _shrunk(
+    jobs: tuple[ContainerJob, ...], nodes: tuple[NodeSize, ...], configuration: YarnConfiguration
+) -> tuple[tuple[ContainerJob, ...], tuple[NodeSize, ...], int]:
+    """Divide nodes and numbers of tasks, so that few tasks are left; give by what, too.
+
+    Nodes are as small as a simulated run lets them be, in which every job ends. Of more tasks than
+    nodes have room for at once, one is kept.
+    """
+    most = max((each.count for job in jobs for each in job.classes), default=0)
+    for times in range(-(-most // _MOST_TASKS), 1, -1):
+        small = tuple(
+            replace(each, memory=each.memory // times, cores=max(each.cores // times, 1))
+            for each in nodes
+        )
+        room = sum(each.memory for each in small)
+        few = tuple(
+            replace(
+                job,
+                classes=tuple(
+                    replace(each, count=min(-(-each.count // times), room // each.memory + 1))
+                    for each in job.classes
+                ),
+            )
+            for job in jobs
+        )
+        try:
+            if run_cluster(few, small, configuration).stuck is None:
+                return few, small, times
+        except UserError:
+            continue
+    return jobs, nodes, 1
 
 
 def _start(job: ContainerJob) -> int:

@@ -12,6 +12,7 @@ from rebecsim.clusters.yarn.configuration import (
     Quirks,
     YarnConfiguration,
 )
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
@@ -159,3 +160,17 @@ def test_jobs_keep_their_part_of_the_tasks() -> None:
     applications = manager.state.applications.values()
     assert [each.job.start for each in applications] == [0, 2000]
     assert [each.tasks[1][1] for each in applications] == [3, 1]
+
+
+def test_many_tasks_are_fewer_on_smaller_nodes() -> None:
+    """A task that begins at one of two heartbeats doubles the states, so few can be left."""
+    jobs = (job(0, 0, tasks(40, 1000, 20_000)), job(1, 3000, tasks(30, 1000, 5000)))
+    sizes = tuple(NodeSize(f"node{each}", each, 32_000, 32) for each in (1, 2))
+    cluster = small_cluster(jobs, sizes, YarnConfiguration("FIFO"), Cut(2, 1))
+    assert cluster.what == "2 jobs on 1 node made 5 times smaller"
+    manager = cluster.model.start().rebec("manager")
+    assert [each.size.memory for each in manager.nodes] == [6400]
+    assert [each.tasks[1][1] for each in manager.state.applications.values()] == [4, 3]
+    found = explored(cluster)
+    assert found.verdict == "satisfied"
+    assert found.states < 5000
