@@ -43,7 +43,7 @@ def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
     if setup.scenario.hadoop is not None:
         raise UserError(
             f"{setup.scenario.name}: a Hadoop cluster cannot be explored, because its "
-            "endless heartbeats make ever new states; remove [hadoop] to explore the resource managers"
+            "heartbeats never end; remove [hadoop] to explore the resource managers"
         )
     return small_cluster(
         setup.policy, setup.maker(repeats=True), setup.jobs(0), setup.resources(), setup.cost, cut
