@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from rebecsim.actors import Constant
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
 from rebecsim.exploration import Path as Run, RebecState, Recorded
@@ -247,6 +248,7 @@ def _card(
         tuple(
             ShownVariable(name, value_text(value), name in changed)
             for name, value in rebec.variables.items()
+            if not isinstance(value, Constant)  # a setting, which never changes
         ),
         tuple(
             ShownMessage(
