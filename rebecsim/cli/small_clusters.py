@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, open_model, say, say_parts, use_plugins
+from rebecsim.cli.app import Plugins, complain, open_model, say, say_parts, use_plugins
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 
@@ -76,7 +76,7 @@ class CutOptions:
                 f"{file} is cut by `--jobs`, `--nodes` and `--policy`", param_hint="--cell"
             )
         cut = Cut(self.jobs or Cut.jobs, self.nodes or Cut.nodes)
-        return cut_small(plan, cut, policies, source)
+        return cut_small(plan, cut, policies, source, lambda why: complain(f"left out: {why}"))
 
     def _refuse(self, model: Path) -> None:
         """Raise BadParameter for an option, which a model has no use for."""

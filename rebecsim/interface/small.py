@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,9 +96,17 @@ def small_clusters(
 
 
 def cut_small(
-    plan: Plan, cut: Cut, policies: Sequence[str], scenario: str | Path
+    plan: Plan,
+    cut: Cut,
+    policies: Sequence[str],
+    scenario: str | Path,
+    leave_out: Callable[[str], None] | None = None,
 ) -> Mapping[str, LoadedCluster]:
-    """Cut the clusters of a planned scenario, which errors call so; as `small_clusters`."""
+    """Cut the clusters of a planned scenario, which errors call so; as `small_clusters`.
+
+    Policies that cannot be cut are left out if nobody named them and others can; `leave_out` is
+    told why.
+    """
     study = plan.study
     if study.small is None:
         raise UserError(
@@ -116,8 +124,19 @@ def cut_small(
     ]
     are_policies = len({each.cell.condition for each in cells}) == 1
     found: dict[str, LoadedCluster] = {}
+    refused: dict[str, UserError] = {}
     for each in cells:
-        small = study.small(each, cut)
+        try:
+            small = study.small(each, cut)
+        except UserError as error:
+            refused.setdefault(str(error), error)
+            if policies or leave_out is None:
+                raise
+            continue
         name = each.cell.policy if are_policies else str(each.cell)
         found[name] = LoadedCluster(small.model, cluster=small)
+    for text, why in refused.items():
+        if not found or leave_out is None:
+            raise why
+        leave_out(text)
     return found

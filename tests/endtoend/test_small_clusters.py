@@ -166,21 +166,50 @@ def test_slots_are_explored_and_their_races_found(run: Run, scenario: str, tmp_p
 SOLVED = """
 kind = "stages"
 name = "solved"
-policies = ["MILP"]
+policies = ["MILP", "EDF"]
 replications = 1
 [workload]
-jobs = 3
+jobs = 2
 rate = 0.03
-workflows = ["cybershake"]
+map_reduce = { maps = 2, longest_map = 3 }
 reserved = 0.0
 [resources]
 count = 2
-slots = 2
+map_slots = 1
+reduce_slots = 1
 """
 
 
-def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) -> None:
+def test_a_solver_is_explored_that_searches_to_its_end(
+    run: Run, scenario: str, tmp_path: Path
+) -> None:
     (tmp_path / "stages.toml").write_text(SOLVED)
-    result = run("explore", "stages.toml")
-    assert result.returncode == 2
-    assert "cannot be explored, because its solver stops" in " ".join(result.stderr.split())
+    result = run("explore", "stages.toml", "--jobs", "2")
+    assert result.returncode == 0
+    assert "no promise is broken" in " ".join(result.stdout.split())
+    assert "MILP" in result.stdout
+
+
+PEEKING = """
+kind = "yarn"
+name = "peeking"
+policies = ["PEEK", "REGULAR"]
+[workload]
+trace = "two.json"
+[elasticity]
+penalty = { model = "STEP", bump = 2.0 }
+[cluster]
+nodes = [{ count = 1, memory = 4096, cores = 4 }]
+"""
+TASK = '{"job.id": "one", "job.start.ms": 0, "job.tasks": [{"count": 1, "duration.ms": 2000}]}'
+
+
+def test_what_cannot_be_cut_is_left_out(run: Run, scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "peeking.toml").write_text(PEEKING)
+    (tmp_path / "two.json").write_text(TASK)
+    result = run("explore", "peeking.toml")
+    assert result.returncode == 0
+    assert "left out: PEEK cannot be explored: it looks ahead" in " ".join(result.stderr.split())
+    assert "REGULAR" in result.stdout
+    alone = run("explore", "peeking.toml", "--policy", "PEEK")
+    assert alone.returncode == 2

@@ -180,9 +180,9 @@ def small_cluster(
 ) -> SmallCluster:
     """Cut a cluster to the first submitted jobs and the first nodes.
 
-    Nodes keep at most two slots of a kind, if the scheduler can share so few. A job keeps at most
-    one map more than map slots are left, so that one must wait, and one reduce. Submissions move
-    to the heartbeat before.
+    Nodes keep at most two slots of a kind, if the scheduler can share so few. A job keeps one
+    reduce, and at most one map more than there are map slots, so that one must wait. Submissions
+    move to the heartbeat before.
 
     Raises UserError if the cluster is too small for its scheduler.
     """

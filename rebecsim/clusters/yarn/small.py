@@ -23,7 +23,7 @@ from rebecsim.clusters.yarn.cluster import (
     scheduler_of,
 )
 from rebecsim.clusters.yarn.cluster_state import StuckError
-from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -110,6 +110,8 @@ class WatchedManager(ResourceManager):
         super().__init__(configuration, known, scheduler, _NotSummed(), errors, own, *others)
         queues = configuration.queues
         self.counts_cores = queues is None or queues.dominant
+        has_errors = configuration.elasticity.duration_error or configuration.quirks.errors_twice
+        self._errs = bool(has_errors)
         self._kept: tuple[int, int] | None = None
         self.left_over = len(self.state.applications)
         self.ends = [-1] * self.left_over
@@ -168,7 +170,7 @@ class WatchedManager(ResourceManager):
             held = [each for each in application.containers if each.finished is None]
             self.containers[place] = len(held)
             self.ends[place] = -1 if application.end is None else application.end
-            _check_application(application, held)
+            _check_application(application, held, errs=self._errs)
             for each in application.containers:
                 if each.finished is not None:
                     self._forget(each)
@@ -250,8 +252,8 @@ def _check_node(node: ClusterNode, counts_cores: bool) -> int:
     return memory
 
 
-def _check_application(application: Application, held: Sequence[Container]) -> None:
-    """Check the containers of a job."""
+def _check_application(application: Application, held: Sequence[Container], *, errs: bool) -> None:
+    """Check the containers of a job; `errs` says that durations have errors."""
     name = application.job.name
     asked = sum(count for _, count in application.tasks)
     got = sum(not each.killed for each in application.containers[application.before :])
@@ -264,7 +266,8 @@ def _check_application(application: Application, held: Sequence[Container]) -> N
             continue
         require(each.launched is not None, f"{name}: a container has ended and was not launched")
         ran = each.finished - (each.launched or 0)
-        require(ran == each.duration, f"{name}: a task of {each.duration} ms ran for {ran} ms")
+        is_right = errs or ran == each.duration
+        require(is_right, f"{name}: a task of {each.duration} ms ran for {ran} ms")
 
 
 def small_cluster(
@@ -310,18 +313,17 @@ def small_cluster(
 
 
 def _require_plain(configuration: YarnConfiguration) -> None:
-    """Raise UserError for what is not one value that can be copied, compared and hashed yet."""
-    name, what = configuration.scheduler, ""
+    """Raise UserError for what is not one value that can be copied, compared and hashed."""
+    name, elasticity = configuration.scheduler, configuration.elasticity
     if issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
-        what = "schedulers that look ahead"
-    elif configuration.elasticity.duration_error:
-        what = "errors of durations, which are drawn"
-    elif configuration.quirks != Quirks():
-        what = "clusters that repeat DSS's behaviour"
-    if what:
         raise UserError(
-            f"{name}: {what} cannot be explored yet; "
-            "choose FIFO, REGULAR, FAIR, DRF, SRTF, GREEDY or SMARTG by `--policy`"
+            f"{name} cannot be explored: it looks ahead at messages under way, which no rebec "
+            "sees; choose others by `--policy`"
+        )
+    if configuration.quirks.fixed_draws and (elasticity.memory_error or elasticity.bump_error):
+        raise UserError(
+            f"{name} cannot be explored: DSS draws errors of memory and bumps for all jobs in the "
+            "order in which they begin; leave out these errors, or DSS's behaviour"
         )
 
 
