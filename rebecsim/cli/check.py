@@ -161,7 +161,7 @@ def draw(
     tts: Tts = False,
     core: Core = False,
 ) -> None:
-    """Draw who knows whom in a model, or its state space."""
+    """Draw which rebecs know each other, or the state space."""
     from rebecsim.actors import Violation
 
     if steps:

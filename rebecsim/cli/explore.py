@@ -350,8 +350,8 @@ def explore(
 ) -> None:
     """Try all message orders and choices; look for violations.
 
-    The verdict says whether runs end. An end is a violation, a deadlock, if `--deadlock` or
-    `--terminal` asks for it.
+    The verdict says whether runs end. With `--deadlock` or `--terminal`, an end can be a
+    violation: a deadlock.
 
     Exit code 0: no violation. 1: a violation. 2: bad input. 3: undecided, a limit was reached
     before everything was seen. 5: no violation, but a formula was not evaluated or fails where

@@ -81,7 +81,7 @@ def races(
     """Find the message orders that matter, and what they change.
 
     A race is harmful if one of its orders leads to a violation. An order that breaks no property
-    but changes results matters: whether that is right, you know.
+    but changes results also matters; you decide whether that is right.
 
     Exit code 0: nothing harmful. 1: harmful races, or a violation that no race decides. 2: bad
     input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a

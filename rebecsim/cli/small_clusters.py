@@ -40,13 +40,13 @@ def is_scenario(file: Path) -> bool:
 class CutOptions:
     """Options for the size of the cluster; models have none."""
 
-    jobs: int | None = option("Of a scenario: how many jobs are left.", min=1, show_default="3")
+    jobs: int | None = option("Scenario: number of jobs to keep.", min=1, show_default="3")
     nodes: int | None = option(
-        "Of a scenario: how many nodes are left, or pooled processors.", min=1, show_default="2"
+        "Scenario: number of nodes, or pooled processors, to keep.", min=1, show_default="2"
     )
-    policy: list[str] | None = option("Of a scenario: only this policy; repeatable.")
+    policy: list[str] | None = option("Scenario: only this policy; repeatable.")
     cell: str | None = option(
-        "Of a scenario whose cells are models: this one, by its name.", show_default="the first one"
+        "Scenario of models: the cell of this name.", show_default="the first one"
     )
     plugin: Plugins = None
 
