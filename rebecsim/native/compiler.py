@@ -319,7 +319,7 @@ def _is_code(found: bytes) -> bool:
 def _module(kind: Any, function: Any, symbol: str) -> bytes:
     """Give LLVM's code of a function, in which only this symbol can be called."""
     usual = config.OPT
-    # What it becomes a part of is optimised as a whole; to do so with each part takes twice as long.
+    # What it becomes a part of is optimised as a whole; doing so with each part costs much more.
     config.OPT = type(usual)(1)
     try:
         callback = cfunc(kind, error_model="numpy")(function)
