@@ -34,7 +34,7 @@ class RaceOptions:
         "repeatable. Only orders that show there matter, and violations."
     )
     max_pairs: int | None = option("Most pairs of states to compare.", min=1, show_default="200000")
-    only: str | None = option("Write, draw or fix only the race with this id.")
+    only: str | None = option("Show, write, draw or fix only the race with this id.")
     try_: bool = option(
         "Try simple fixes of each race that matters, or of `--only`, by exploring.", False, "--try"
     )
@@ -106,7 +106,7 @@ def races(
             **given(most_followed=looked_at.max_pairs),
         )
     plain = found.to_json() if json else {}
-    _show(found, json)
+    _show(found, json, only)
     interrupted = "interrupt" in found.races.bounds
     if tries and not interrupted:
         cures, plain["cures"] = _cures(found, only, limits, json)
@@ -127,11 +127,12 @@ def _exit_code(found: FoundRaces) -> ExitCode:
     return ExitCode.RESERVATION if found.races.deciding else ExitCode.FINE
 
 
-def _show(found: FoundRaces, json: bool) -> None:
+def _show(found: FoundRaces, json: bool, only: str | None) -> None:
     from rebecsim.report.races import race_lines
 
-    width = get_terminal_size().columns
-    for line in () if json else race_lines(found.races, width, wraps=sys.stdout.isatty()):
+    width, wraps = get_terminal_size().columns, sys.stdout.isatty()
+    group = None if only is None else found.race(only)
+    for line in () if json else race_lines(found.races, width, wraps=wraps, only=group):
         say(line)
 
 
