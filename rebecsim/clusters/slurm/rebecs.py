@@ -301,7 +301,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             record.submit, record.begin, record.accrue = now, now + CREDENTIAL_LIFE, -1
             record.left = record.job.run
             record.reason = "BeginTime"
-            record.limit = scheduler.limit_of(record.entries[0])
+            record.limit = record.entries[0].limit
             scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
             scheduler.submit(record, now)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from dataclasses import replace
 from functools import cmp_to_key
 from operator import attrgetter
@@ -32,6 +33,7 @@ class SlurmScheduler(StatePart):
         machine, accounts, reservations: what does not change.
         occupancy, usage, limits, priorities, waiting: what does, by what it is about.
         queue: entries of eligible jobs in order.
+        places: how many of them are in each partition, by number.
         running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
@@ -74,6 +76,7 @@ class SlurmScheduler(StatePart):
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
+        self.places: Counter[int] = Counter()
 
     # Submission
 
@@ -107,7 +110,9 @@ class SlurmScheduler(StatePart):
             return record, refusals[0]
         entries.sort(key=lambda each: -each.place.spec.priority_tier)
         record.entries = tuple(entries)
-        record.limit = self.limit_of(entries[0])
+        for entry in entries:
+            entry.limit = self.limit_of(entry)
+        record.limit = entries[0].limit
         for entry in entries:
             entry.fixed = self.priorities.fixed(record, entry.need)
         refused = self.limits.refuses(record, entries[0].place.spec.qos)
@@ -218,6 +223,7 @@ class SlurmScheduler(StatePart):
 
     def _insert(self, entry: Entry) -> None:
         entry.key = self._key(entry)
+        self.places[entry.place.number] += 1
         if self._by_preemption:
             self.queue.append(entry)
             self._is_sorted = False
@@ -229,10 +235,18 @@ class SlurmScheduler(StatePart):
             if self._by_preemption:
                 if entry in self.queue:  # a job that waits for a time or another job is not
                     self.queue.remove(entry)
+                    self._leave(entry)
                 continue
             place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
             if place < len(self.queue) and self.queue[place] is entry:
                 del self.queue[place]
+                self._leave(entry)
+
+    def _leave(self, entry: Entry) -> None:
+        number = entry.place.number
+        self.places[number] -= 1
+        if not self.places[number]:
+            del self.places[number]
 
     def ordered(self) -> list[Entry]:
         """Give the entries in the order in which they are tried."""
@@ -259,6 +273,12 @@ class SlurmScheduler(StatePart):
 
     def partition_problem(self, entry: Entry) -> str:
         """Give why a partition keeps a job waiting; empty: it does not."""
+        found = entry.problem
+        if found is None:
+            found = entry.problem = self._partition_problem(entry)
+        return found
+
+    def _partition_problem(self, entry: Entry) -> str:
         spec, need = entry.place.spec, entry.need
         if spec.state != "UP":
             return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
@@ -280,9 +300,10 @@ class SlurmScheduler(StatePart):
     def early_problem(self, entry: Entry) -> str:
         """Give the limit, or the like, that keeps a job waiting whatever nodes are free."""
         record = entry.record
-        reason = self.limits.before(record, entry.place.spec.qos, self.limit_of(entry))
-        if reason:
-            return reason
+        if self.limits.enforces:
+            reason = self.limits.before(record, entry.place.spec.qos, entry.limit)
+            if reason:
+                return reason
         qos = record.qos
         if qos and qos.usage_threshold is not None and "EnforceUsageThreshold" in qos.flags:
             shared = self.priorities.fairshare
@@ -293,7 +314,9 @@ class SlurmScheduler(StatePart):
     def licenses_missing(self, entry: Entry, now: int) -> bool:
         """Whether a job asks for more licences than are free."""
         job, total = entry.record.job, self.machine.cluster.licenses
-        limit = self.limit_of(entry)
+        if not job.request.licenses:
+            return False
+        limit = entry.limit
         return any(
             count
             > total.get(name, 0)
@@ -338,12 +361,14 @@ class SlurmScheduler(StatePart):
         tres["billing"] = billed(
             entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
         )
-        limit = self.limit_of(entry)
+        limit = entry.limit
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
 
     def bounded(self, entry: Entry) -> Need:
         """Give what an entry asks for, on no more nodes than its limits allow."""
         need = entry.need
+        if not self.limits.enforces:
+            return need
         most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
         if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
             return need
