@@ -104,7 +104,9 @@ class Cycle:
             now // resolution * resolution, self.window_end, scheduler.occupancy.up
         )
         self.done = Started([], [])
-        self.entries = [each for each in scheduler.ordered() if each.record.state == "PENDING"]
+        self.entries = [
+            each for each in scheduler.queue.ordered() if each.record.state == "PENDING"
+        ]
         self.tested = 0
         self.is_full = False
         self._by_place: Counter[int] = Counter()

@@ -25,7 +25,7 @@ from rebecsim.clusters.slurm.machine import (
     Need,
 )
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
-from rebecsim.native.arrays import Flags, FlagTable, Integers, Table
+from rebecsim.native.arrays import Flags, Integers, Table
 from rebecsim.native.cache import compiled, entry_of
 
 FIRST_WINDOW = 30
@@ -305,34 +305,35 @@ def slot_of(slots: Table, count: int, time: int) -> int:
 
 @compiled(borrows=True, inner=True)
 def open_over(
-    slots: Table, free: FlagTable, count: int, begin: int, end: int, wanted: Flags, found: Flags
+    slots: Table, free: Table, count: int, begin: int, end: int, wanted: Integers, found: Flags
 ) -> int:
     """Put the wanted nodes that are free in [begin, end] into `found`, as `SlotMap.over` does.
 
-    Give when there may be more; -1: never.
+    Give when there may be more; -1: never. The last row of `free` is worked with.
     """
-    size, later, is_inside = len(wanted), _NEVER, True
-    for node in range(size):
-        found[node] = wanted[node]
+    words, later, is_inside, last = len(wanted), _NEVER, True, len(free) - 1
+    for word in range(words):
+        free[last, word] = wanted[word]
     place = slot_of(slots, count, begin)
     while is_inside and place < count:
         is_inside = slots[0, place] <= end
         if is_inside:
             row = slots[1, place]
-            for node in range(size):
-                found[node] = found[node] & free[row, node]
+            for word in range(words):
+                free[last, word] &= free[row, word]
         place += 1
         if later < 0 and place < count:
             row = slots[1, place]
-            for node in range(size):
-                if free[row, node] and wanted[node] and not found[node]:
+            for word in range(words):
+                if free[row, word] & wanted[word] & ~free[last, word]:
                     later = slots[0, place]
-                    break
+    for node in range(len(found)):
+        found[node] = (free[last, node >> 6] >> (node & 63)) & 1
     return later
 
 
 @compiled(borrows=True, inner=True)
-def split(slots: Table, free: FlagTable, count: int, time: int) -> int:
+def split(slots: Table, free: Table, count: int, time: int) -> int:
     """Let a slot begin at a time; give how many there are."""
     place = slot_of(slots, count, time)
     if slots[0, place] == time:
@@ -341,14 +342,14 @@ def split(slots: Table, free: FlagTable, count: int, time: int) -> int:
         slots[0, each], slots[1, each] = slots[0, each - 1], slots[1, each - 1]
     slots[0, place + 1], slots[1, place + 1] = time, count
     before = slots[1, place]
-    for node in range(free.shape[1]):
-        free[count, node] = free[before, node]
+    for word in range(free.shape[1]):
+        free[count, word] = free[before, word]
     return count + 1
 
 
 @compiled(borrows=True)
 def reserve(
-    slots: Table, free: FlagTable, count: int, given: Table, begin: int, end: int, last: int
+    slots: Table, free: Table, count: int, given: Table, begin: int, end: int, last: int
 ) -> int:
     """Take nodes out in [begin, end), as `SlotMap.reserve` does; give how many slots there are."""
     begin = max(begin, slots[0, 0])
@@ -359,7 +360,8 @@ def reserve(
         if end < last and slots[0, place] >= end:
             break
         for each in range(given[2, 0]):
-            free[slots[1, place], given[0, each]] = False
+            node = given[0, each]
+            free[slots[1, place], node >> 6] &= ~(1 << (node & 63))
     return count
 
 
@@ -368,9 +370,9 @@ def may_start(
     machine: Table,
     level: Table,
     need: Integers,
-    wanted: Flags,
+    wanted: Integers,
     slots: Table,
-    free: FlagTable,
+    free: Table,
     count: int,
     begin: int,
     end: int,
@@ -387,9 +389,9 @@ def plan(
     level: Table,
     later_level: Table,
     need: Integers,
-    wanted: Flags,
+    wanted: Integers,
     slots: Table,
-    free: FlagTable,
+    free: Table,
     count: int,
     times: Integers,
     completing: Flags,
@@ -453,7 +455,8 @@ def plan(
         is_free, place = True, slot_of(slots, count, start)
         while is_free and place < count and slots[0, place] < start + limit:
             for each in range(size):
-                is_free = is_free and free[slots[1, place], given[0, each]]
+                node = given[0, each]
+                is_free = is_free and (free[slots[1, place], node >> 6] >> (node & 63)) & 1 == 1
             place += 1
         if is_free:
             return RESERVES
@@ -477,10 +480,11 @@ class Loops:
         self._plan, self._reserve = entry_of(plan), entry_of(reserve)
         self._may_start = entry_of(may_start)
         self._slots = np.zeros((2, 0), np.int64)
-        self._free = np.zeros((0, size), bool)
+        self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
         self._times = np.zeros(6, np.int64)
         self._count = 0
+        self._sets: dict[int, Integers] = {}
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
         """Whether there may be enough for a need on these nodes; see `selection.could_fit`."""
@@ -523,16 +527,24 @@ class Loops:
         There will be no more than `most` slots when something is reserved.
         """
         cluster = self.machine.cluster
-        if self._free.shape[0] < most + 3:
-            self._slots = np.zeros((2, most + 3), np.int64)
-            self._free = np.zeros((most + 3, self._free.shape[1]), bool)
+        if self._free.shape[0] < most + 4:
+            self._slots = np.zeros((2, most + 4), np.int64)
+            self._free = np.zeros((most + 4, self._free.shape[1]), np.int64)
         self._slots[:, 0] = first, 0
-        self._free[0] = self.machine.mask(occupancy.up)
+        self._free[0] = self._words(occupancy.up)
         self._completing[:] = False
         self._completing[list(occupancy.completing)] = True
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
         self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear
+
+    def _words(self, nodes: int) -> Integers:
+        """Give a set of nodes in words of 64 bits."""
+        found = self._sets.get(nodes)
+        if found is None:
+            raw = nodes.to_bytes(8 * self._free.shape[1], "little")
+            found = self._sets[nodes] = np.frombuffer(raw, "<i8").astype(np.int64)
+        return found
 
     def __len__(self) -> int:
         return self._count
@@ -542,7 +554,7 @@ class Loops:
         now = int(self._times[0])
         return self._may_start(
             self.table, occupancy.level.table, need.packed,
-            self.machine.mask(need.candidates & occupancy.up),
+            self._words(need.candidates & occupancy.up),
             self._slots, self._free, self._count, now, now + limit, self._found,
         )  # fmt: skip
 
@@ -554,7 +566,7 @@ class Loops:
         times[1], times[4] = limit, reserves
         return self._plan(
             self.table, occupancy.level.table, self._later.table, need.packed,
-            self.machine.mask(need.candidates & occupancy.up), self._slots, self._free,
+            self._words(need.candidates & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, occupancy.many, self._work,
             self._turns, self._given, self._found,
         )  # fmt: skip

@@ -114,9 +114,9 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     depth: dict[int, int] = {}
     avail = scheduler.occupancy.open
     watching = scheduler.journal.watched
-    left = len(scheduler.places)
+    left = len(scheduler.queue.places)
     tested = 0
-    for entry in list(scheduler.ordered()):
+    for entry in list(scheduler.queue.ordered()):
         record, need, place = entry.record, entry.need, entry.place
         if record.state != "PENDING":
             continue

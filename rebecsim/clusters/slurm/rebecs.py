@@ -256,7 +256,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         scheduler, journal = self.scheduler, self.scheduler.journal
         if journal.at is None or self._now < journal.at:
             return
-        for each in scheduler.ordered():
+        for each in scheduler.queue.ordered():
             terms = scheduler.priorities.terms(each.record, each.need, journal.at)
             journal.terms.append((each.record.number, each.priority, terms))
         journal.at = None

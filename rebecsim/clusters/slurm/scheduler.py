@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections import Counter
 from dataclasses import replace
-from functools import cmp_to_key
-from operator import attrgetter
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
@@ -18,7 +14,8 @@ from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
-from rebecsim.clusters.slurm.records import HELD, Entry, Record, preempting_first
+from rebecsim.clusters.slurm.queue import JobQueue
+from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
 from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
@@ -33,7 +30,6 @@ class SlurmScheduler(StatePart):
         machine, accounts, reservations: what does not change.
         occupancy, usage, limits, priorities, waiting: what does, by what it is about.
         queue: entries of eligible jobs in order.
-        places: how many of them are in each partition, by number.
         running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
@@ -57,7 +53,7 @@ class SlurmScheduler(StatePart):
         self.limits = LimitBook(accounts, self.usage)
         self.priorities = Priorities(machine, accounts, self.usage)
         self.waiting = Waiting(jobs, self.reservations)
-        self.queue: list[Entry] = []
+        self.queue = JobQueue(cluster.preemption.type == "qos")
         self.running: dict[int, Record] = {}
         self.records: dict[int, Record] = {}
         self.runs: list[JobRun] = []
@@ -70,13 +66,10 @@ class SlurmScheduler(StatePart):
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
         )
-        self._is_sorted = True
         self._young: list[Record] = []  # eligible, and no pass has seen them
-        self._by_preemption = cluster.preemption.type == "qos"
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
-        self.places: Counter[int] = Counter()
 
     # Submission
 
@@ -195,7 +188,7 @@ class SlurmScheduler(StatePart):
             record.reason = "None"
         self._young.append(record)
         for entry in record.entries:
-            self._insert(entry)
+            self.queue.insert(entry)
         self.changed += 1
 
     def age(self) -> None:
@@ -204,69 +197,14 @@ class SlurmScheduler(StatePart):
             record.accrue = record.begin
         self._young.clear()
 
-    # The queue
-
-    def _key(self, entry: Entry) -> tuple[int, ...]:
-        record = entry.record
-        job, spec = record.job, entry.place.spec
-        array = job.extras.array
-        return (
-            not job.request.reservation,
-            -spec.priority_tier,
-            -entry.priority,
-            record.submit,
-            job.number if array is None else array.array,
-            0 if array is None else array.task,
-            job.number,
-            entry.place.number,
-        )
-
-    def _insert(self, entry: Entry) -> None:
-        entry.key = self._key(entry)
-        self.places[entry.place.number] += 1
-        if self._by_preemption:
-            self.queue.append(entry)
-            self._is_sorted = False
-        else:
-            insort(self.queue, entry, key=attrgetter("key"))
-
-    def _remove(self, record: Record) -> None:
-        for entry in record.entries:
-            if self._by_preemption:
-                if entry in self.queue:  # a job that waits for a time or another job is not
-                    self.queue.remove(entry)
-                    self._leave(entry)
-                continue
-            place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
-            if place < len(self.queue) and self.queue[place] is entry:
-                del self.queue[place]
-                self._leave(entry)
-
-    def _leave(self, entry: Entry) -> None:
-        number = entry.place.number
-        self.places[number] -= 1
-        if not self.places[number]:
-            del self.places[number]
-
-    def ordered(self) -> list[Entry]:
-        """Give the entries in the order in which they are tried."""
-        if not self._is_sorted:
-            self.queue.sort(key=attrgetter("key"))
-            self.queue.sort(key=cmp_to_key(preempting_first))
-            self._is_sorted = True
-        return self.queue
-
     def period(self, now: int) -> None:
         """End a period of the priority plug-in: usage, fair share, priorities, order."""
         self.priorities.period(now)
-        self.priorities.recompute(self.queue, now)
+        self.priorities.recompute(self.queue.entries, now)
         for record in self.waiting.asleep.values():
             self.priorities.recompute(record.entries, now)
         if self.queue and self.priorities.changes:
-            for entry in self.queue:
-                entry.key = self._key(entry)
-            self.queue.sort(key=attrgetter("key"))
-            self._is_sorted = not self._by_preemption
+            self.queue.sort()
         self.changed += bool(self.queue)
 
     # Tests before a start
@@ -422,7 +360,7 @@ class SlurmScheduler(StatePart):
     def start(self, entry: Entry, given: Allocation, now: int, by: By, limit: int) -> Record:
         """Start a job with what it has been given."""
         record = entry.record
-        self._remove(record)
+        self.queue.remove(record)
         if record.accrue < 0:
             self.age()
         record.entry, record.state, record.start = entry, "RUNNING", now
@@ -515,7 +453,7 @@ class SlurmScheduler(StatePart):
     def withdraw(self, record: Record, now: int) -> None:
         """Cancel a job that waits."""
         self.waiting.wake(record)
-        self._remove(record)
+        self.queue.remove(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         self.waiting.note_end(record.job, now, well=False, ran=False)
