@@ -11,8 +11,8 @@ jobs that are left could start now on what is not reserved; the jobs in between 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,12 +109,12 @@ class Cycle:
         ]
         self.tested = 0
         self.is_full = False
-        self._by_place: Counter[int] = Counter()
-        self._by_user: Counter[str] = Counter()
-        self._by_user_place: Counter[tuple[str, int]] = Counter()
-        self._by_association: Counter[int] = Counter()
-        self._by_array: Counter[int] = Counter()
-        self._reserving: Counter[int] = Counter()
+        self._by_place: defaultdict[int, int] = defaultdict(int)
+        self._by_user: defaultdict[str, int] = defaultdict(int)
+        self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._by_association: defaultdict[int, int] = defaultdict(int)
+        self._by_array: defaultdict[int, int] = defaultdict(int)
+        self._reserving: defaultdict[int, int] = defaultdict(int)
         self._reserved: set[int] = set()
         self._levels: dict[int, Level] = {}
         self._usable: dict[tuple[int, int], Integers] = {}
@@ -134,7 +134,6 @@ class Cycle:
     def run(self) -> Started:
         """Make the cycle; give what starts, and what has to go."""
         scheduler, parameters = self.scheduler, self.parameters
-        scheduler.age()
         complete = bool(scheduler.journal.watched)
         last = len(self.entries) - 1  # of those that may still start now
         for place, entry in enumerate(self.entries):
@@ -186,7 +185,7 @@ class Cycle:
         if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         place, user = entry.place.number, record.job.user
-        counts: list[tuple[int, Counter[int] | Counter[str] | Counter[tuple[str, int]], object]] = [
+        counts: list[tuple[int, Any, object]] = [
             (parameters.bf_max_job_part, self._by_place, place),
             (parameters.bf_max_job_user_part, self._by_user_place, (user, place)),
         ]
@@ -196,8 +195,8 @@ class Cycle:
             counts.append((parameters.bf_max_job_user, self._by_user, user))
         for most, counter, key in counts:
             if most:
-                counter[key] += 1  # type: ignore[index]
-                if counter[key] > most:  # type: ignore[index]
+                counter[key] += 1
+                if counter[key] > most:
                     return True
         stops = scheduler.machine.cluster.main.assoc_limit_stop
         problem = "" if stops else scheduler.early_problem(entry)
@@ -460,4 +459,9 @@ class Cycle:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
+    scheduler.age()
+    if not (scheduler.journal.watched or scheduler.may_preempt_any):
+        entries = reversed(scheduler.queue.ordered())
+        if not any(scheduler.fitting(each.need) for each in entries):
+            return Started([], [])
     return Cycle(scheduler, now).run()

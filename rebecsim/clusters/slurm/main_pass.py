@@ -69,9 +69,12 @@ def attempt(
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)
         return Attempt("busy", "Resources", victims=tuple(victims))
-    tres = scheduler.tres_of(entry, given)
-    problem = scheduler.late_problem(entry, given, tres, limit)
-    return Attempt("limit", problem) if problem else Attempt("starts", given=given)
+    if scheduler.limits.enforces:
+        tres = scheduler.tres_of(entry, given)
+        problem = scheduler.late_problem(entry, given, tres, limit)
+        if problem:
+            return Attempt("limit", problem)
+    return Attempt("starts", given=given)
 
 
 def _unavailable(scheduler: SlurmScheduler, need: Need) -> str:
