@@ -202,7 +202,7 @@ class Loops:
         self.table = np.stack([machine.cpus, machine.memory, machine.unit, machine.weight])
         size = len(machine.names)
         self._work = np.zeros((7, size), np.int64)
-        self._given = np.zeros((3, size), np.int64)
+        self._given = np.zeros((3, max(size, 2)), np.int64)
         self._later = Level(machine)
         self._turns = np.zeros((2, 0), np.int64)
         self._linear = machine.cluster.backfilling.bf_window_linear
