@@ -38,7 +38,6 @@ Narrow = Annotated[NDArray[np.int32], ArrayType(np.int32, 1)]
 Bytes = Annotated[NDArray[np.uint8], ArrayType(np.uint8, 1)]
 Streams = Annotated[NDArray[np.uint64], ArrayType(np.uint64, 2)]
 Flags = Annotated[NDArray[np.bool_], ArrayType(np.bool_, 1)]
-FlagTable = Annotated[NDArray[np.bool_], ArrayType(np.bool_, 2)]
 
 Step = Annotated[Callable[..., None], STEP_SIGNATURE]
 """The compiled step of a model."""

@@ -11,8 +11,8 @@ jobs that are left could start now on what is not reserved; the jobs in between 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,20 +104,24 @@ class Cycle:
             now // resolution * resolution, self.window_end, scheduler.occupancy.up
         )
         self.done = Started([], [])
-        self.entries = [each for each in scheduler.ordered() if each.record.state == "PENDING"]
+        self.entries = [
+            each for each in scheduler.queue.ordered() if each.record.state == "PENDING"
+        ]
         self.tested = 0
         self.is_full = False
-        self._by_place: Counter[int] = Counter()
-        self._by_user: Counter[str] = Counter()
-        self._by_user_place: Counter[tuple[str, int]] = Counter()
-        self._by_association: Counter[int] = Counter()
-        self._by_array: Counter[int] = Counter()
-        self._reserving: Counter[int] = Counter()
+        self._by_place: defaultdict[int, int] = defaultdict(int)
+        self._by_user: defaultdict[str, int] = defaultdict(int)
+        self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._by_association: defaultdict[int, int] = defaultdict(int)
+        self._by_array: defaultdict[int, int] = defaultdict(int)
+        self._reserving: defaultdict[int, int] = defaultdict(int)
         self._reserved: set[int] = set()
         self._levels: dict[int, Level] = {}
         self._usable: dict[tuple[int, int], Integers] = {}
         self._version = (-1, -1)
         self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
+        self._seen = -1  # the entry that was found to be able to start, while it is
+        self._soonest = 0  # what begins first of what was reserved since
         self.loops = scheduler.machine.loops
         plain = scheduler.occupancy.is_additive and all(e.need.is_plain for e in self.entries)
         if scheduler.may_preempt_any or scheduler.reservations.all or not plain:
@@ -130,14 +134,13 @@ class Cycle:
     def run(self) -> Started:
         """Make the cycle; give what starts, and what has to go."""
         scheduler, parameters = self.scheduler, self.parameters
-        scheduler.age()
         complete = bool(scheduler.journal.watched)
-        hopeful = [] if complete else self._hopeful()
+        last = len(self.entries) - 1  # of those that may still start now
         for place, entry in enumerate(self.entries):
             if not complete:
-                while hopeful and (hopeful[-1] < place or not self._may_start(hopeful[-1])):
-                    hopeful.pop()
-                if not hopeful:
+                while last >= place and not self._may_start(last):
+                    last -= 1
+                if last < place:
                     break
             if self.tested >= parameters.bf_max_job_test or self.is_full:
                 break
@@ -147,22 +150,6 @@ class Cycle:
             if parameters.bf_max_job_start == len(self.done.jobs) > 0:
                 break
         return self.done
-
-    def _hopeful(self) -> list[int]:
-        """Give the places of the entries that may fit on what is free now."""
-        scheduler = self.scheduler
-        if scheduler.may_preempt_any:
-            return list(range(len(self.entries)))
-        found: dict[int, bool] = {}
-        places = []
-        for place, entry in enumerate(self.entries):
-            number = entry.need.number
-            fits = found.get(number)
-            if fits is None:
-                fits = found[number] = scheduler.fitting(entry.need) != 0
-            if fits:
-                places.append(place)
-        return places
 
     def _may_start(self, place: int) -> bool:
         """Whether an entry may still start now, beside what is reserved."""
@@ -175,8 +162,11 @@ class Cycle:
         if not nodes:
             return False
         if self.loops is not None:
-            occupancy, limit = self.scheduler.occupancy, self._limit(entry)
-            return self.loops.may_start(occupancy, entry.need, limit)
+            limit = self._limit(entry)
+            if self._seen == place and self._soonest > self.now + limit:
+                return True
+            self._seen, self._soonest = place, self.window_end
+            return self.loops.may_start(self.scheduler.occupancy, entry.need, limit)
         free, _ = self.slots.over(self.now, self.now + self._limit(entry), nodes)
         if free == nodes:
             return True
@@ -195,7 +185,7 @@ class Cycle:
         if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         place, user = entry.place.number, record.job.user
-        counts: list[tuple[int, Counter[int] | Counter[str] | Counter[tuple[str, int]], object]] = [
+        counts: list[tuple[int, Any, object]] = [
             (parameters.bf_max_job_part, self._by_place, place),
             (parameters.bf_max_job_user_part, self._by_user_place, (user, place)),
         ]
@@ -205,8 +195,8 @@ class Cycle:
             counts.append((parameters.bf_max_job_user, self._by_user, user))
         for most, counter, key in counts:
             if most:
-                counter[key] += 1  # type: ignore[index]
-                if counter[key] > most:  # type: ignore[index]
+                counter[key] += 1
+                if counter[key] > most:
                     return True
         stops = scheduler.machine.cluster.main.assoc_limit_stop
         problem = "" if stops else scheduler.early_problem(entry)
@@ -219,7 +209,7 @@ class Cycle:
     def _limit(self, entry: Entry) -> int:
         """Give the limit by which an entry is planned, seconds."""
         record = entry.record
-        limit, extras = self.scheduler.limit_of(entry), record.job.extras
+        limit, extras = entry.limit, record.job.extras
         if extras.deadline is not None:
             limit = max(min(limit, extras.deadline - self.now), 60)
         if extras.min_time is not None:
@@ -287,7 +277,9 @@ class Cycle:
             return
         self.is_full = len(loops) >= self._most
         if not self.is_full and self._may_reserve(entry, given, limit):
-            loops.reserve(given, *self._reserved_time(entry, start, limit))
+            begin, end = self._reserved_time(entry, start, limit)
+            self._soonest = min(self._soonest, begin)
+            loops.reserve(given, begin, end)
 
     def _after_reservations(self, closed: Closed, time: int, later: int | None) -> int | None:
         """Give when a job may find more, once an advance reservation is over."""
@@ -315,6 +307,7 @@ class Cycle:
         found = attempt(scheduler, entry, nodes & scheduler.occupancy.open, now, limit)
         if found.given is not None:
             self.done.jobs.append(scheduler.start(entry, found.given, now, "SchedBackfill", limit))
+            self._seen = -1
             return True
         scheduler.set_reason(entry, found.reason, now, BACKFILL)
         if found.victims and may_kill(scheduler, entry, now):
@@ -466,4 +459,9 @@ class Cycle:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
+    scheduler.age()
+    if not (scheduler.journal.watched or scheduler.may_preempt_any):
+        entries = reversed(scheduler.queue.ordered())
+        if not any(scheduler.fitting(each.need) for each in entries):
+            return Started([], [])
     return Cycle(scheduler, now).run()

@@ -61,15 +61,20 @@ def attempt(
     if closed.cores is not None:
         level = level.copy()
         level.table[0] -= closed.cores
-    shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
+    shared = 0
+    if scheduler.limits.enforces:
+        shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
     search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
     given = choose(search, level, scheduler.bounded(entry), allowed & nodes)
     if given is None:
         victims = victims_for(scheduler, entry, allowed & nodes, now)
         return Attempt("busy", "Resources", victims=tuple(victims))
-    tres = scheduler.tres_of(entry, given)
-    problem = scheduler.late_problem(entry, given, tres, limit)
-    return Attempt("limit", problem) if problem else Attempt("starts", given=given)
+    if scheduler.limits.enforces:
+        tres = scheduler.tres_of(entry, given)
+        problem = scheduler.late_problem(entry, given, tres, limit)
+        if problem:
+            return Attempt("limit", problem)
+    return Attempt("starts", given=given)
 
 
 def _unavailable(scheduler: SlurmScheduler, need: Need) -> str:
@@ -112,9 +117,9 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     depth: dict[int, int] = {}
     avail = scheduler.occupancy.open
     watching = scheduler.journal.watched
-    left = len({entry.place.number for entry in scheduler.queue})
+    left = len(scheduler.queue.places)
     tested = 0
-    for entry in list(scheduler.ordered()):
+    for entry in list(scheduler.queue.ordered()):
         record, need, place = entry.record, entry.need, entry.place
         if record.state != "PENDING":
             continue
@@ -152,13 +157,13 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
         if (avail & place.nodes).bit_count() >= need.nodes and (
             scheduler.fitting(need) or scheduler.may_preempt_any
         ):
-            found = attempt(scheduler, entry, avail, now, scheduler.limit_of(entry), True)
+            found = attempt(scheduler, entry, avail, now, entry.limit, True)
         elif scheduler.reservations.all or need.candidates & ~scheduler.occupancy.up:
             found = _only_test(scheduler, entry, now)
         if found.verdict == "starts":
             assert found.given is not None
             by: By = "SchedMain"
-            limit = scheduler.limit_of(entry)
+            limit = entry.limit
             done.jobs.append(scheduler.start(entry, found.given, now, by, limit))
             if parameters.sched_max_job_start == len(done.jobs):
                 break
@@ -185,7 +190,7 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
 
 def _only_test(scheduler: SlurmScheduler, entry: Entry, now: int) -> Attempt:
     """Say whether a job that does not fit now waits for nodes, or for a reservation."""
-    found = attempt(scheduler, entry, 0, now, scheduler.limit_of(entry))
+    found = attempt(scheduler, entry, 0, now, entry.limit)
     return found if found.verdict in ("reserved", "unavailable") else Attempt("busy", "Resources")
 
 
@@ -224,7 +229,7 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
         if problem:
             scheduler.set_reason(entry, problem, now, "submission")
             continue
-        limit = scheduler.limit_of(entry)
+        limit = entry.limit
         found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
         if found.given is not None:
             done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))

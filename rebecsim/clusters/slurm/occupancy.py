@@ -99,16 +99,16 @@ class Level(StatePart):
 
     def take(self, given: Allocation, sign: int = 1) -> None:
         """Note that a job has this from now on."""
-        nodes = given.nodes
-        self.table[2, nodes] += sign
-        self.table[1, nodes] -= sign * given.memory
+        nodes, (cpus, memory, jobs) = given.nodes, self.table
+        jobs[nodes] += sign
+        memory[nodes] -= sign * given.memory
         if given.row >= 0:
             rows = self.rows[given.place]
             before = rows[:, nodes].max(axis=0)
             rows[given.row, nodes] += sign * given.cpus
-            self.table[0, nodes] -= rows[:, nodes].max(axis=0) - before
+            cpus[nodes] -= rows[:, nodes].max(axis=0) - before
         else:
-            self.table[0, nodes] -= sign * given.cpus
+            cpus[nodes] -= sign * given.cpus
         for name, counts in given.gres:
             self.gres[name][nodes] -= sign * counts
         used = self.of_place.get(given.place)

@@ -256,7 +256,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         scheduler, journal = self.scheduler, self.scheduler.journal
         if journal.at is None or self._now < journal.at:
             return
-        for each in scheduler.ordered():
+        for each in scheduler.queue.ordered():
             terms = scheduler.priorities.terms(each.record, each.need, journal.at)
             journal.terms.append((each.record.number, each.priority, terms))
         journal.at = None
@@ -301,7 +301,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             record.submit, record.begin, record.accrue = now, now + CREDENTIAL_LIFE, -1
             record.left = record.job.run
             record.reason = "BeginTime"
-            record.limit = scheduler.limit_of(record.entries[0])
+            record.limit = record.entries[0].limit
             scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
             scheduler.submit(record, now)
         else:
@@ -367,7 +367,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _after_release(self) -> None:
         if self.scheduler.machine.cluster.clock.asks_at_end:
             self._ask()
-        elif self.scheduler.queue:
+        elif self.scheduler.queue.entries:
             self._at_main(self._now)
         self._plan()
 
@@ -384,7 +384,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _plan(self) -> None:
         """Plan the next pass and the next cycle, if they could make something of what there is."""
         scheduler, now = self.scheduler, self._now
-        if not scheduler.queue:
+        if not scheduler.queue.entries:
             return
         cluster = scheduler.machine.cluster
         if scheduler.changed != self._seen_main:

@@ -26,20 +26,23 @@ class Entry(StatePart):
         priority: the present one.
         key: entries are tried in the order of their keys.
         is_sized: whether its size is that of whole nodes, which are known once it has been tried.
+        limit: the time limit that the job has there, seconds.
+        problem: why the partition keeps it waiting for ever; None: that was not looked at yet.
+        place: the partition.
     """
 
-    __slots__ = ("fixed", "is_sized", "key", "need", "priority", "record")
+    __slots__ = (
+        "fixed", "is_sized", "key", "limit", "need", "place", "priority", "problem", "record",
+    )  # fmt: skip
 
     def __init__(self, record: Record, need: Need, fixed: float) -> None:
         self.record, self.need, self.fixed = record, need, fixed
+        self.place: Place = need.place
+        self.limit = 0
+        self.problem: str | None = None
         self.priority = 0
         self.is_sized = False
         self.key: tuple[int, ...] = ()
-
-    @property
-    def place(self) -> Place:
-        """Its partition."""
-        return self.need.place
 
 
 class Record(StatePart):

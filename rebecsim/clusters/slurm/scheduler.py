@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from dataclasses import replace
-from functools import cmp_to_key
-from operator import attrgetter
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
@@ -17,7 +14,8 @@ from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
-from rebecsim.clusters.slurm.records import HELD, Entry, Record, preempting_first
+from rebecsim.clusters.slurm.queue import JobQueue
+from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
 from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
@@ -55,7 +53,7 @@ class SlurmScheduler(StatePart):
         self.limits = LimitBook(accounts, self.usage)
         self.priorities = Priorities(machine, accounts, self.usage)
         self.waiting = Waiting(jobs, self.reservations)
-        self.queue: list[Entry] = []
+        self.queue = JobQueue(cluster.preemption.type == "qos")
         self.running: dict[int, Record] = {}
         self.records: dict[int, Record] = {}
         self.runs: list[JobRun] = []
@@ -68,9 +66,7 @@ class SlurmScheduler(StatePart):
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
         )
-        self._is_sorted = True
         self._young: list[Record] = []  # eligible, and no pass has seen them
-        self._by_preemption = cluster.preemption.type == "qos"
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
@@ -107,7 +103,9 @@ class SlurmScheduler(StatePart):
             return record, refusals[0]
         entries.sort(key=lambda each: -each.place.spec.priority_tier)
         record.entries = tuple(entries)
-        record.limit = self.limit_of(entries[0])
+        for entry in entries:
+            entry.limit = self.limit_of(entry)
+        record.limit = entries[0].limit
         for entry in entries:
             entry.fixed = self.priorities.fixed(record, entry.need)
         refused = self.limits.refuses(record, entries[0].place.spec.qos)
@@ -190,7 +188,7 @@ class SlurmScheduler(StatePart):
             record.reason = "None"
         self._young.append(record)
         for entry in record.entries:
-            self._insert(entry)
+            self.queue.insert(entry)
         self.changed += 1
 
     def age(self) -> None:
@@ -199,66 +197,26 @@ class SlurmScheduler(StatePart):
             record.accrue = record.begin
         self._young.clear()
 
-    # The queue
-
-    def _key(self, entry: Entry) -> tuple[int, ...]:
-        record = entry.record
-        job, spec = record.job, entry.place.spec
-        array = job.extras.array
-        return (
-            not job.request.reservation,
-            -spec.priority_tier,
-            -entry.priority,
-            record.submit,
-            job.number if array is None else array.array,
-            0 if array is None else array.task,
-            job.number,
-            entry.place.number,
-        )
-
-    def _insert(self, entry: Entry) -> None:
-        entry.key = self._key(entry)
-        if self._by_preemption:
-            self.queue.append(entry)
-            self._is_sorted = False
-        else:
-            insort(self.queue, entry, key=attrgetter("key"))
-
-    def _remove(self, record: Record) -> None:
-        for entry in record.entries:
-            if self._by_preemption:
-                if entry in self.queue:  # a job that waits for a time or another job is not
-                    self.queue.remove(entry)
-                continue
-            place = bisect_left(self.queue, entry.key, key=attrgetter("key"))
-            if place < len(self.queue) and self.queue[place] is entry:
-                del self.queue[place]
-
-    def ordered(self) -> list[Entry]:
-        """Give the entries in the order in which they are tried."""
-        if not self._is_sorted:
-            self.queue.sort(key=attrgetter("key"))
-            self.queue.sort(key=cmp_to_key(preempting_first))
-            self._is_sorted = True
-        return self.queue
-
     def period(self, now: int) -> None:
         """End a period of the priority plug-in: usage, fair share, priorities, order."""
         self.priorities.period(now)
-        self.priorities.recompute(self.queue, now)
+        self.priorities.recompute(self.queue.entries, now)
         for record in self.waiting.asleep.values():
             self.priorities.recompute(record.entries, now)
         if self.queue and self.priorities.changes:
-            for entry in self.queue:
-                entry.key = self._key(entry)
-            self.queue.sort(key=attrgetter("key"))
-            self._is_sorted = not self._by_preemption
+            self.queue.sort()
         self.changed += bool(self.queue)
 
     # Tests before a start
 
     def partition_problem(self, entry: Entry) -> str:
         """Give why a partition keeps a job waiting; empty: it does not."""
+        found = entry.problem
+        if found is None:
+            found = entry.problem = self._partition_problem(entry)
+        return found
+
+    def _partition_problem(self, entry: Entry) -> str:
         spec, need = entry.place.spec, entry.need
         if spec.state != "UP":
             return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
@@ -280,9 +238,10 @@ class SlurmScheduler(StatePart):
     def early_problem(self, entry: Entry) -> str:
         """Give the limit, or the like, that keeps a job waiting whatever nodes are free."""
         record = entry.record
-        reason = self.limits.before(record, entry.place.spec.qos, self.limit_of(entry))
-        if reason:
-            return reason
+        if self.limits.enforces:
+            reason = self.limits.before(record, entry.place.spec.qos, entry.limit)
+            if reason:
+                return reason
         qos = record.qos
         if qos and qos.usage_threshold is not None and "EnforceUsageThreshold" in qos.flags:
             shared = self.priorities.fairshare
@@ -293,7 +252,9 @@ class SlurmScheduler(StatePart):
     def licenses_missing(self, entry: Entry, now: int) -> bool:
         """Whether a job asks for more licences than are free."""
         job, total = entry.record.job, self.machine.cluster.licenses
-        limit = self.limit_of(entry)
+        if not job.request.licenses:
+            return False
+        limit = entry.limit
         return any(
             count
             > total.get(name, 0)
@@ -338,12 +299,14 @@ class SlurmScheduler(StatePart):
         tres["billing"] = billed(
             entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
         )
-        limit = self.limit_of(entry)
+        limit = entry.limit
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
 
     def bounded(self, entry: Entry) -> Need:
         """Give what an entry asks for, on no more nodes than its limits allow."""
         need = entry.need
+        if not self.limits.enforces:
+            return need
         most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
         if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
             return need
@@ -397,7 +360,7 @@ class SlurmScheduler(StatePart):
     def start(self, entry: Entry, given: Allocation, now: int, by: By, limit: int) -> Record:
         """Start a job with what it has been given."""
         record = entry.record
-        self._remove(record)
+        self.queue.remove(record)
         if record.accrue < 0:
             self.age()
         record.entry, record.state, record.start = entry, "RUNNING", now
@@ -490,7 +453,7 @@ class SlurmScheduler(StatePart):
     def withdraw(self, record: Record, now: int) -> None:
         """Cancel a job that waits."""
         self.waiting.wake(record)
-        self._remove(record)
+        self.queue.remove(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         self.waiting.note_end(record.job, now, well=False, ran=False)
@@ -500,6 +463,7 @@ class SlurmScheduler(StatePart):
     def set_reason(self, entry: Entry, reason: str, now: int, who: str) -> None:
         """Note why a job waits; Priority comes only in the place of nothing and Resources."""
         record = entry.record
-        self.journal.note(now, record.number, who, reason)
+        if self.journal.watched:
+            self.journal.note(now, record.number, who, reason)
         if reason != "Priority" or record.reason in ("None", "Resources"):
             record.reason = reason

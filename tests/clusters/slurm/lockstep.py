@@ -215,7 +215,7 @@ class Lockstep:
         if again:
             record.submit, record.begin, record.accrue = now, now + 121, -1
             record.left, record.reason = record.job.run, "BeginTime"
-            record.limit = scheduler.limit_of(record.entries[0])
+            record.limit = record.entries[0].limit
             scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
             scheduler.submit(record, now)
         for resumed in scheduler.resumable(now):
