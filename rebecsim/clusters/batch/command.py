@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import Plugins, app, complain, grouped, say, use_plugins
-from rebecsim.cli.logs import (
+from rebecsim.cli.running import (
+    JobSize,
     Log,
     Processors,
     Showing,
-    Size,
+    SizeOptions,
     Sort,
     node_group,
     read_log,
     show_answer,
+    sized,
     told,
 )
-from rebecsim.cli.sizes import SizeOptions, sized
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
@@ -125,7 +126,7 @@ def batch(
     on: MachineOptions = MachineOptions(),
     believed: EstimateOptions = EstimateOptions(),
     options: PolicyOptions = PolicyOptions(),
-    size: Size = "requested",
+    size: JobSize = "requested",
     sort: Sort = False,
     seed: int = option("Seed of the error of estimates.", 0, min=0),
     out: Path | None = option("Write the schedule: .swf, .swf.gz; field 3 is the wait."),
@@ -138,7 +139,7 @@ def batch(
     from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
     from rebecsim.clusters.batch.run import size_of_jobs
     from rebecsim.limits import Size
-    from rebecsim.metrics.batch import batch_metrics, fairness_metrics
+    from rebecsim.metrics.metric import batch_metrics, fairness_metrics
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
