@@ -475,7 +475,7 @@ def counts_of(inputs: int, readers: Sequence[Reader]) -> dict[Reader, int]:
 
 def prepare(place: Path, readers: Sequence[Reader], only_laid_out: bool = False) -> None:
     """Lay out the inputs, import what commands need, and see that undamaged inputs are accepted."""
-    from rebecsim.cli import sizes
+    from rebecsim.cli import running
 
     (place / "work").mkdir()
     (place / "canary").mkdir()
@@ -488,7 +488,7 @@ def prepare(place: Path, readers: Sequence[Reader], only_laid_out: bool = False)
     for command in KEPT if any(each.kept for each in readers) else ():
         _undamaged(Input(b"", "", tuple(command.split())), problems)
     # What would be said after ten seconds is said after one, so that this need not be waited for.
-    sizes._UNANNOUNCED = 1.0
+    running._UNANNOUNCED = 1.0
     for reader in () if only_laid_out else readers:
         sources = reader.inputs(Path())
         if reader.given == "file":

@@ -11,7 +11,7 @@ import typer
 
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, grouped, say
 from rebecsim.cli.compare import kept_or_temporary, showing_runs
-from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.running import SizeOptions, sized
 from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:

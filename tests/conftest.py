@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from rebecsim.cli import sizes
+from rebecsim.cli import running
 from rebecsim.lang.checking import checker
 from rebecsim.simulation import montecarlo
 from tests.examples import QUICK, register_profiles
@@ -58,7 +58,7 @@ def remembered_models() -> Iterator[None]:
 def no_lines_of_progress() -> Iterator[None]:
     """Have no run say that it takes long: on a busy machine, any may."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sizes, "_UNANNOUNCED", 1e6)
+        patched.setattr(running, "_UNANNOUNCED", 1e6)
         yield
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.cache import distrust, kept_folder, read_kept, write_kept
+from rebecsim.trust import distrust, kept_folder, read_kept, write_kept
 from tests.examples import dear
 
 MARK = b"a test\n"

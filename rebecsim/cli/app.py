@@ -6,7 +6,6 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rebecsim.clusters.kit.options import is_group, options_of, parameter as as_option, taken
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.native.engines import Engine, usable
 from rebecsim.trust import Consent, refuse_programs, run_programs
@@ -35,11 +35,11 @@ GroupsOfKinds = tuple[Any, ...]
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command as typer reads it: each field of an options dataclass is an option.
+    """Give a command as typer reads it: each field of a group is an option.
 
-    The options stand in the order of the parameters, those of a group in that of its fields. A
-    parameter whose default is such a field is an option, too, and one of the type `GroupsOfKinds`
-    gets all groups that kinds of clusters bring.
+    A group is a dataclass of options, or a table of scenarios. The options stand in the order of
+    the parameters, those of a group in that of its fields. A parameter whose default is such a
+    field is an option, too, and one of the type `GroupsOfKinds` gets all groups of kinds.
     """
     groups: dict[str, type] = {}
     of_kinds: dict[str, list[type]] = {}
@@ -51,41 +51,24 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             from rebecsim.clusters.kinds import compare_options
 
             of_kinds[parameter.name] = list(compare_options())
-            options += chain.from_iterable(map(_options_of, of_kinds[parameter.name]))
-        elif is_dataclass(hint) and isinstance(hint, type):
+            options += chain.from_iterable(map(options_of, of_kinds[parameter.name]))
+        elif is_group(hint):
             groups[parameter.name] = hint
-            options += _options_of(hint)
+            options += options_of(hint)
         else:
-            options.append(_option(parameter.name, hint, parameter.default))
+            options.append(as_option(parameter.name, hint, parameter.default))
 
     @wraps(command)
     def run(**given: Any) -> None:
-        def taken(group: Any) -> Any:
-            return group(**{field.name: given.pop(field.name) for field in fields(group)})
-
         for name, group in groups.items():
-            given[name] = taken(group)
+            given[name] = taken(group, given)
         for name, several in of_kinds.items():
-            given[name] = tuple(map(taken, several))
+            given[name] = tuple(taken(each, given) for each in several)
         command(**given)
 
     vars(run)["__signature__"] = Signature(options)
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
-
-
-def _options_of(group: Any) -> list[Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [_option(each.name, hints[each.name], each) for each in fields(group)]
-
-
-def _option(name: str, hint: Any, default: object) -> Parameter:
-    """Give an option; that of a field may have been made from a key of scenarios."""
-    if isinstance(default, Field):
-        made = default.metadata.get("option")
-        hint = hint if made is None else Annotated[hint, made]
-        default = Parameter.empty if default.default is MISSING else default.default
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 _READ = frozenset({"accounts", "conf", "gres", "like", "plugin", "property", "qos", "queues"})

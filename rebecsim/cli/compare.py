@@ -37,7 +37,7 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
-from rebecsim.cli.sizes import SizeOptions, Watch, sized
+from rebecsim.cli.running import SizeOptions, Watch, sized
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode, WorkerKilledError
 from rebecsim.extras import REPORTS, leave_pandas_alone, require

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import console, say
-from rebecsim.cli.logs import SLS, SWIM, node_group
+from rebecsim.cli.running import SLS, SWIM, node_group
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.wording import counted, suggestion

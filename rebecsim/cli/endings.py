@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rebecsim.actors.violations import raised
-from rebecsim.cache import cache_directory
 from rebecsim.cli.app import complain
 from rebecsim.errors import ExitCode, UserError, WorkerKilledError
 from rebecsim.extras import EXTRAS, missing_package
+from rebecsim.trust import cache_directory
 from rebecsim.wording import clipped, closest_name
 
 DEBUG = "REBECSIM_DEBUG"

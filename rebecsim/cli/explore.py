@@ -149,7 +149,7 @@ class WrittenTests:
 
     def write(self, recorded: Recorded, model: Path) -> None:
         """Write a run as the tests that are asked for."""
-        from rebecsim.report.pytest_source import pytest_source, regression_source
+        from rebecsim.report.messages import pytest_source, regression_source
 
         files = ((self.as_test, pytest_source), (self.as_regression, regression_source))
         for file, source in files:

@@ -105,8 +105,8 @@ def cache(
     clear: bool = option("Delete all kept files.", False, "--clear"),
 ) -> None:
     """Show or clear what is kept between runs."""
-    from rebecsim.cache import cache_directory, distrust
     from rebecsim.native.cache import cache_folders, clear_cache
+    from rebecsim.trust import cache_directory, distrust
 
     directory = cache_directory()
     if directory is None:

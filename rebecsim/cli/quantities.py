@@ -37,8 +37,7 @@ from rebecsim.errors import ExitCode
 from rebecsim.extras import require
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.model.chances import Chances
-    from rebecsim.clusters.model.rare_chances import RareChance
+    from rebecsim.clusters.model.chances import Chances, RareChance
     from rebecsim.exploration.orders import Goal, Quantity
     from rebecsim.interface import Exact
     from rebecsim.studies.estimates import Proportion

@@ -62,7 +62,7 @@ class CutOptions:
         from rebecsim.clusters.scenarios import load
         from rebecsim.interface.loading import cell_of
         from rebecsim.interface.small import cut_small, is_whole
-        from rebecsim.studies.small import Cut
+        from rebecsim.studies.study import Cut
 
         use_plugins(self.plugin)
         source = file if file.suffix else str(file)

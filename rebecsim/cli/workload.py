@@ -24,10 +24,10 @@ from rebecsim.cli.containers import (
     show_containers,
     write_nodes,
 )
-from rebecsim.cli.logs import (
+from rebecsim.cli.running import (
+    JobSize,
     Log,
     Processors,
-    Size,
     Sort,
     holds_containers,
     read_log,
@@ -123,7 +123,7 @@ class ShareOptions:
 
     def ends(self, schedule: Schedule) -> Integers:
         """Give the expected ends of jobs. Raises UserError."""
-        from rebecsim.metrics.expected_end import EndRules, expected_ends, shares_of
+        from rebecsim.metrics.users import EndRules, expected_ends, shares_of
 
         rules = EndRules(
             algorithm=self.expected_ends,
@@ -169,7 +169,7 @@ def info(
     log: AnyLog,
     chart: Path | None = option("Draw distributions: .png or .svg."),
     processors: Processors = None,
-    size: Size = "requested",
+    size: JobSize = "requested",
     sort: Sort = False,
     swim: SwimOptions = AS_USUAL,
 ) -> None:
@@ -184,7 +184,7 @@ def info(
 
     workload = read_log(log, processors, size, sort)
     if chart is not None:
-        from rebecsim.clusters.batch.report.log_chart import write_workload_chart
+        from rebecsim.clusters.batch.report.text import write_workload_chart
 
         write_workload_chart(workload, chart, workload.header.get("Computer", log.name))
     console().print(workload_view(str(log), summarise(workload)))
@@ -264,7 +264,7 @@ def slice_(
     load_factor: float | None = option("Submit jobs faster by this factor."),
     load: Load = None,
     processors: Processors = None,
-    size: Size = "requested",
+    size: JobSize = "requested",
     sort: Sort = False,
 ) -> None:
     """Cut a workload to a time, users or queues; scale its load."""
@@ -290,7 +290,7 @@ def convert(
     log: AnyLog,
     out: AnyOut,
     processors: Processors = None,
-    size: Size = "requested",
+    size: JobSize = "requested",
     sort: Sort = False,
     swim: SwimOptions = AS_USUAL,
     dialect: Dialect = None,
@@ -348,7 +348,7 @@ def _show_classical(
     schedules: list[Schedule], views: list[NDArray[np.bool_]], by: Group | None
 ) -> None:
     from rebecsim.clusters.batch.report.text import batch_table, group_table
-    from rebecsim.metrics.batch import batch_metrics, batch_metrics_by
+    from rebecsim.metrics.metric import batch_metrics, batch_metrics_by
     from rebecsim.workloads.logs import labels_of
 
     pairs = list(zip(schedules, views, strict=True))

@@ -1,8 +1,11 @@
 from .checks import (
     NO_MESSAGE_LEFT as NO_MESSAGE_LEFT,
+    Bound as Bound,
     Checks as Checks,
+    Limits as Limits,
     Problem as Problem,
     Reduction as Reduction,
+    peak_bytes as peak_bytes,
     pose as pose,
     vocabulary as vocabulary,
 )
@@ -16,11 +19,6 @@ from .counterexamples import (
     step_to_json as step_to_json,
 )
 from .exploring import explore as explore
-from .limits import (
-    Bound as Bound,
-    Limits as Limits,
-    peak_bytes as peak_bytes,
-)
 from .paths import (
     Path as Path,
     PathStep as PathStep,

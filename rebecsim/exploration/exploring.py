@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
+from rebecsim.exploration.checks import (
+    Bound,
+    Checks,
+    Limits,
+    Meter,
+    Problem,
+    Reduction,
+    in_constructor,
+    peak_bytes,
+    pose,
+)
 from rebecsim.exploration.cycles import ends_of, find_zeno_cycle, growing
-from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.exploration.paths import path_along, shown_value
 from rebecsim.exploration.predicates import PosedFormula
 from rebecsim.exploration.reduction import SymmetricSystem

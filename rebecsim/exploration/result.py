@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rebecsim.actors.values import plain
-from rebecsim.exploration.limits import Bound
+from rebecsim.exploration.checks import Bound
 from rebecsim.exploration.paths import Path
 from rebecsim.exploration.properties import Deciding
 from rebecsim.exploration.states.effects import Verdict

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
+from rebecsim.exploration.checks import Bound, Limits, Meter, Problem, bytes_to_grow
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.states.effects import Breach, BreachKey
 from rebecsim.exploration.states.memoized_runner import SentAtOnce

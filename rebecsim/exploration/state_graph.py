@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from rebecsim.actors.values import call_text
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.limits import Limits, Meter
+from rebecsim.exploration.checks import Limits, Meter, Problem
 from rebecsim.exploration.paths import shown_value, shown_variables, written_name
 from rebecsim.exploration.search import NO_SERVICE, Progress, Recording, Search, Service
 from rebecsim.exploration.states.effects import (

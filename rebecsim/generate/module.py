@@ -22,11 +22,11 @@ from rebecsim.generate.code import (
     ModelNames,
     constructor_name,
     shown_name,
+    template_environment,
     words_in,
 )
 from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.statements import BodyWriter
-from rebecsim.generate.templates import template_environment
 from rebecsim.lang import Dialect, check_file, syntax
 from rebecsim.lang.checked import (
     CheckedClass,

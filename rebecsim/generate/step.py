@@ -20,7 +20,7 @@ from rebecsim.generate.cells import (
     class_cells,
     flat_length,
 )
-from rebecsim.generate.code import StepNames, shown_name, words_in
+from rebecsim.generate.code import StepNames, shown_name, template_environment, words_in
 from rebecsim.generate.step_expressions import (
     StepExpressions,
     StepMethod,
@@ -28,7 +28,6 @@ from rebecsim.generate.step_expressions import (
     decoded,
 )
 from rebecsim.generate.step_statements import StepBodyWriter, returned
-from rebecsim.generate.templates import template_environment
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, REAL, VOID, ArrayType, Type

@@ -1,11 +1,11 @@
-from .checking import CheckedFile as CheckedFile, check as check
-from .comparing import Comparison as Comparison, compare as compare, size as size
-from .estimating import (
-    Estimated as Estimated,
-    EstimatedRare as EstimatedRare,
-    estimate as estimate,
-    rare as rare,
+from .checking import (
+    CheckedFile as CheckedFile,
+    check as check,
+    format as format,
+    generate as generate,
+    new as new,
 )
+from .comparing import Comparison as Comparison, compare as compare, size as size
 from .exploring import (
     Explored as Explored,
     Replayed as Replayed,
@@ -13,7 +13,14 @@ from .exploring import (
     replay as replay,
 )
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
-from .orders import Exact as Exact, exact as exact
+from .quantities import (
+    Estimated as Estimated,
+    EstimatedRare as EstimatedRare,
+    Exact as Exact,
+    estimate as estimate,
+    exact as exact,
+    rare as rare,
+)
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, open as open, run as run
 from .shown import Drawing as Drawing
@@ -30,4 +37,3 @@ from .stored import (
     diff as diff,
     runs as runs,
 )
-from .writing import format as format, generate as generate, new as new

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.model.scenario import Swept
-from rebecsim.clusters.model.short import short_scenario
-from rebecsim.clusters.model.study import STUDY
+from rebecsim.clusters.model.study import STUDY, short_scenario
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 from rebecsim.interface.loading import AnyModel, LoadedModel, Texts, as_loaded, texts

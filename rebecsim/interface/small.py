@@ -14,7 +14,7 @@ from rebecsim.exploration import Limits
 from rebecsim.interface.exploring import MINUTE, Explored
 from rebecsim.interface.loading import LoadedModel
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 
 
 @dataclass(frozen=True)

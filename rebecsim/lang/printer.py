@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from rebecsim.lang import syntax
-from rebecsim.lang.notation import (
+from rebecsim.lang.syntax import Expression
+from rebecsim.lang.traversal import (
     ASSIGNMENT,
     BINARY_PRECEDENCE,
     CONDITIONAL,
@@ -20,7 +21,6 @@ from rebecsim.lang.notation import (
     integer_text,
     text_text,
 )
-from rebecsim.lang.syntax import Expression
 from rebecsim.lang.types import PRIMITIVES
 
 _Member = syntax.Constructor | syntax.MessageServer | syntax.Method

@@ -1,8 +1,10 @@
-from .batch import (
+from .metric import (
     BatchMetrics as BatchMetrics,
     FairnessMetrics as FairnessMetrics,
+    Metric as Metric,
     Spread as Spread,
     StepFunction as StepFunction,
+    Weights as Weights,
     batch_metrics as batch_metrics,
     batch_metrics_by as batch_metrics_by,
     bounded_slowdown as bounded_slowdown,
@@ -11,16 +13,13 @@ from .batch import (
     response as response,
     slowdown as slowdown,
 )
-from .expected_end import (
+from .users import (
     Demand as Demand,
     EndRules as EndRules,
-    expected_end_times as expected_end_times,
-    expected_ends as expected_ends,
-)
-from .metric import Metric as Metric, Weights as Weights
-from .users import (
     OverdueMap as OverdueMap,
     UserMetrics as UserMetrics,
+    expected_end_times as expected_end_times,
+    expected_ends as expected_ends,
     overdue_map as overdue_map,
     tardiness as tardiness,
     user_metrics as user_metrics,

@@ -1,4 +1,20 @@
-"""Metrics as data: a mean of counters, or a ratio of two sums of counters."""
+"""Metrics as data over counters, the usual metrics of batch schedules, and step functions of time.
+
+Compute the usual metrics of batch schedules, and step functions of time such as usage.
+
+Definitions after D. G. Feitelson and L. Rudolph, "Metrics and benchmarking for parallel job
+scheduling" (JSSPP 1998), the bound of the slowdown after Feitelson (JSSPP 2001); for a job that is
+submitted at s, starts at b, runs for r and takes p processors:
+
+* wait b - s, response b + r - s, slowdown response / r,
+* bounded slowdown max(1, response / max(r, 10 s)), which very short jobs do not dominate,
+* AWRT and AWSD: means of response and slowdown weighted by p * r, so that a schedule does not look
+  better by splitting jobs or by preferring small ones,
+* fair slowdown: the slowdown that a job would have had at its fair start, unfairness how much later
+  than that it started (Sabin, Kochhar and Sadayappan, ICPP 2004),
+* makespan: from the first submission to the last end,
+* utilisation: sum of p * r over processors times makespan.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +25,12 @@ from fractions import Fraction
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.workloads.logs import Schedule
+from rebecsim.workloads.workload import Integers
 
 Weights: TypeAlias = Mapping[str, int | float | Fraction]
 """A linear combination of counters: counter name -> weight."""
@@ -127,3 +149,200 @@ class Metric:
         return all(weight >= 0 for weight in whole.values()) and all(
             0 <= weight <= whole.get(counter, 0) for counter, weight in self.numerator.items()
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepFunction:
+    """A function of time that is 0 at first, then `values[i]` from `times[i]` to `times[i + 1]`.
+
+    Attributes:
+        times: moments of change, ascending, without repetition; seconds.
+        values: of the same shape; the last one, 0, holds for ever.
+    """
+
+    times: Integers
+    values: Integers
+
+    def at(self, moments: Integers) -> Integers:
+        """Give the values at some moments; at a moment of change, the new one."""
+        return np.concatenate(([0], self.values))[np.searchsorted(self.times, moments, "right")]
+
+    def means(self, edges: NDArray[Any]) -> NDArray[np.float64]:
+        """Give the mean over each window between two edges, ascending: exact, no sampling."""
+        whole = self.integral(edges)
+        return np.asarray(np.diff(whole) / np.diff(edges), dtype=np.float64)
+
+    def integral(self, moments: NDArray[Any]) -> NDArray[np.float64]:
+        """Give the integral from the first change to each of the moments."""
+        if not len(self.times):
+            return np.zeros(len(moments))
+        sums = np.concatenate(([0.0], np.cumsum(np.diff(self.times) * self.values[:-1])))
+        return np.asarray(np.interp(moments, self.times, sums), dtype=np.float64)
+
+
+def count_over_time(begin: Integers, end: Integers, weight: Integers | int = 1) -> StepFunction:
+    """Give the sum of the weights of the intervals that are open, as a function of time.
+
+    Intervals are from `begin` until before `end`, seconds; those without a length do not count.
+    Running jobs weighted by their processors give the usage of a machine, waiting jobs the length
+    of its queue. Raises ValueError for an interval that ends before it begins.
+    """
+    weights = np.broadcast_to(np.asarray(weight, dtype=np.int64), begin.shape)
+    if (end < begin).any():
+        raise ValueError("an interval ends before it begins")
+    times, place = np.unique(np.concatenate((begin, end)), return_inverse=True)
+    changes = np.zeros(len(times), dtype=np.int64)
+    np.add.at(changes, place, np.concatenate((weights, -weights)))
+    changed = changes != 0
+    return StepFunction(times[changed], np.cumsum(changes[changed]))
+
+
+SLOWDOWN_BOUND = 10
+"""Run times below this count as this in a bounded slowdown; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A quantity over jobs. Percentiles interpolate linearly between neighbours (type 7)."""
+
+    mean: float
+    median: float
+    percentile_90: float
+    percentile_95: float
+    percentile_99: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchMetrics:
+    """The metrics of a schedule, or of some of its jobs.
+
+    Attributes:
+        jobs: how many there are.
+        wait, response: seconds.
+        slowdown, bounded_slowdown: without a unit.
+        awrt: average weighted response time, seconds.
+        awsd: average weighted slowdown.
+        makespan: seconds.
+        utilisation: share of the processors that these jobs used during the makespan of them all,
+            0 to 1.
+    """
+
+    jobs: int
+    wait: Spread
+    response: Spread
+    slowdown: Spread
+    bounded_slowdown: Spread
+    awrt: float
+    awsd: float
+    makespan: int
+    utilisation: float
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessMetrics:
+    """How much later jobs started than without later submissions.
+
+    Attributes:
+        late: share of the jobs that started after their fair start, 0 to 1.
+        unfairness: how much later than fair jobs started, 0 for those that did not; seconds.
+        fair_slowdown: the slowdown that jobs would have had at their fair start.
+    """
+
+    late: float
+    unfairness: Spread
+    fair_slowdown: Spread
+
+
+def fairness_metrics(schedule: Schedule) -> FairnessMetrics:
+    """Judge a schedule by fair starts. Raises ValueError if it has none, and without a job."""
+    if schedule.fair_start is None or not len(schedule):
+        raise ValueError("figures of fairness need the fair starts of jobs")
+    unfairness = np.maximum(schedule.start - schedule.fair_start, 0)
+    fair = schedule.fair_start + schedule.duration - schedule.workload.submit
+    return FairnessMetrics(
+        late=float((unfairness > 0).mean()),
+        unfairness=_spread(unfairness),
+        fair_slowdown=_spread(fair / _positive(schedule.duration)),
+    )
+
+
+def response(schedule: Schedule) -> NDArray[np.int64]:
+    """Give the response time of each job, from submission to end; seconds."""
+    return schedule.end - schedule.workload.submit
+
+
+def slowdown(schedule: Schedule) -> NDArray[np.float64]:
+    """Give the response time of each job over the time it ran."""
+    return np.asarray(response(schedule) / _positive(schedule.duration), dtype=np.float64)
+
+
+def bounded_slowdown(schedule: Schedule) -> NDArray[np.float64]:
+    """Give the bounded slowdown of each job, with a bound of 10 s."""
+    lasts = np.maximum(schedule.duration, SLOWDOWN_BOUND)
+    return np.asarray(np.maximum(response(schedule) / lasts, 1.0), dtype=np.float64)
+
+
+def batch_metrics(
+    schedule: Schedule, *, processors: int | None = None, only: NDArray[Any] | None = None
+) -> BatchMetrics:
+    """Give the metrics of a schedule.
+
+    Args:
+        schedule: one job or more, each running for a second or longer.
+        processors: of the machine; the workload's capacity if not given.
+        only: the jobs that count, as a mask or as indices; all jobs if not given. The makespan is
+            that of the whole schedule all the same.
+
+    Raises ValueError without jobs, or for one with run time 0.
+    """
+    chosen = schedule if only is None else schedule.select(only)
+    if not len(chosen):
+        raise ValueError("a schedule without jobs has no metrics")
+    responses, slowdowns = response(chosen), slowdown(chosen)
+    area = (chosen.workload.processors * chosen.duration).astype(np.float64)
+    makespan = int(schedule.end.max() - schedule.workload.submit.min())
+    machine = schedule.workload.capacity if processors is None else processors
+    return BatchMetrics(
+        jobs=len(chosen),
+        wait=_spread(chosen.wait),
+        response=_spread(responses),
+        slowdown=_spread(slowdowns),
+        bounded_slowdown=_spread(bounded_slowdown(chosen)),
+        awrt=float(np.average(responses, weights=area)),
+        awsd=float(np.average(slowdowns, weights=area)),
+        makespan=makespan,
+        utilisation=float(area.sum()) / (machine * makespan),
+    )
+
+
+def batch_metrics_by(
+    schedule: Schedule,
+    group: NDArray[np.int64],
+    *,
+    processors: int | None = None,
+    only: NDArray[Any] | None = None,
+) -> dict[int, BatchMetrics]:
+    """Give the metrics of each group of jobs, by its number, ascending.
+
+    `group` has shape (jobs,): `schedule.workload.user` or `.queue`, for instance; `only` chooses
+    jobs as in `batch_metrics`. The utilisations of the groups add up to that of the schedule.
+    """
+    view = np.arange(len(schedule)) if only is None else np.arange(len(schedule))[only]
+    order = view[np.argsort(group[view], kind="stable")]
+    names, firsts = np.unique(group[order], return_index=True)
+    return {
+        int(name): batch_metrics(schedule, processors=processors, only=jobs)
+        for name, jobs in zip(names, np.split(order, firsts[1:]), strict=True)
+    }
+
+
+def _positive(duration: NDArray[np.int64]) -> NDArray[np.int64]:
+    if (duration < 1).any():
+        raise ValueError("the slowdown of a job with run time 0 is undefined")
+    return duration
+
+
+def _spread(values: NDArray[Any]) -> Spread:
+    percentiles = np.percentile(values, (50, 90, 95, 99, 100)).tolist()
+    return Spread(float(values.mean()), *percentiles)

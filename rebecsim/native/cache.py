@@ -23,7 +23,7 @@ its object code is kept in the user's cache directory:
 An entry is found by its content: the bytecode of the function, its signature, the constants and
 functions it refers to, theirs in turn, and the versions of Python, Numba, LLVM and the processor.
 So an edited function is never mistaken for its former self, and equal functions of different
-models share one entry. What `rebecsim.cache` does not trust is compiled again. Processes that
+models share one entry. What `rebecsim.trust` does not trust is compiled again. Processes that
 compile the same function at the same time lock it, so that mostly only one of them does. Where the
 directory cannot be used, functions are compiled for this process only.
 """
@@ -50,7 +50,9 @@ from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-from rebecsim.cache import (
+from rebecsim.extras import is_installed
+from rebecsim.native.arrays import Fields, Kind, Signature, signature_of
+from rebecsim.trust import (
     GRAMMAR_TABLES,
     KEPT_MODELS,
     cache_directory,
@@ -58,8 +60,6 @@ from rebecsim.cache import (
     read_kept,
     write_kept,
 )
-from rebecsim.extras import is_installed
-from rebecsim.native.arrays import Fields, Kind, Signature, signature_of
 
 if sys.platform != "win32":
     import fcntl

@@ -9,12 +9,6 @@ from .answer import (
 from .comparison import (
     progress_bar as progress_bar,
 )
-from .csv import (
-    by_axis_csv as by_axis_csv,
-    orders_csv as orders_csv,
-    pairs_csv as pairs_csv,
-    table_csv as table_csv,
-)
 from .differences import (
     by_metric as by_metric,
     extreme_tables as extreme_tables,
@@ -61,19 +55,21 @@ from .line_charts import (
     charts_along as charts_along,
     plotly_figure as plotly_figure,
 )
-from .message_lines import (
-    MessageLines as MessageLines,
-)
 from .messages import (
+    MessageLines as MessageLines,
     MessageRow as MessageRow,
     MessageTable as MessageTable,
 )
 from .numbers import (
     best_rows as best_rows,
+    by_axis_csv as by_axis_csv,
     decimals_for as decimals_for,
     format_estimate as format_estimate,
     level_text as level_text,
+    orders_csv as orders_csv,
+    pairs_csv as pairs_csv,
     shown_figures as shown_figures,
+    table_csv as table_csv,
 )
 from .page import (
     WrittenReport as WrittenReport,

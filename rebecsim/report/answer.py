@@ -10,10 +10,9 @@ from itertools import groupby
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale, level_text
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cells import POLICIES, Compared, Condition, Value, grouped
+from rebecsim.studies.cells import POLICIES, Compared, Condition, TextTable, Value, grouped
 from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.precision import SAFE_DISTANCE, Precision, Reached, rests_on_rare_events
-from rebecsim.studies.sections import TextTable
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Answer, Standing, Summary
 

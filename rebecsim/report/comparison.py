@@ -25,19 +25,25 @@ from rich.table import Column
 from rich.text import Text
 
 from rebecsim.metrics import Metric
-from rebecsim.report.csv import ESTIMATE_FIELDS, by_axis_csv, estimate_fields, text_of
 from rebecsim.report.line_charts import chart_data, chart_figure
-from rebecsim.report.numbers import column_heading, format_estimates, level_text
+from rebecsim.report.numbers import (
+    ESTIMATE_FIELDS,
+    by_axis_csv,
+    column_heading,
+    estimate_fields,
+    format_estimates,
+    level_text,
+    text_of,
+)
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cells import Cell, Condition, Value, grouped
+from rebecsim.studies.cells import Cell, Condition, Picture, Section, TextTable, Value, grouped
 from rebecsim.studies.differences import difference
 from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results, paired_moments
 from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, compare, stored_companions
-from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.study import Axis, PlannedCell, exact_orders_of
 from rebecsim.studies.summary import as_lines, summarise
 from rebecsim.studies.sweeps import coordinate, label_of

@@ -16,9 +16,8 @@ from rebecsim.report.numbers import (
     format_value,
     level_text,
 )
-from rebecsim.studies.cells import EVERYWHERE, POLICIES, Compared, Condition
+from rebecsim.studies.cells import EVERYWHERE, POLICIES, Compared, Condition, TextTable
 from rebecsim.studies.differences import MOST_RUNS, POWER, PairDifference
-from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import REFERENCE_ORDER, OrderEnvelope
 
 _MOST_DECIMALS = 4

@@ -21,9 +21,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.report.csv import text_of
 from rebecsim.report.figures import GREY, legend_below, line_styles, new_figure, time_axis
-from rebecsim.studies.sections import Answered, Picture, Section, TextTable
+from rebecsim.report.numbers import text_of
+from rebecsim.studies.cells import Answered, Picture, Section, TextTable
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""The steps of runs as tables, and what may happen next in words."""
+"""The steps of runs: as tables, row by row, and as tests to keep; what may happen next in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +21,8 @@ from rebecsim.wording import counted
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from rebecsim.exploration import RebecState
+    from rebecsim.actors import Run
+    from rebecsim.exploration import RebecState, Recorded
     from rebecsim.live import Alternative
 
 _UNBOUNDED = 1_000_000
@@ -160,3 +167,173 @@ def effect_text(alternative: Alternative, timed: bool) -> str:
         arrival = f" at {message.arrival}" if timed else ""
         parts.append(f"{receiver}.{message.call}{arrival}")
     return ", ".join(parts)
+
+
+_HEADINGS = ("Time", "From", "To: message", "Deadline", "Choices", "Changed")
+_TIME, _DEADLINE, _CHOICES = 9, 8, 7
+_LEAST_OF_LINES = 14
+_GAPS = 10
+
+
+class MessageLines:
+    """Lays rows out in columns; with a `width`, what does not fit goes on in the next line."""
+
+    def __init__(self, senders: Sequence[str], messages: Sequence[str], width: int | None) -> None:
+        """Make a table for these rebecs and messages without arguments."""
+        sender = max(map(len, [_HEADINGS[1], *senders]))
+        message = max(map(len, [_HEADINGS[2], *messages])) + 8
+        changed = None
+        if width is not None:
+            room = max(width - _TIME - _DEADLINE - _CHOICES - _GAPS - sender, 2 * _LEAST_OF_LINES)
+            message = min(message, max(room // 2, _LEAST_OF_LINES))
+            changed = room - message
+        self._widths = (_TIME, sender, message, _DEADLINE, _CHOICES, changed)
+        self._is_bounded = width is not None
+
+    def heading(self) -> str:
+        """Give the line of headings."""
+        return self._line(_HEADINGS)
+
+    def rows(self, cells: tuple[str, str, str, str, str, str]) -> Iterator[str]:
+        """Give the line of a message, or lines if there is no room for one."""
+        if not self._is_bounded:
+            yield self._line(cells)
+            return
+        broken = [
+            wrap(cell, width or len(cell) or 1)
+            for cell, width in zip(cells, self._widths, strict=True)
+        ]
+        for parts in zip_longest(*broken, fillvalue=""):
+            yield self._line(parts)
+
+    def _line(self, cells: Sequence[str]) -> str:
+        time, sender, message, deadline, choices, changed = cells
+        _, from_width, message_width, *_ = self._widths
+        return (
+            f"{time:>{_TIME}}  {sender:<{from_width}}  {message:<{message_width}}  "
+            f"{deadline:>{_DEADLINE}}  {choices:<{_CHOICES}}  {changed}"
+        ).rstrip()
+
+
+_HEAD = '''\
+"""{verdict}: a run of {model} found by `rebecsim`, {length} steps long."""
+
+import json
+from pathlib import Path
+
+from rebecsim.exploration import Recorded, {function}
+from rebecsim.generate.module import load_checked
+
+MODEL = Path(__file__).resolve().parent / {path}
+RUN = Recorded.from_json(
+    json.loads(
+        r"""
+{run}
+"""
+    )
+)
+
+'''
+
+_STILL = '''
+def test_{name}():
+    """The model still does what was recorded, step by step, and ends as it did."""
+    model, checked = load_checked(MODEL, {dialect})
+    path = replay(RUN, model, checked)
+    assert path.breach == ({verdict_text}, {message})
+'''
+
+_NO_LONGER = '''
+def test_{name}_no_longer():
+    """The same messages, with the same choices, do not end as they did."""
+    model, checked = load_checked(MODEL, {dialect})
+    assert recurring(RUN, model, checked) is None
+'''
+
+_RUN = '''\
+"""A run of {model} that was kept by `rebecsim`, {length} messages long."""
+
+import json
+from pathlib import Path
+
+from rebecsim.actors import Run
+from rebecsim.generate.module import load_checked
+from rebecsim.simulation.simulator import state_after
+
+MODEL = Path(__file__).resolve().parent / {path}
+RUN = Run.from_json(
+    json.loads(
+        r"""
+{run}
+"""
+    )
+)
+STATE = json.loads(
+    r"""
+{state}
+"""
+)
+
+
+def test_a_run_of_{name}():
+    """The same messages, with the same choices, lead to the same variables."""
+    model, _ = load_checked(MODEL, {dialect})
+    assert state_after(RUN, model) == STATE
+'''
+
+
+def run_source(
+    run: Run, state: Mapping[str, Mapping[str, Any]], model: Path, test: Path, *, core: bool = False
+) -> str:
+    """Give the text of a test that does a run again, and compares the variables at its end.
+
+    `state` are these: rebec -> name -> value. The test finds the model relative to itself.
+    """
+    name = re.sub(r"\W+", "_", model.stem, flags=re.ASCII)
+    return _RUN.format(
+        model=re.sub(r"\W+", " ", model.stem, flags=re.ASCII),
+        length=sum(choice.kind == "step" for choice in run.choices),
+        path=ascii(_way(model, test)),
+        run=json.dumps(run.to_json(), indent=1),
+        state=json.dumps(state, indent=1),
+        name=name,
+        dialect=ascii("core" if core else "timed"),
+    )
+
+
+def _way(model: Path, test: Path) -> str:
+    """Give the way from the test to the model."""
+    return Path(os.path.relpath(model.resolve(), test.resolve().parent)).as_posix()
+
+
+def pytest_source(recorded: Recorded, model: Path, test: Path) -> str:
+    """Give the text of the test file `test`, which replays a counterexample on the file `model`.
+
+    The test finds the model relative to itself. All text of the model is inside JSON, in ASCII.
+    """
+    return _source(_HEAD + _STILL, "replay", recorded, model, test)
+
+
+def regression_source(recorded: Recorded, model: Path, test: Path) -> str:
+    """Give the text of a test that fails as long as the run ends in what it violates.
+
+    The model may have been changed in the meantime: the messages of the run are followed.
+    """
+    return _source(_HEAD + _NO_LONGER, "recurring", recorded, model, test)
+
+
+def _source(template: str, function: str, recorded: Recorded, model: Path, test: Path) -> str:
+    run = json.dumps(recorded.to_json(), indent=1)
+    name = re.sub(r"\W+", "_", f"{recorded.model}_{recorded.breach.verdict}", flags=re.ASCII)
+    return template.format(
+        function=function,
+        verdict=recorded.breach.verdict,
+        model=re.sub(r"\W+", " ", recorded.model, flags=re.ASCII),
+        length=len(recorded.ordinals),
+        path=ascii(_way(model, test)),
+        run=run,  # three quotes in a row never stand in JSON
+        name=name,
+        dialect=ascii("core" if recorded.question.mode == "core" else "timed"),
+        verdict_text=ascii(recorded.breach.verdict),
+        message=ascii(recorded.breach.text),
+    )

@@ -26,7 +26,6 @@ from rebecsim.report.answer import (
     rare_notes,
     reading_notes,
 )
-from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
 from rebecsim.report.differences import (
     by_metric,
     method_notes,
@@ -47,13 +46,22 @@ from rebecsim.report.line_charts import (
     charts_along,
     plotly_figure,
 )
-from rebecsim.report.numbers import DASH, FigureTable, figure_table, format_estimates, level_text
+from rebecsim.report.numbers import (
+    DASH,
+    FigureTable,
+    by_axis_csv,
+    figure_table,
+    format_estimates,
+    level_text,
+    orders_csv,
+    pairs_csv,
+    table_csv,
+)
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cells import Condition
+from rebecsim.studies.cells import Condition, Picture, TextTable
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.run_directory import LISTED, require_reportable
-from rebecsim.studies.sections import Picture, TextTable
 
 if TYPE_CHECKING:
     from jinja2 import Template

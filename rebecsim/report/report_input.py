@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import POLICIES, Compared, Condition, grouped
+from rebecsim.studies.cells import POLICIES, Compared, Condition, Section, grouped, leading_section
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments, PairedMoments
 from rebecsim.studies.precision import Precision, Reached, reached_by
-from rebecsim.studies.sections import Section, leading_section
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import (
     REFERENCE_ORDER,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.exploration import Result
 from rebecsim.report.verdicts import result_parts, result_to_json
-from rebecsim.studies.small import SmallCluster
+from rebecsim.studies.study import SmallCluster
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -35,9 +35,8 @@ from rebecsim.report.numbers import (
     shown_figures,
 )
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cells import POLICIES, Compared
+from rebecsim.studies.cells import POLICIES, Compared, TextTable
 from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import Summary
 from rebecsim.workloads.summary import Distribution
 

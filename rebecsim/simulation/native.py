@@ -4,7 +4,7 @@ Models laid out for it are kept on disk between runs: reading, checking and layi
 a cell takes longer than a hundred of its runs on compiled code. An entry is found by its content:
 the text of the model and the program that read it, that is, its files and the versions of Python
 and NumPy. So neither an edited model nor an edited rebecsim finds what is no longer true. What
-`rebecsim.cache` does not trust is made again.
+`rebecsim.trust` does not trust is made again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
-from rebecsim.cache import KEPT_MODELS, kept_file, read_kept, write_kept
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax, walk
 from rebecsim.lang.checked import BY_NODE, CheckedModel
@@ -60,6 +59,7 @@ from rebecsim.native.loops.simulation import (
 )
 from rebecsim.simulation.simulator import OUTCOMES, RANDOM, MessageOrder, RunResult
 from rebecsim.simulation.trace import Event, changes
+from rebecsim.trust import KEPT_MODELS, kept_file, read_kept, write_kept
 
 _MARK = b"rebecsim model 1\n"
 _PACKAGES = (

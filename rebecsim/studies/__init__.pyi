@@ -1,4 +1,4 @@
-from .cells import Cell as Cell, Condition as Condition, Rows as Rows
+from .cells import Cell as Cell, Condition as Condition, Rows as Rows, Section as Section
 from .differences import (
     PairDifference as PairDifference,
     pairwise_differences as pairwise_differences,
@@ -17,7 +17,6 @@ from .results import Results as Results, paired_moments as paired_moments
 from .running import PlannedRun as PlannedRun, run_plans as run_plans
 from .scenario import StudyScenario as StudyScenario
 from .scenario_files import ScenarioError as ScenarioError
-from .sections import Section as Section
 from .study import (
     Axis as Axis,
     PlannedCell as PlannedCell,

@@ -14,7 +14,7 @@ from rebecsim.limits import Size
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Condition
 from rebecsim.studies.precision import Precision, parse_precisions
-from rebecsim.studies.scenario import Setting, find_swept, settings_of
+from rebecsim.studies.scenario import Setting, find_swept, swept_settings
 from rebecsim.studies.scenario_files import field_name
 from rebecsim.studies.study import Axis, ComparisonRules, How, PlannedCell, Study, comparison_of
 from rebecsim.studies.sweeps import (
@@ -62,7 +62,7 @@ class SweptStudy:
     @cached_property
     def settings(self) -> tuple[Setting, ...]:
         """Every combination of the values that are swept."""
-        return settings_of(self.scenario)
+        return swept_settings(self.scenario)
 
     @property
     def apart(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rebecsim.interface.loading import LoadedModel, cell_of
 from rebecsim.interface.small import LoadedCluster, cut_small, is_whole
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario_files import builtin_folder, builtin_scenarios, read_scenario_text
-from rebecsim.studies.small import Cut
+from rebecsim.studies.study import Cut
 
 MOST = 6
 """Jobs, and nodes, of a cluster that is opened in a browser."""

@@ -361,7 +361,7 @@ class Explorer:
 
         `model` and `test` are where the two files will lie. Raises UserError.
         """
-        from rebecsim.report.pytest_source import pytest_source, run_source
+        from rebecsim.report.messages import pytest_source, run_source
 
         if self.opened(place)[0].cut is not None:
             raise UserError("A test repeats runs of a model; a scenario is none. Keep the run.")

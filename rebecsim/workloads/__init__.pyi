@@ -28,7 +28,6 @@ from .logs import (
     write_schedule as write_schedule,
     write_workload as write_workload,
 )
-from .pbs import read_pbs as read_pbs
 from .sls import (
     SlsTrace as SlsTrace,
     read_sls_jobs as read_sls_jobs,
@@ -41,7 +40,7 @@ from .summary import (
     summarise as summarise,
     summarise_containers as summarise_containers,
 )
-from .swf import read_swf as read_swf, write_swf as write_swf
+from .swf import read_pbs as read_pbs, read_swf as read_swf, write_swf as write_swf
 from .swim import SwimRule as SwimRule, SwimTrace as SwimTrace, read_swim as read_swim
 from .workload import (
     Workload as Workload,

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from rebecsim.extras import require
 from rebecsim.workloads.cleaning import CleaningRules
 from rebecsim.workloads.files import WorkloadError, replacing
-from rebecsim.workloads.pbs import is_pbs_log, read_pbs
-from rebecsim.workloads.swf import read_swf, write_swf
+from rebecsim.workloads.swf import is_pbs_log, read_pbs, read_swf, write_swf
 from rebecsim.workloads.workload import COLUMNS, Integers, Workload
 
 Named = Literal["user", "queue"]

@@ -1,15 +1,21 @@
-"""Read and write the Standard Workload Format.
+"""Read and write the Standard Workload Format, and read accounting logs of PBS and Torque.
 
 A file has comments, `; Key: value`, and one row of 18 numbers per job; -1 is unknown. Rows are
 parsed by the megabyte with numpy; only a piece with a mistake is read line by line, to name the
 line.
+
+Read accounting logs of PBS and Torque.
+
+A log has a record a line, `MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE KEY=VALUE ...`. Records of type E,
+of jobs that have ended, say all that a job of a workload has; the others are passed over.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rebecsim.limits import HEADER, ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
-from rebecsim.workloads.files import WorkloadError, replacing, whole_lines
-from rebecsim.workloads.workload import COLUMNS, Workload
+from rebecsim.workloads.files import WorkloadError, replacing, text_lines, whole_lines
+from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
 Table = NDArray[np.int64] | NDArray[np.float64]
 
@@ -214,3 +220,221 @@ def _row_lines(columns: list[Table]) -> Iterator[str]:
 
 def _shown(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
+
+
+_RECORD = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([^;]*);([^;]*);(.*)")
+_FIELD = re.compile(r'([^\s=]+)=("[^"]*"|\S*)')
+_KB = {"": 1 / 1024, "b": 1 / 1024, "kb": 1, "mb": 1 << 10, "gb": 1 << 20, "tb": 1 << 30}
+_LONGEST_LINE = 1 << 22
+"""Bytes: a job on thousands of processors names each of them."""
+
+_JOBS_AT_ONCE = 5_000
+
+_NAMED = {"user": "user", "group": "group", "queue": "queue", "executable": "jobname"}
+"""Columns whose values are names in the log: they are numbered from 1 as they come."""
+
+
+def is_pbs_log(path: Path) -> bool:
+    """Whether the first line of a file, gzip or plain, is a record of an accounting log."""
+    first = next(text_lines(path, _LONGEST_LINE), None)
+    return first is not None and bool(_RECORD.match(first[1]))
+
+
+def read_pbs(
+    path: Path, *, processors: int | None = None, rules: CleaningRules | None = None
+) -> Workload:
+    """Read the jobs of an accounting log, plain or gzip.
+
+    The machine has `processors`; without it, as many as were in use at once by the log. The header
+    has the names of users, groups and queues, and the time at which the first job was submitted,
+    from which times are counted. Rows are cleaned by the rules of `cleaning`; jobs are always
+    sorted, as records come in the order of ends.
+
+    Raises WorkloadError, with file and line, for a line that is not a record, for a wrong value
+    of its field, and for a log without a single job. Raises LimitError for too large a file or too
+    many jobs; OSError when the file cannot be read.
+    """
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
+    parts: list[dict[str, Any]] = []
+    count, has_parts = 0, False
+    jobs = _jobs(path, numbers)
+    while some := list(islice(jobs, _JOBS_AT_ONCE)):
+        parts.append(_columns(some))
+        count += len(some)
+        has_parts = has_parts or any(each["is_part"] for each in some)
+        ROWS.require(count, path)
+    if not count:
+        raise WorkloadError(f"{path}: no job has ended in this log: it has no record of type E")
+    columns: dict[str, Any] = {
+        name: np.concatenate([each[name] for each in parts]) for name in COLUMNS
+    }
+    header = _counted_from_the_first(columns)
+    if len(np.unique(columns["job"])) < count and has_parts:
+        columns["job"] = np.arange(1, count + 1)
+        columns["preceding"] = np.full(count, UNKNOWN)
+    for name in ("user", "group", "queue"):
+        lines = [f"{number} {text}" for text, number in numbers[name].items()]
+        header[name.capitalize()] = "\n".join(lines)
+    asked = rules or CleaningRules()
+    capacity = _most_at_once(columns) if processors is None else processors
+    sorting = CleaningRules(asked.size, asked.fits_machine, True, asked.needs_wait)
+    return cleaned_workload(path, columns, header, capacity, sorting)
+
+
+def _jobs(path: Path, numbers: dict[str, dict[str, int]]) -> Iterator[dict[str, Any]]:
+    """Read the jobs that have ended, in the order of the log."""
+    for line, record in text_lines(path, _LONGEST_LINE):
+        found = _RECORD.match(record)
+        if found is None:
+            raise WorkloadError.at(
+                path,
+                line,
+                "not a record of an accounting log, which is "
+                "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
+            )
+        if found[1] == "E":
+            yield _job(path, line, found[2], found[3], numbers)
+
+
+def _columns(jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give some jobs by column, which takes a tenth of the memory."""
+    return {
+        name: np.array(
+            [each.get(name, UNKNOWN) for each in jobs],
+            dtype=np.float64 if name == "cpu_time" else np.int64,
+        )
+        for name in COLUMNS
+    }
+
+
+def _job(
+    path: Path, line: int, identifier: str, text: str, numbers: dict[str, dict[str, int]]
+) -> dict[str, Any]:
+    """Give what a record says of a job, under the names of columns."""
+    fields = {key: value.strip('"') for key, value in _FIELD.findall(text)}
+
+    def read(key: str, convert: Callable[[str], float]) -> int:
+        if key not in fields:
+            return UNKNOWN
+        try:
+            value = convert(fields[key])
+            if abs(value) <= _LARGEST:
+                return int(value)
+        except ValueError:
+            pass
+        problem = f"{key} has an impossible value: {fields[key][:40]!r}"
+        raise WorkloadError.at(path, line, problem)
+
+    number = re.match(r"(\d{1,15})(\[\d*\])?(?!\d)", identifier)
+    if number is None:
+        raise WorkloadError.at(path, line, f"a job without a number: {identifier[:40]!r}")
+    submit = next(
+        (time for key in ("etime", "qtime", "ctime") if (time := read(key, float)) > 0), UNKNOWN
+    )
+    start, end = read("start", float), read("end", float)
+    job: dict[str, Any] = {
+        "job": int(number[1]),
+        "is_part": number[2] is not None,
+        "submit": submit,
+        "wait": start - submit if start > 0 <= submit else UNKNOWN,
+        "run": end - start if start > 0 < end else UNKNOWN,
+        "allocated": read("exec_host", _slots) if "exec_host" in fields else UNKNOWN,
+        "requested_processors": _requested(fields, read),
+        "requested_time": read("Resource_List.walltime", _seconds),
+        "status": {UNKNOWN: UNKNOWN, 0: 1}.get(read("Exit_status", float), 0),
+    }
+    taken = max(job["allocated"], job["requested_processors"], 1)
+    if "resources_used.cput" in fields:
+        job["cpu_time"] = read("resources_used.cput", _seconds) / taken
+    for column, key in (
+        ("memory_used", "resources_used.mem"),
+        ("requested_memory", "Resource_List.mem"),
+    ):
+        if key in fields:
+            job[column] = -(-read(key, _kilobytes) // taken)
+    for column, key in _NAMED.items():
+        if key in fields:
+            known = numbers[column]
+            job[column] = known.setdefault(fields[key], len(known) + 1)
+    before = re.search(r":(\d{1,15})(?!\d)", fields.get("depend", ""))
+    if before is not None:
+        job["preceding"] = int(before[1])
+    return job
+
+
+def _requested(fields: Mapping[str, str], read: Callable[..., int]) -> int:
+    """Give the processors that a job asked for, in the first of the ways in which it may have."""
+    ways: tuple[tuple[str, Callable[[str], float]], ...] = (
+        ("Resource_List.select", lambda text: _chunks(text, "ncpus")),
+        ("Resource_List.nodes", lambda text: _chunks(text, "ppn")),
+        ("Resource_List.ncpus", float),
+        ("Resource_List.nodect", float),
+    )
+    return next((read(key, convert) for key, convert in ways if key in fields), UNKNOWN)
+
+
+def _chunks(text: str, each: str) -> int:
+    """Count the processors of a request like 2:ppn=8+1:ppn=4; a host by name counts once."""
+    total = 0
+    for chunk in text.split("+"):
+        count, *_ = chunk.split(":")
+        per = re.search(rf"(?:^|:){each}=(\d+)", chunk)
+        total += (int(count) if count.isdigit() else 1) * (int(per[1]) if per else 1)
+    return total
+
+
+def _slots(text: str) -> int:
+    """Count the processors of a list of hosts like a/0+a/1, a/0-3+b/0,2 and a/0*8+b/0*8."""
+    total = 0
+    for host in text.split("+"):
+        _, _, slots = host.partition("/")
+        slot, star, count = slots.partition("*")
+        if star:
+            total += int(count)
+            continue
+        for part in slot.split(",") if slot else [""]:
+            low, dash, high = part.partition("-")
+            total += int(high) - int(low) + 1 if dash else 1
+    return total
+
+
+def _seconds(text: str) -> float:
+    """Read seconds, or MM:SS, HH:MM:SS or DD:HH:MM:SS."""
+    parts = [float(part) for part in text.split(":")]
+    units = (1, 60, 3600, 86_400)
+    if len(parts) > len(units):
+        raise ValueError(text)
+    return sum(part * unit for part, unit in zip(reversed(parts), units, strict=False))
+
+
+def _kilobytes(text: str) -> float:
+    """Read a size with its unit, bytes without one; of words of the machine nothing is known."""
+    found = re.fullmatch(r"(\d+)([kmgt]?b?)", text.lower())
+    if found is None:
+        raise ValueError(text)
+    unit = found[2]
+    return -(-int(found[1]) * _KB[unit if not unit or unit.endswith("b") else f"{unit}b"] // 1)
+
+
+def _counted_from_the_first(columns: dict[str, Any]) -> dict[str, str]:
+    """Count submissions from the first one, in place; give the header that says when that was."""
+    submit = columns["submit"]
+    known = submit > 0
+    if not known.any():
+        return {}
+    first = int(submit[known].min())
+    columns["submit"] = np.where(known, submit - first, UNKNOWN)
+    return {"UnixStartTime": str(first)}
+
+
+def _most_at_once(columns: Mapping[str, Integers]) -> int | None:
+    """Give the most processors that jobs of the log had at once; None if nothing is known."""
+    taken = np.maximum(columns["allocated"], columns["requested_processors"])
+    ran = (columns["wait"] >= 0) & (columns["run"] > 0) & (taken > 0)
+    if not ran.any():
+        return None
+    taken = taken[ran]
+    begin = (columns["submit"] + columns["wait"])[ran]
+    times = np.concatenate([begin + columns["run"][ran], begin])
+    order = np.lexsort((np.repeat([0, 1], len(taken)), times))  # ends before starts
+    return int(np.cumsum(np.concatenate([-taken, taken])[order]).max())

@@ -11,8 +11,7 @@ from typing import Any
 
 from rebecsim.limits import read_json
 from rebecsim.wording import has_half_characters
-from rebecsim.workloads.files import WorkloadError
-from rebecsim.workloads.safe_xml import Element, read_xml
+from rebecsim.workloads.files import Element, WorkloadError, read_xml
 
 _MOST_SHOWN = 10
 """Tasks of a cycle that an error names."""

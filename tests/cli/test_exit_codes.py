@@ -192,7 +192,7 @@ def test_a_full_disk_names_the_directory(run, monkeypatch, number):
     def full(*_):
         raise OSError(number, os.strerror(number), "kept/run.json")
 
-    monkeypatch.setattr("rebecsim.cache.cache_directory", full)
+    monkeypatch.setattr("rebecsim.trust.cache_directory", full)
     code, _, complaint = run("cache")
     assert code == ExitCode.NOT_WRITTEN
     assert complaint.startswith(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import typer
 
-from rebecsim.cli import sizes
-from rebecsim.cli.sizes import SizeOptions, Watch, sized
+from rebecsim.cli import running
+from rebecsim.cli.running import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
 from rebecsim.limits import RunSize, Size, duration
 from rebecsim.studies.plan import Plan, plan_size
@@ -237,7 +237,7 @@ def test_large_runs_are_announced_and_show_how_far_they_are(
     small = ("compare", "capacity_or_fair", "--workers", "1", "--replications", "4", "--out")
     assert "estimated" not in run(*small, tmp_path / "small").stderr
     monkeypatch.setattr("rebecsim.limits.LARGE", 0.0)
-    monkeypatch.setattr(sizes, "_FIRST", 0.0)
+    monkeypatch.setattr(running, "_FIRST", 0.0)
     said = run(*small, tmp_path / "large").stderr.splitlines()
     assert said[0].startswith("12 runs, each of up to 23 jobs")
     assert said[1].endswith("after 1 second")
@@ -286,7 +286,7 @@ def test_what_was_found_until_then_is_shown(
     def memory() -> int:  # too much once a load factor has been looked at under all schedulers
         return 10**12 if len(list((out / "parts").glob(finished))) == 4 else 0
 
-    monkeypatch.setattr(sizes, "_memory", memory)
+    monkeypatch.setattr(running, "_memory", memory)
     scenario = ("compare", "elastic_or_regular", "--workers", "1", "--out", out)
     done = run(*scenario, "--max-memory", "5000")
     assert done.returncode == 3, done.stderr
@@ -305,7 +305,7 @@ def test_a_limit_of_memory_that_cannot_be_measured_is_said(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: tuple[None, ...], says: str
 ) -> None:
     monkeypatch.setattr(
-        "rebecsim.exploration.limits.resident_bytes",
+        "rebecsim.exploration.checks.resident_bytes",
         lambda process=None: 1 if process in known else None,
     )
     words = ("compare", "for_edf", "--replications", 1, "--no-orders", "--workers", 1)
@@ -323,8 +323,8 @@ def test_without_a_limit_nothing_is_ended() -> None:
 
 
 def test_an_interrupt_that_is_lost_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "_memory", lambda: 10**12)
-    monkeypatch.setattr(sizes, "_AGAIN", 0.05)
+    monkeypatch.setattr(running, "_memory", lambda: 10**12)
+    monkeypatch.setattr(running, "_AGAIN", 0.05)
     lost = []
 
     def endless() -> None:

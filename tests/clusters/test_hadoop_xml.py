@@ -8,7 +8,7 @@ import pytest
 
 from rebecsim.clusters.kit.hadoop import HadoopProperties, number_of, read_properties
 from rebecsim.limits import LimitError
-from rebecsim.workloads.safe_xml import XmlError, read_xml
+from rebecsim.workloads.files import XmlError, read_xml
 
 _FILE = """<?xml version="1.0"?>
 <?xml-stylesheet type="text/xsl" href="configuration.xsl"?>

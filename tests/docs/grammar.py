@@ -14,8 +14,8 @@ from importlib import resources
 
 from lark import Lark, Token, Tree
 
-from rebecsim.lang.notation import BINARY_PRECEDENCE
 from rebecsim.lang.reading.syntax_errors import ContextualKeywords
+from rebecsim.lang.traversal import BINARY_PRECEDENCE
 
 START = ("model", "property_file")
 _SPELLINGS: dict[str, set[str]] = {

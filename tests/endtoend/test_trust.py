@@ -19,7 +19,7 @@ import rebecsim as rs
 from rebecsim.exploration import Question, Recorded, explore
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_file, check_source
-from rebecsim.report.pytest_source import pytest_source
+from rebecsim.report.messages import pytest_source
 from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.trust import UntrustedCodeError
 from rebecsim.web import Admission, Library, make_app

@@ -20,7 +20,7 @@ from rebecsim.exploration import (
     RandomWalks,
     explore,
 )
-from rebecsim.exploration.limits import Meter, _grows
+from rebecsim.exploration.checks import Meter, _grows
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import engines

@@ -261,7 +261,7 @@ def test_a_search_that_was_given_no_limits_says_which_it_had(ask, monkeypatch):
         "endless",
     )
     short = rs.Limits(seconds=0.3)
-    for name in ("exploring", "racing", "orders"):
+    for name in ("exploring", "racing", "quantities"):
         monkeypatch.setattr(f"rebecsim.interface.{name}.MINUTE", short)
     with pytest.warns(UserWarning, match=r"endless: stopped after a minute; `limits=rs\.Limits\("):
         ask(endless)

@@ -10,7 +10,7 @@ from typing import cast
 from hypothesis import strategies as st
 
 from rebecsim.lang import syntax
-from rebecsim.lang.notation import BINARY_PRECEDENCE
+from rebecsim.lang.traversal import BINARY_PRECEDENCE
 
 RESERVED = frozenset(
     [

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from rebecsim.arithmetic import int32
-from rebecsim.lang.checking.constants import (
+from rebecsim.lang.checking.calls import (
     NotConstantError,
     convert,
     fold_binary,

@@ -14,7 +14,7 @@ from rebecsim.metrics import (
     expected_ends,
     user_metrics,
 )
-from rebecsim.metrics.expected_end import ShareProfile
+from rebecsim.metrics.users import ShareProfile
 from rebecsim.workloads import Schedule, Workload, WorkloadError
 from tests.oracles import expected_end_times_of, schedule_rows
 

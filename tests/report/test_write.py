@@ -10,8 +10,8 @@ import pytest
 
 from rebecsim.report import write_report
 from rebecsim.report.figures import new_figure
+from rebecsim.studies.cells import Answered, Picture, Section
 from rebecsim.studies.executors import executor_of
-from rebecsim.studies.sections import Answered, Picture, Section
 
 FILES = {
     ".report.json",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim import cache
+from rebecsim import trust
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source, syntax, walk
 from rebecsim.native import native_model
@@ -44,12 +44,12 @@ def directory(tmp_path, monkeypatch):
     """Where models are kept; compiled code stays where it always is."""
     folder = tmp_path / "models"
     folder.mkdir()
-    other = cache.kept_folder
+    other = trust.kept_folder
 
     def kept_folder(name: str = "", *, make: bool = False) -> Path | None:
         return folder if name == "models" else other(name, make=make)
 
-    monkeypatch.setattr(cache, "kept_folder", kept_folder)
+    monkeypatch.setattr(trust, "kept_folder", kept_folder)
     return folder
 
 
@@ -140,7 +140,7 @@ def test_another_text_file_or_program_is_another_entry(directory, monkeypatch):
 
 
 def test_nothing_is_kept_where_nothing_can_be_written(directory, monkeypatch):
-    monkeypatch.setattr(cache, "kept_folder", lambda name, make: None)
+    monkeypatch.setattr(trust, "kept_folder", lambda name, make: None)
     lay_out = LayOut()
     for times in (1, 2):
         kept_model(TEXT, "dice.rebeca", lay_out)

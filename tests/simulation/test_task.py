@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rebecsim import cache
+from rebecsim import trust
 from rebecsim.simulation import (
     FIFO,
     RANDOM,
@@ -33,7 +33,7 @@ def dice(replications, order=RANDOM, chosen="auto", cell="dice", until=9):
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(trust, "cache_directory", lambda: tmp_path)
     montecarlo._laid_out_tasks.clear()
     montecarlo._model.cache_clear()
     return tmp_path

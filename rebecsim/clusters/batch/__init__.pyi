@@ -14,7 +14,6 @@ from .policies.backfilling import (
     EasyBackfilling as EasyBackfilling,
     NoBackfilling as NoBackfilling,
 )
-from .policies.conservative import ConservativeBackfilling as ConservativeBackfilling
 from .policies.orders import (
     BACKFILL_ORDERS as BACKFILL_ORDERS,
     BySubmission as BySubmission,
@@ -31,6 +30,7 @@ from .policies.orders import (
 from .policies.policy import (
     BATCH_POLICIES as BATCH_POLICIES,
     BatchPolicy as BatchPolicy,
+    ConservativeBackfilling as ConservativeBackfilling,
     batch_policy as batch_policy,
 )
 from .rebecs import (

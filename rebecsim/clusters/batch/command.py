@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import Plugins, app, complain, grouped, say, use_plugins
-from rebecsim.cli.logs import (
+from rebecsim.cli.running import (
+    JobSize,
     Log,
     Processors,
     Showing,
-    Size,
+    SizeOptions,
     Sort,
     node_group,
     read_log,
     show_answer,
+    sized,
     told,
 )
-from rebecsim.cli.sizes import SizeOptions, sized
-from rebecsim.clusters.kit.options import option
+from rebecsim.clusters.batch.machine import Placement
+from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, Settings
+from rebecsim.clusters.kit.options import key, option
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup, PolicySettings
+    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup
     from rebecsim.clusters.batch.run import Estimates
     from rebecsim.workloads import Schedule
 
@@ -36,19 +39,18 @@ if TYPE_CHECKING:
 Believed = Literal["requested", "exact"]
 """Estimates by name."""
 
-Fit = Literal["first-fit", "best-fit"]
-"""How nodes are chosen."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
     """What the jobs run on."""
 
-    processors: int | None = option("Pooled processors, instead of the header's.", min=1)
+    processors: int | None = key(
+        MachineTable, "processors", "Pooled processors, instead of the header's."
+    )
     nodes: list[str] | None = option(
         "Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
     )
-    placement: Fit = option("How the nodes of a job are chosen.", "first-fit")
+    placement: Placement = key(MachineTable, "placement")
 
     def machine(self) -> Machine[Any] | None:
         """Give it, if one is asked for. Raises UserError for options that exclude each other."""
@@ -84,33 +86,10 @@ class EstimateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyOptions:
-    """How policies are set that can be."""
-
-    backfill_order: Literal["queue", "shortest"] = option(
-        "EASY: order in which jobs are tried for backfilling.", "queue"
-    )
-    usage: Literal["running", "ended"] = option(
-        "Fairshare: usage accrues while jobs run, or when they have ended.", "running"
-    )
-    half_life: int | None = option("Fairshare: seconds until usage counts half.", min=1)
-    window: int | None = option("Fairshare: seconds until usage is forgotten.", min=1)
-    refresh: int = option("Fairshare: seconds between two looks at the usage.", 3600, min=1)
-
-    def settings(self) -> PolicySettings:
-        """Give them as policies take them."""
-        from rebecsim.clusters.batch import PolicySettings
-
-        return PolicySettings(**vars(self))
-
-
-@dataclass(frozen=True, kw_only=True)
 class ShowingFairness(Showing):
     """How much is printed, fair starts or not."""
 
-    fair_starts: bool = option(
-        "Also find when jobs would start without later submissions.", False, "--fair-starts"
-    )
+    fair_starts: bool = key(BatchScenario, "fair_starts")
 
 
 SHORTLY = ShowingFairness()
@@ -124,8 +103,8 @@ def batch(
     policy: list[str] | None = option("Name of a batch policy; repeatable.", show_default="EASY"),
     on: MachineOptions = MachineOptions(),
     believed: EstimateOptions = EstimateOptions(),
-    options: PolicyOptions = PolicyOptions(),
-    size: Size = "requested",
+    options: Settings = Settings(),
+    size: JobSize = "requested",
     sort: Sort = False,
     seed: int = option("Seed of the error of estimates.", 0, min=0),
     out: Path | None = option("Write the schedule: .swf, .swf.gz; field 3 is the wait."),
@@ -134,11 +113,11 @@ def batch(
     plugin: Plugins = None,
 ) -> None:
     """Run a job log through a batch scheduler, or several."""
-    from rebecsim.clusters.batch import run_schedule
+    from rebecsim.clusters.batch import PolicySettings, run_schedule
     from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
     from rebecsim.clusters.batch.run import size_of_jobs
     from rebecsim.limits import Size
-    from rebecsim.metrics.batch import batch_metrics, fairness_metrics
+    from rebecsim.metrics.metric import batch_metrics, fairness_metrics
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
@@ -156,7 +135,7 @@ def batch(
                 machine,
                 each,
                 estimates=estimates,
-                settings=options.settings(),
+                settings=PolicySettings(**options.model_dump()),
                 seed=seed,
                 fair_starts=showing.fair_starts,
             )

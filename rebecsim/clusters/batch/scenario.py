@@ -28,18 +28,19 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.kit.fields import (
+from rebecsim.limits import NODES
+from rebecsim.metrics.users import EndAlgorithm, JobGrouping
+from rebecsim.studies.scenario import (
     AnyList,
     Load,
     LoadFactors,
     MetricNames,
+    StudyScenario,
+    Table,
     Unique,
     among,
     named_by,
 )
-from rebecsim.limits import NODES
-from rebecsim.metrics.expected_end import EndAlgorithm, JobGrouping
-from rebecsim.studies.scenario import StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000

@@ -9,12 +9,15 @@ import numpy as np
 from rebecsim.actors import Model, require
 from rebecsim.clusters.batch.machine import Job, Machine, NodeGroup, Pool, machine_of
 from rebecsim.clusters.batch.policies.backfilling import Backfilling, EasyBackfilling
-from rebecsim.clusters.batch.policies.conservative import ConservativeBackfilling
 from rebecsim.clusters.batch.policies.orders import PolicySettings
-from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policy
+from rebecsim.clusters.batch.policies.policy import (
+    BatchPolicy,
+    ConservativeBackfilling,
+    batch_policy,
+)
 from rebecsim.clusters.batch.rebecs import MANAGER, ResourceManager, cluster_model
 from rebecsim.errors import UserError
-from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.studies.study import Cut, SmallCluster, in_any_order
 from rebecsim.wording import counted
 from rebecsim.workloads import Workload
 

@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rebecsim.clusters.batch.job_table import JOBS, NAMES, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
-from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, judge, schedule_figures
+from rebecsim.clusters.batch.measures import (
+    JOBS,
+    NAMES,
+    SCHEDULE_METRICS,
+    columns_of_jobs,
+    job_columns,
+    judge,
+    schedule_figures,
+)
 from rebecsim.clusters.batch.policies.orders import PolicySettings
 from rebecsim.clusters.batch.run import Estimates, InflatedEstimates, run_schedule, size_of_jobs
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
@@ -22,15 +29,13 @@ from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.errors import UserError
 from rebecsim.limits import RunSize
 from rebecsim.metrics import EndRules, Metric, expected_ends
-from rebecsim.metrics.expected_end import shares_of
+from rebecsim.metrics.users import shares_of
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.cells import Cell
+from rebecsim.studies.cells import Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.sections import Section
-from rebecsim.studies.small import Cut, SmallCluster
-from rebecsim.studies.study import How, PlannedCell, seed_of, seed_sequence
+from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of, seed_sequence
 from rebecsim.studies.toml import FieldPath
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log
 from rebecsim.workloads.cleaning import skipped_lines

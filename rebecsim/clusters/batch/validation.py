@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.timeline import overfull
+from rebecsim.clusters.kit.measures import overfull
 from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.workload import Integers

@@ -34,12 +34,11 @@ from rebecsim.metrics import Metric
 from rebecsim.native import engines
 from rebecsim.simulation import Observation
 from rebecsim.simulation.montecarlo import Runs, Task
-from rebecsim.studies.cells import Cell, Rows
+from rebecsim.studies.cells import Cell, Rows, Section
 from rebecsim.studies.executors import Executor
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import (
     ORDERS,
     OUTCOME,

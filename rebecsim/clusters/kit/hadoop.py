@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
+from rebecsim.workloads.files import Element, XmlError, read_xml
 
 _VARIABLE = re.compile(r"\$\{([^${}\s]+)\}")
 _LARGEST = 2**63 - 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.kit.timeline import Lane, Timeline
+from rebecsim.clusters.kit.measures import Lane, Timeline
 from rebecsim.report.figures import (
     GREY,
     ON_COLOUR,
@@ -26,10 +26,9 @@ from rebecsim.report.figures import (
     time_axis,
 )
 from rebecsim.report.groups import GroupAnswer, answer_view, group_section
-from rebecsim.studies.cells import REPLICATION, Condition
+from rebecsim.studies.cells import REPLICATION, Condition, Section
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
-from rebecsim.studies.sections import Section
 from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import AnyList, settings_of
 from rebecsim.clusters.mapreduce.configuration import (
     SECOND,
     HeartbeatSender,
@@ -19,7 +18,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     TimedChange,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
-from rebecsim.studies.scenario import Table
+from rebecsim.studies.scenario import AnyList, Table, settings_of
 from rebecsim.studies.units import NO_UNIT, within
 
 SCALES = {

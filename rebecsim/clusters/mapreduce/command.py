@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import Plugins, app, grouped, say, use_plugins
-from rebecsim.cli.logs import SHORTLY_OF_FILES, ShowingFiles, show_answer
-from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.running import SHORTLY_OF_FILES, ShowingFiles, SizeOptions, show_answer, sized
 from rebecsim.clusters.kit.options import key, option
 from rebecsim.clusters.mapreduce.cluster_tables import ClusterTable
 from rebecsim.errors import UserError
@@ -122,7 +121,7 @@ def mapreduce(
     from rebecsim.clusters.mapreduce.report.tables import answer_of_runs, run_tables
     from rebecsim.clusters.mapreduce.tables import tables_of
     from rebecsim.limits import Size
-    from rebecsim.report.csv import write_stacked
+    from rebecsim.report.numbers import write_stacked
 
     use_plugins(plugin)
     setups = _setups(

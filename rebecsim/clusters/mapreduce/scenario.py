@@ -27,7 +27,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import MAX_RUNS, AnyList, MetricNames, among, settings_of
 from rebecsim.clusters.mapreduce.cluster_tables import (
     SCALES,
     ChangeTable,
@@ -47,7 +46,16 @@ from rebecsim.clusters.mapreduce.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
 from rebecsim.errors import UserError
-from rebecsim.studies.scenario import ListOf, StudyScenario, Table
+from rebecsim.studies.scenario import (
+    MAX_RUNS,
+    AnyList,
+    ListOf,
+    MetricNames,
+    StudyScenario,
+    Table,
+    among,
+    settings_of,
+)
 from rebecsim.studies.units import NO_UNIT, within
 from rebecsim.wording import first_repeated
 

@@ -42,7 +42,7 @@ from rebecsim.clusters.mapreduce.promises import promise_of
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, SchedulerFactory
 from rebecsim.clusters.mapreduce.watch import patience_of
 from rebecsim.errors import UserError
-from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.studies.study import Cut, SmallCluster, in_any_order
 from rebecsim.wording import counted
 
 PROMISES = (

@@ -15,13 +15,11 @@ from rebecsim.clusters.mapreduce.tables import TABLES, tables_of
 from rebecsim.errors import UserError
 from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import Cell, Compared
+from rebecsim.studies.cells import Cell, Compared, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.sections import Section
-from rebecsim.studies.small import Cut, SmallCluster
-from rebecsim.studies.study import How, PlannedCell, seed_of
+from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import AnyList
 from rebecsim.clusters.mapreduce.job import JobCosts, JobPriority
 from rebecsim.clusters.mapreduce.job_families import (
     BENCHMARKS,
@@ -15,7 +14,7 @@ from rebecsim.clusters.mapreduce.job_families import (
     Pattern,
     RandomFamily,
 )
-from rebecsim.studies.scenario import ListOf, Table
+from rebecsim.studies.scenario import AnyList, ListOf, Table
 from rebecsim.studies.units import within
 
 Benchmark = Literal["sort", "terasort", "wordcount"]

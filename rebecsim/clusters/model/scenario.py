@@ -204,7 +204,7 @@ class ModelScenario(StudyScenario):
 
     def completed(self, folder: Path) -> Self:
         """Read the model, and see whether what is asked for fits it."""
-        from rebecsim.clusters.model.fitting import completed_scenario
+        from rebecsim.clusters.model.study import completed_scenario
 
         return completed_scenario(self, folder)
 

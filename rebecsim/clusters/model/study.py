@@ -1,34 +1,49 @@
-"""The kind `model` as a study: variants of a model, and what is observed in their runs."""
+"""The kind `model` as a study: scenarios, also from a command line, and runs of variants."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from rebecsim.actors import Recorder, Streams, Violation
+from rebecsim.actors import Model, Recorder, Streams, Violation
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.fitting import scenario_faults
-from rebecsim.clusters.model.measures import columns_of, measures_of, tables_of
-from rebecsim.clusters.model.observing import Expression
+from rebecsim.clusters.model.measures import BASE, columns_of, measures_of, own_columns, tables_of
+from rebecsim.clusters.model.observing import (
+    ALL,
+    Expression,
+    expression_fault,
+    server_fault,
+    server_names,
+)
 from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows, why_python
-from rebecsim.clusters.model.scenario import ModelScenario
-from rebecsim.clusters.model.variants import ModelText, open_text
+from rebecsim.clusters.model.scenario import ModelScenario, Observe, Swept
+from rebecsim.clusters.model.variants import (
+    MODEL_SUFFIXES,
+    ModelText,
+    Opened,
+    open_text,
+    sweep_fault,
+)
+from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
+from rebecsim.generate.module import load_checked
+from rebecsim.lang import CheckedModel, RebecaError
+from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.types import REAL
 from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
-from rebecsim.studies.cells import Cell, Compared, Rows
+from rebecsim.studies.cells import Cell, Compared, Rows, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import VIEW_COLUMNS, Plan
-from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.scenario_files import FieldError
-from rebecsim.studies.sections import Section
+from rebecsim.studies.scenario import StudyScenario, validated
+from rebecsim.studies.scenario_files import FieldError, ScenarioError
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import (
     ComparisonRules,
@@ -37,11 +52,96 @@ from rebecsim.studies.study import (
     SimulatedStudy,
     seconds_of_runs,
 )
-from rebecsim.studies.sweeps import column_names, combinations, coordinate, file_names, label_of
+from rebecsim.studies.sweeps import (
+    column_names,
+    combinations,
+    coordinate,
+    file_names,
+    label_of,
+    read_sweep,
+)
 from rebecsim.studies.toml import FieldPath
+from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
+
+Given = TypeVar("Given", bound=ModelScenario)
+
+
+def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
+    """Say which keys do not fit the model, and why."""
+    if opened.model.core and scenario.steps is None:
+        yield ("until",), "a model in Core Rebeca has no time; say how many steps a run has"
+    for name in scenario.swept:
+        if name in opened.checked.env:
+            yield ("sweep", name), "is a key of scenarios too; give the constant another name"
+    for name, values in scenario.varied.items():
+        if fault := sweep_fault(opened, name, values):
+            yield ("sweep", name), fault
+    if scenario.terminal is not None:
+        model, checked = opened.model, opened.checked
+        if fault := expression_fault(scenario.terminal, model, checked, wants_condition=True):
+            yield ("terminal",), fault
+    if scenario.tick is not None and scenario.tick not in (names := server_names(opened.model)):
+        hint = suggestion(scenario.tick, names)
+        yield ("tick",), f"there is no message server {scenario.tick}; {hint}"
+    yield from _observe_faults(scenario, opened)
+
+
+def _observe_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
+    taken = dict.fromkeys(BASE, "which every run has")
+    for place, each in enumerate(scenario.observe):
+        if fault := _fault(each, opened):
+            yield ("observe", place, each.what), fault
+        for column in own_columns(each):
+            if column in taken:
+                yield (
+                    ("observe", place),
+                    f"has the column {column}, {taken[column]}; give it a name",
+                )
+            taken.setdefault(column, f"as entry {place}")
+
+
+def _fault(each: Observe, opened: Opened) -> str | None:
+    if each.is_followed and opened.model.core:
+        return "a model in Core Rebeca has no time over which it could be followed"
+    match each.what:
+        case "value" | "first":
+            wants_condition = each.what == "first"
+            fault = expression_fault(each.text, opened.model, opened.checked, wants_condition)
+            if fault and server_fault(opened.model, each.text) is None:
+                return f"{each.text} is a message server; observe it as served or waits"
+            return fault
+        case "served" | "waits":
+            return server_fault(opened.model, each.text)
+        case "misses":
+            return None if each.text == ALL else server_fault(opened.model, each.text)
+    return None
+
+
+def completed_scenario(scenario: Given, folder: Path) -> Given:
+    """Read the model, and see whether what is asked for fits it. Raises FieldError."""
+    path = folder / scenario.model
+    if path.suffix not in MODEL_SUFFIXES:
+        raise FieldError(
+            [(("model",), f"{path} is not a model; the name of a model ends in .rebeca or .py")]
+        )
+    source = ModelText(str(path), read_source(path), scenario.core)
+    opened = open_text(source)
+    if faults := list(scenario_faults(scenario, opened)):
+        raise FieldError(faults)
+    for changes in combinations(scenario.varied) if scenario.varied else ():
+        try:
+            open_text(source.with_changes(changes))
+        except RebecaError as error:
+            # The position is in the printed variant, which the user has not seen.
+            first = error.diagnostics[0]
+            line = f", in {first.source_line.strip()!r}" if first.source_line else ""
+            message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"
+            raise FieldError([(("sweep",), message)]) from error
+    return scenario.model_copy(update={"text": source.text})
+
 
 _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5
@@ -243,3 +343,110 @@ def _whole(scenario: ModelScenario, source: ModelText) -> frozenset[str]:
 
 
 STUDY = ModelStudy()
+
+
+_KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
+_MISSES = "misses"
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was given, to name it in errors."""
+
+    observe: Sequence[str]
+    origin: str
+    dashes: str
+
+    def option(self, path: FieldPath) -> str:
+        """Say which option a key comes from."""
+        match path:
+            case ("observe", int(place), *_):
+                return f"{self.dashes}observe {self.observe[place]!r}"
+            case ("sweep", str(name), *_):
+                return f"{self.dashes}env {name}" if self.dashes else f"sweep {name}"
+            case (str(name), *_) if name in ("until", "steps", "core"):
+                return f"{self.dashes}{name}"
+        return self.origin
+
+
+def short_scenario(
+    model: Path,
+    observe: Sequence[str],
+    *,
+    sweep: Mapping[str, Sequence[Swept]],
+    every: int | None = None,
+    dashes: str = "--",
+    **settings: object,
+) -> LoadedScenario:
+    """Make the scenario of a model; `settings` are keys of `ModelScenario`, None for its default.
+
+    `every` follows the values that are observed over time. What is wrong is said with the option,
+    which begins with `dashes`; without dashes it is an argument of a function. Raises UserError;
+    RebecaError or LoadError for the model.
+    """
+    values: dict[str, Any] = {
+        "name": re.sub(r"[^a-z0-9]+", "_", f"m_{model.stem.lower()}").removeprefix("m_") or "model",
+        "title": model.stem,
+        "model": model.name,
+        "observe": [observation(each, every) for each in observe],
+        "sweep": {name: list(values) for name, values in sweep.items()},
+        **{name: value for name, value in settings.items() if value is not None},
+    }
+    if not values["name"][0].isalpha():
+        values["name"] = f"model_{values['name']}"
+    given = _Given(observe, str(model) if dashes else model.name, dashes)
+    if every is not None and not any("every" in each for each in values["observe"]):
+        raise UserError(f"{dashes}every follows variables over time; give one with {dashes}observe")
+    if not model.is_file():
+        raise UserError(f"{model}: there is no such file")
+    try:
+        scenario = validated(ModelScenario, given.origin, values, {})
+        return LoadedScenario(scenario.completed(model.parent), model.parent)
+    except FieldError as error:
+        raise UserError(
+            "\n".join(f"{given.option(path)}: {message}" for path, message in error.problems)
+        ) from error
+    except ScenarioError as error:
+        raise UserError(_of_options(error, given)) from error
+
+
+def single_variant(
+    model: Path, env: Sequence[str], core: bool = False
+) -> tuple[Model, CheckedModel | None]:
+    """Load a model with other values of constants and arguments.
+
+    Raises UserError for values that do not fit, RebecaError or LoadError for the model.
+    """
+    swept = read_sweep(env, "--env", numbers_only=True)
+    for name, values in swept.items():
+        if len(values) > 1:
+            raise UserError(f"--env {name}: one run has one value; give --runs for several")
+    if model.suffix not in MODEL_SUFFIXES or not model.is_file():
+        load_checked(model)  # raises the error that fits
+    source = ModelText(str(model), read_source(model), core)
+    opened = open_text(source)
+    for name, values in swept.items():
+        if fault := sweep_fault(opened, name, tuple(values)):
+            raise UserError(f"--env {name}: {fault}")
+    changed = open_text(source.with_changes(tuple((name, each[0]) for name, each in swept.items())))
+    return changed.model, None if changed.against else changed.checked
+
+
+def _of_options(error: ScenarioError, given: _Given) -> str:
+    """Name the option that each problem is of, where one of `--observe` is wrong."""
+    lines = []
+    for problem in error.problems:
+        place = re.match(r"observe\[(\d+)\]", problem.field)
+        where = given.option(("observe", int(place[1]))) if place else problem.field
+        lines.append(": ".join(filter(None, (where or given.origin, problem.message))))
+    return "\n".join(lines)
+
+
+def observation(text: str, every: int | None = None) -> dict[str, object]:
+    """Read what is to be observed: `office.left`, or `waits=office.buy` and the like."""
+    if text == _MISSES:
+        return {_MISSES: ALL}
+    found = _KEY.fullmatch(text)
+    what, said = (found[1], found[2].strip()) if found else ("value", text)
+    followed = {} if every is None or what != "value" else {"every": every}
+    return {what: said, **followed}

@@ -21,8 +21,8 @@ from rebecsim.exploration import vocabulary
 from rebecsim.generate import build_model
 from rebecsim.generate.module import python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
-from rebecsim.lang.checking.constants import NotConstantError, convert
-from rebecsim.lang.notation import INT_MAX
+from rebecsim.lang.checking.calls import NotConstantError, convert
+from rebecsim.lang.traversal import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.steps import understood
 from rebecsim.studies.sweeps import Changes

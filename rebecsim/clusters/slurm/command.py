@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rebecsim.cli.app import app, complain, console, grouped, say
-from rebecsim.cli.logs import Showing, show_answer
+from rebecsim.cli.running import Showing, show_answer
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.wording import counted

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from rebecsim.clusters.kit.report import by_group_section, first_cells, read_table, values_of
 from rebecsim.clusters.slurm.results import JOBS
 from rebecsim.report.groups import GroupAnswer, JobTimes
-from rebecsim.studies.cells import Condition
+from rebecsim.studies.cells import Condition, Section
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.sections import Section
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results

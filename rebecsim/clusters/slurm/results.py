@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 
 from rebecsim.clusters.kit.measures import (
+    Lane,
+    Timeline,
     bounded_slowdowns,
     figures_of,
     mean,
@@ -18,7 +20,6 @@ from rebecsim.clusters.kit.measures import (
     of_jobs,
     percentile_95,
 )
-from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.machine import Integers
 from rebecsim.clusters.slurm.run import ReplayedJobs

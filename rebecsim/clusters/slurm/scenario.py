@@ -17,9 +17,16 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import AnyList, LoadFactors, MetricNames, Unique, among
 from rebecsim.clusters.slurm.results import SLURM_MEASURES
-from rebecsim.studies.scenario import StudyScenario, Table
+from rebecsim.studies.scenario import (
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    StudyScenario,
+    Table,
+    Unique,
+    among,
+)
 from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000

@@ -11,7 +11,7 @@ from rebecsim.clusters.slurm.jobs import NO_EXTRAS, Job
 from rebecsim.clusters.slurm.rebecs import CONTROLLER, Controller, cluster_model
 from rebecsim.clusters.slurm.run import make_scheduler
 from rebecsim.errors import UserError
-from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.studies.study import Cut, SmallCluster, in_any_order
 from rebecsim.wording import counted
 
 PROMISES = (

@@ -30,13 +30,11 @@ from rebecsim.clusters.slurm.small import small_cluster
 from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.processes import carried, version_of
-from rebecsim.studies.cells import REPLICATION, Cell
+from rebecsim.studies.cells import REPLICATION, Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.sections import Section
-from rebecsim.studies.small import Cut, SmallCluster
-from rebecsim.studies.study import How, PlannedCell, seed_of
+from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:

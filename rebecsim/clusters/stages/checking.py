@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from rebecsim.actors import AssertionFailedError, StatePart, Unordered
-from rebecsim.clusters.kit.timeline import overfull
+from rebecsim.clusters.kit.measures import overfull
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import Assignment, StageResource, pool_of
 from rebecsim.errors import UserError

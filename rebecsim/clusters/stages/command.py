@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import Plugins, app, console, grouped, say, use_plugins
-from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.running import SizeOptions, sized
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.extras import require

@@ -25,15 +25,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import (
-    MAX_RUNS,
-    AnyList,
-    LoadFactors,
-    MetricNames,
-    Unique,
-    among,
-    named_by,
-)
 from rebecsim.clusters.stages.estimates import (
     ConstantErrors,
     EstimateErrors,
@@ -50,7 +41,17 @@ from rebecsim.clusters.stages.scenario_tables import (
     ResourcesTable,
     SolverTable,
 )
-from rebecsim.studies.scenario import StudyScenario, Table
+from rebecsim.studies.scenario import (
+    MAX_RUNS,
+    AnyList,
+    LoadFactors,
+    MetricNames,
+    StudyScenario,
+    Table,
+    Unique,
+    among,
+    named_by,
+)
 from rebecsim.studies.units import NO_UNIT, within
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]

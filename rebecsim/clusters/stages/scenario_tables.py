@@ -6,12 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.studies.scenario import Table
+from rebecsim.studies.scenario import Table, settings_of
 from rebecsim.studies.units import within
 
 

@@ -19,7 +19,7 @@ from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost,
 from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 from rebecsim.clusters.stages.resources import StageResource, pool_of, require_runnable
 from rebecsim.errors import UserError
-from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.studies.study import Cut, SmallCluster, in_any_order
 from rebecsim.wording import counted
 
 PROMISES = (

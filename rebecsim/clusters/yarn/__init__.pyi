@@ -4,7 +4,6 @@ from .cluster import (
     cluster_model as cluster_model,
     run_cluster as run_cluster,
 )
-from .cluster_state import StuckError as StuckError
 from .configuration import (
     QUIRKS_OF_DSS as QUIRKS_OF_DSS,
     Elasticity as Elasticity,
@@ -22,7 +21,7 @@ from .containers import (
     NodeSize as NodeSize,
     Reservation as Reservation,
 )
-from .launching import AppMaster as AppMaster, NodeManager as NodeManager
+from .launching import AppMaster as AppMaster, NodeManager as NodeManager, StuckError as StuckError
 from .penalties import PENALTIES as PENALTIES, Penalty as Penalty, penalty_named as penalty_named
 from .rebecs import ResourceManager as ResourceManager
 from .schedulers.elastic import (

@@ -9,11 +9,10 @@ from typing import NamedTuple
 from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import ANY_CORES, Application, ClusterNode, Killed, NodeSize
 from rebecsim.clusters.yarn.durations import Errors, applications_of
-from rebecsim.clusters.yarn.launching import instances_of
+from rebecsim.clusters.yarn.launching import StuckError, instances_of
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, Racer
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import Plugins, app, complain, console, grouped, say, use_plugins
-from rebecsim.cli.logs import ShowingFiles, show_answer
-from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.running import ShowingFiles, SizeOptions, show_answer, sized
 from rebecsim.clusters.kit.options import key, option
 from rebecsim.clusters.yarn.compare_options import NODES, QueueOptions, alike_nodes
 from rebecsim.clusters.yarn.scenario import ClusterTable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rebecsim.cli.logs import node_group
+from rebecsim.cli.running import node_group
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:

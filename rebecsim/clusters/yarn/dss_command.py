@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from rebecsim.cli.app import app, grouped, say
-from rebecsim.cli.sizes import SizeOptions, sized
+from rebecsim.cli.running import SizeOptions, sized
 from rebecsim.clusters.kit.options import argument, option
 from rebecsim.errors import UserError
 

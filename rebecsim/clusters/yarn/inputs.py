@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
@@ -31,6 +30,7 @@ from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
 from rebecsim.limits import RunSize
 from rebecsim.processes import carried, version_of
+from rebecsim.studies.scenario import settings_of
 from rebecsim.studies.study import seed_of, seed_sequence
 from rebecsim.workloads.container_jobs import (
     AlikeNodes,

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from rebecsim.actors import Rebec, known_rebec, message_server
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import RaceMetric, YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.look_ahead import look_ahead, play_out
 from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep, SmartGreedy

@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import Rebec, message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.cluster_state import ClusterState, Seer, StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -40,7 +39,7 @@ from rebecsim.clusters.yarn.containers import (
     launch_of,
 )
 from rebecsim.clusters.yarn.durations import Errors
-from rebecsim.clusters.yarn.launching import Killing
+from rebecsim.clusters.yarn.launching import ClusterState, Killing, Seer, StuckError
 from rebecsim.clusters.yarn.records import Accounts
 
 if TYPE_CHECKING:

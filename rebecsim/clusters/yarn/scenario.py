@@ -26,19 +26,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.clusters.kit.fields import (
+from rebecsim.clusters.yarn.configuration import MOST, ErrorMode, ErrorSign, PoolTable, PushBack
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.studies.scenario import (
     MAX_RUNS,
     AnyList,
     LoadFactors,
     MetricNames,
+    StudyScenario,
+    Table,
     Unique,
     among,
     named_by,
 )
-from rebecsim.clusters.yarn.configuration import MOST, ErrorMode, ErrorSign, PoolTable, PushBack
-from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
-from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.studies.scenario import StudyScenario, Table
 from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit, within
 
 _METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]

@@ -22,7 +22,6 @@ from rebecsim.clusters.yarn.cluster import (
     run_cluster,
     scheduler_of,
 )
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
@@ -33,7 +32,7 @@ from rebecsim.clusters.yarn.containers import (
     Reservation,
 )
 from rebecsim.clusters.yarn.durations import Errors, applications_of
-from rebecsim.clusters.yarn.launching import MANAGER
+from rebecsim.clusters.yarn.launching import MANAGER, StuckError
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.promises import promises_of, watch_of
@@ -42,7 +41,7 @@ from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.errors import UserError
-from rebecsim.studies.small import Cut, SmallCluster, in_any_order
+from rebecsim.studies.study import Cut, SmallCluster, in_any_order
 from rebecsim.wording import counted
 from rebecsim.workloads.container_jobs import ContainerJob
 

@@ -16,13 +16,11 @@ from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
 from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
-from rebecsim.studies.cells import Cell, Compared
+from rebecsim.studies.cells import Cell, Compared, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.sections import Section
-from rebecsim.studies.small import Cut, SmallCluster
-from rebecsim.studies.study import Axis, How, PlannedCell
+from rebecsim.studies.study import Axis, Cut, How, PlannedCell, SmallCluster
 from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:

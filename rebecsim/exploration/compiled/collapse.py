@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.exploration.checks import bytes_to_grow
 from rebecsim.exploration.compiled.serving import Serving, SymmetryArrays, references_in
-from rebecsim.exploration.limits import bytes_to_grow
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Service
 from rebecsim.exploration.states.effects import Effect

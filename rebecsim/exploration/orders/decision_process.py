@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.actors import ChoiceLaw
-from rebecsim.exploration.checks import Problem
-from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.checks import Limits, Problem
 from rebecsim.exploration.orders.quantities import Counted, Counting, Measure, Numbers
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.exploration.states.effects import Breach, Outcome

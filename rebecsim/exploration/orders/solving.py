@@ -12,8 +12,7 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model, Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import Checks, Problem, pose, vocabulary
-from rebecsim.exploration.limits import Bound, Limits
+from rebecsim.exploration.checks import Bound, Checks, Limits, Problem, pose, vocabulary
 from rebecsim.exploration.orders.decision_process import (
     GOALS,
     Goal,

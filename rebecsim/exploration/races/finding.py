@@ -7,8 +7,15 @@ from dataclasses import replace
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
-from rebecsim.exploration.limits import Limits, Meter, peak_bytes
+from rebecsim.exploration.checks import (
+    Checks,
+    Limits,
+    Meter,
+    Problem,
+    in_constructor,
+    peak_bytes,
+    pose,
+)
 from rebecsim.exploration.races.diamonds import find_diamonds
 from rebecsim.exploration.races.explaining import Explainer, FutureComparison, unexplained
 from rebecsim.exploration.races.following import Follower

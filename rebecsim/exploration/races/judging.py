@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from rebecsim.exploration.limits import Bound
+from rebecsim.exploration.checks import Bound
 from rebecsim.exploration.races.diamonds import NONE, Diamonds, Ways
 from rebecsim.exploration.races.following import Arrival, Follower, Move, Start
 from rebecsim.exploration.races.futures import avoiding, distances, longest, reaching

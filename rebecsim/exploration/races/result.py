@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from rebecsim.exploration.limits import Bound
+from rebecsim.exploration.checks import Bound
 from rebecsim.exploration.paths import (
     Path,
     PathStep,

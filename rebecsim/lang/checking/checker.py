@@ -25,7 +25,7 @@ from rebecsim.lang.checked import (
     Value,
     declared_dialect,
 )
-from rebecsim.lang.checking.constants import NotConstantError, convert
+from rebecsim.lang.checking.calls import NotConstantError, convert
 from rebecsim.lang.checking.declarations import declare_classes, declare_env
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import (

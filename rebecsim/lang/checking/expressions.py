@@ -9,13 +9,7 @@ from typing import Any
 from rebecsim.arithmetic import TOLERANCE, shares_of
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Symbol, Value
-from rebecsim.lang.checking.calls import CallChecker
-from rebecsim.lang.checking.constants import (
-    FUNCTIONS,
-    convert,
-    fold_binary,
-    fold_unary,
-)
+from rebecsim.lang.checking.calls import FUNCTIONS, CallChecker, convert, fold_binary, fold_unary
 from rebecsim.lang.checking.scopes import (
     BUILTINS,
     Body,

@@ -13,7 +13,7 @@ from typing import Any
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Symbol, SymbolKind, Value
-from rebecsim.lang.checking.constants import NotConstantError, convert
+from rebecsim.lang.checking.calls import NotConstantError, convert
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import BUILTINS, Body, Findings, Scope, resolve_with_lengths
 from rebecsim.lang.types import NUMERIC, REAL, ArrayType, Type, VoidType

@@ -19,15 +19,14 @@ from typing import Any, NamedTuple, cast
 from lark import Lark, __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from rebecsim.cache import GRAMMAR_TABLES, kept_file, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
-from rebecsim.lang.notation import INT_MAX
 from rebecsim.lang.reading.syntax_errors import ContextualKeywords, explain_character, explain_token
 from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
 from rebecsim.lang.syntax import Node, Span
-from rebecsim.lang.traversal import children
+from rebecsim.lang.traversal import INT_MAX, children
 from rebecsim.limits import SOURCE, read_file
+from rebecsim.trust import GRAMMAR_TABLES, kept_file, read_kept, write_kept
 
 MAX_NESTING = 200
 """Levels of a tree."""

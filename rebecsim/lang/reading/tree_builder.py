@@ -22,14 +22,14 @@ from lark import Token
 
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import syntax_error
-from rebecsim.lang.notation import (
+from rebecsim.lang.syntax import Expression, Node, Span
+from rebecsim.lang.traversal import (
     BINARY_PRECEDENCE,
     INSTANCE_OF,
     float_value,
     integer_value,
     text_value,
 )
-from rebecsim.lang.syntax import Expression, Node, Span
 
 
 class PropertyItem(Node):

@@ -24,14 +24,13 @@ from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.cells import Compared, grouped
+from rebecsim.studies.cells import Compared, Section, grouped, leading_section
 from rebecsim.studies.estimates import estimate
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import SweptStudy
 from rebecsim.studies.record import ResultsError, recorded_scenario
 from rebecsim.studies.results import paired_moments
 from rebecsim.studies.run_directory import RECORD
-from rebecsim.studies.sections import Section, leading_section
 from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import Axis, PlannedCell, Study
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.clusters.batch.job_table import read_schedules
-from rebecsim.clusters.batch.measures import schedule_figures
+from rebecsim.clusters.batch.measures import read_schedules, schedule_figures
 from rebecsim.errors import UserError
-from rebecsim.metrics.expected_end import shares_of
+from rebecsim.metrics.users import shares_of
 from rebecsim.studies import Results
 from rebecsim.studies.scenario_files import ScenarioError
 from rebecsim.workloads import Workload

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from rebecsim.clusters.batch.report.log_chart import workload_figure, write_workload_chart
+from rebecsim.clusters.batch.report.text import workload_figure, write_workload_chart
 from rebecsim.errors import UserError
 from rebecsim.workloads import Workload, generate, read_swf
 

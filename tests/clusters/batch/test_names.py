@@ -10,8 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.batch import study
-from rebecsim.clusters.batch.job_table import JOB_COLUMNS, NAMES, job_columns, read_schedules
-from rebecsim.clusters.batch.measures import schedule_difference
+from rebecsim.clusters.batch.measures import (
+    JOB_COLUMNS,
+    NAMES,
+    job_columns,
+    read_schedules,
+    schedule_difference,
+)
 from rebecsim.clusters.batch.report.schedule_charts import gantt_figure
 from rebecsim.clusters.batch.report.sections import read_shown
 from rebecsim.clusters.scenarios import open_run, plan_of_run

@@ -16,7 +16,7 @@ from rebecsim.clusters.batch.policies.orders import BySubmission
 from rebecsim.clusters.batch.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 from rebecsim.workloads import Workload
 from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear

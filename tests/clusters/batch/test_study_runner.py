@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
-from rebecsim.clusters.batch.job_table import JOB_COLUMNS, read_schedules
-from rebecsim.clusters.batch.measures import schedule_figures
+from rebecsim.clusters.batch.measures import JOB_COLUMNS, read_schedules, schedule_figures
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
 from rebecsim.studies import Results, ResultsError, running

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from rebecsim.clusters.kit.fields import settings_of
+from rebecsim.studies.scenario import settings_of
 from rebecsim.studies.units import within
 
 

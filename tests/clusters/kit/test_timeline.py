@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.clusters.kit.measures import Lane, Timeline, overfull
 from rebecsim.clusters.kit.report import Colours, colours_by_work, gantt_figure
-from rebecsim.clusters.kit.timeline import Lane, Timeline, overfull
 
 LANES = Lane("a", 3), Lane("b", 2)
 

@@ -33,7 +33,7 @@ from rebecsim.clusters.mapreduce.small import small_cluster
 from rebecsim.clusters.mapreduce.speculation import BackupRule
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Result, explore
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 from tests.clusters.mapreduce.simple import (
     EXACT,
     MIB,

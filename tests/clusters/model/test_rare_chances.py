@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
-from rebecsim.clusters.model.rare_chances import Effort, RareChance, rare_chance
+from rebecsim.clusters.model.chances import Effort, RareChance, rare_chance
 from rebecsim.errors import ExitCode, UserError
 from rebecsim.exploration.orders import Levels, Quantity, SplitRuns
 from rebecsim.interface import LoadedModel

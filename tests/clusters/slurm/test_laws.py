@@ -26,7 +26,7 @@ from rebecsim.clusters.slurm.rebecs import Controller
 from rebecsim.clusters.slurm.run import run_cluster
 from rebecsim.clusters.slurm.small import small_cluster
 from rebecsim.exploration import Checks, explore
-from rebecsim.studies.small import Cut
+from rebecsim.studies.study import Cut
 from tests.every_order import ends_of_every_order, explored_ends
 
 NAMES = ("n1", "n2", "n3")

@@ -19,7 +19,7 @@ from rebecsim.clusters.stages.resources import Assignment, StageResource, identi
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 from tests.clusters.stages.jobs import job, map_reduce, task
 from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear

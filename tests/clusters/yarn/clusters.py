@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import assume, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import Elasticity, YarnConfiguration
 from rebecsim.clusters.yarn.containers import Container, NodeSize
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.workloads.container_jobs import ContainerJob, TaskClass

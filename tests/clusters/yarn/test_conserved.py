@@ -13,7 +13,6 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
     Elasticity,
@@ -22,6 +21,7 @@ from rebecsim.clusters.yarn.configuration import (
     YarnConfiguration,
 )
 from rebecsim.clusters.yarn.containers import Container
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.tables import container_columns, occupancy_table, queue_tables_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.clusters.yarn.report.charts import busiest_window, gantt_figure
+from rebecsim.clusters.yarn.report.sections import busiest_window, gantt_figure
 from rebecsim.clusters.yarn.report.stored import read_shown
 from rebecsim.studies import Results
 from tests.clusters.yarn.scenarios import plan_of

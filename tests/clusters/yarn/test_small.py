@@ -22,7 +22,7 @@ from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 from tests.clusters.yarn.clusters import job, nodes, tasks
 from tests.every_order import ends_of_every_order, explored_ends
 from tests.examples import dear

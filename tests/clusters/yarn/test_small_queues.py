@@ -12,7 +12,7 @@ from rebecsim.clusters.yarn.queues.fair.state import FairQueueState
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
-from rebecsim.studies.small import Cut, SmallCluster
+from rebecsim.studies.study import Cut, SmallCluster
 from tests.clusters.yarn.clusters import nodes
 from tests.clusters.yarn.queues.files import MONITOR, PREEMPTION, capacity, fair, job, tasks
 from tests.every_order import ends_of_every_order, explored_ends

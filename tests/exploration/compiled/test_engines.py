@@ -21,7 +21,7 @@ from rebecsim.exploration import (
     explore,
     strategies,
 )
-from rebecsim.exploration.limits import Meter
+from rebecsim.exploration.checks import Meter
 from rebecsim.exploration.strategies import NativeEngineError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

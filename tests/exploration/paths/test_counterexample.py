@@ -27,7 +27,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.limits import LimitError
 from rebecsim.live.log import load_log
-from rebecsim.report.pytest_source import pytest_source
+from rebecsim.report.messages import pytest_source
 from rebecsim.report.sequence_diagram import MOST_STEPS, sequence_diagram
 from rebecsim.simulation import simulate
 from rebecsim.simulation.simulator import load_run, replaying_scheduler

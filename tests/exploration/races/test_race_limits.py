@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from rebecsim.cli.app import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
-from rebecsim.exploration.limits import Meter
+from rebecsim.exploration.checks import Meter
 from rebecsim.exploration.races import finding
 from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
@@ -119,7 +119,7 @@ def test_races_are_not_begun_any_more_when_the_time_is_used_up(
 
 def test_a_limit_of_time_is_for_races_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for finding states only, of whose races nobody hears then."""
-    monkeypatch.setattr("rebecsim.exploration.limits.time.perf_counter", time.process_time)
+    monkeypatch.setattr("rebecsim.exploration.checks.time.perf_counter", time.process_time)
     explored: list[float] = []
     monkeypatch.setattr(
         finding,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.measures import ScheduleDifference
+from rebecsim.clusters.kit.measures import Lane, Timeline
 from rebecsim.clusters.kit.report import (
     FREE,
     Colours,
@@ -23,7 +24,6 @@ from rebecsim.clusters.kit.report import (
     grid_across,
     over_time_figure as draw_over_time,
 )
-from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.metrics import count_over_time, window_edges
 from rebecsim.metrics.users import OverdueMap, UserMetrics
 from rebecsim.report.figures import (

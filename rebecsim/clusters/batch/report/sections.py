@@ -12,8 +12,12 @@ import pyarrow.parquet as pq
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from rebecsim.clusters.batch.job_table import read_schedules
-from rebecsim.clusters.batch.measures import JudgedSchedule, ScheduleDifference, schedule_difference
+from rebecsim.clusters.batch.measures import (
+    JudgedSchedule,
+    ScheduleDifference,
+    read_schedules,
+    schedule_difference,
+)
 from rebecsim.clusters.batch.report.schedule_charts import (
     busiest_time,
     difference_figure,
@@ -27,12 +31,11 @@ from rebecsim.clusters.batch.report.text import answer_of_schedules, figures_tab
 from rebecsim.clusters.kit.report import asks_for_groups, by_group_section, first_cells
 from rebecsim.errors import UserError
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
-from rebecsim.report.csv import text_of
+from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import duration_text
-from rebecsim.studies.cells import Condition
+from rebecsim.studies.cells import Condition, Picture, Section
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import Schedule

@@ -17,16 +17,15 @@ from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.exploration.orders import GOALS, Goal
 from rebecsim.files import write_json, write_text
 from rebecsim.limits import RECORD, LimitError, read_json
-from rebecsim.report.csv import text_of
+from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cells import Cell, Condition, grouped
+from rebecsim.studies.cells import Cell, Condition, Section, TextTable, grouped
 from rebecsim.studies.estimates import Estimate, estimate
 from rebecsim.studies.executors import Executor
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Section, TextTable
 from rebecsim.studies.study import PlannedCell
 from rebecsim.wording import counted
 

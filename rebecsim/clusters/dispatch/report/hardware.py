@@ -28,13 +28,12 @@ from rebecsim.metrics import Metric
 from rebecsim.report.figures import new_figure
 from rebecsim.report.line_charts import ChartData, chart_data
 from rebecsim.report.numbers import format_estimates
-from rebecsim.studies.cells import Condition, grouped
+from rebecsim.studies.cells import Condition, TextTable, grouped
 from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.parts import part_rows
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import TextTable
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import Axis, PlannedCell
 from rebecsim.studies.summary import Point, Summary, SummaryRow

@@ -29,16 +29,21 @@ from rebecsim.clusters.dispatch.report.hardware import (
 )
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.metrics import Metric
-from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
 from rebecsim.report.line_charts import ChartData, chart_figure
-from rebecsim.report.numbers import format_estimates, level_text
+from rebecsim.report.numbers import (
+    ESTIMATE_FIELDS,
+    estimate_fields,
+    format_estimates,
+    level_text,
+    table_csv,
+    text_of,
+)
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cells import Condition
+from rebecsim.studies.cells import Condition, Picture, Section, TextTable
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary, apart, summarise
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rebecsim.clusters.kit.measures import Lane, Timeline
 from rebecsim.clusters.kit.report import (
     Colours,
     Course,
@@ -15,7 +16,6 @@ from rebecsim.clusters.kit.report import (
     over_time_figure,
     values_of,
 )
-from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.mapreduce.columns import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.report.tables import SECOND, StoredRuns
 from rebecsim.clusters.mapreduce.tables import DEVICE_COLUMNS

@@ -20,11 +20,10 @@ from rebecsim.clusters.mapreduce.report.charts import (
     waits_figure,
 )
 from rebecsim.clusters.mapreduce.report.tables import StoredRuns, answer_of_stored, read_shown
-from rebecsim.report.csv import text_of
-from rebecsim.studies.cells import EVERYWHERE
+from rebecsim.report.numbers import text_of
+from rebecsim.studies.cells import EVERYWHERE, Picture, Section, TextTable
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Picture, Section, TextTable
 
 Choice = Callable[[JobColumns, str], JobColumns]
 

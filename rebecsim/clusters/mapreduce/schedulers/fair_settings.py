@@ -13,7 +13,7 @@ from rebecsim.actors import Constant
 from rebecsim.clusters.kit.hadoop import number_of
 from rebecsim.errors import UserError
 from rebecsim.wording import suggestion
-from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
+from rebecsim.workloads.files import Element, XmlError, read_xml
 
 PREFIX = "mapred.fairscheduler."
 UNLIMITED = 2**31 - 1

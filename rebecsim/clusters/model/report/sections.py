@@ -30,13 +30,12 @@ from rebecsim.clusters.model.report.charts import (
 from rebecsim.clusters.model.run import STAYS
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.report.comparison import MOST_LINES, along_pictures
-from rebecsim.report.csv import text_of
+from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import text_table
-from rebecsim.studies.cells import Cell
+from rebecsim.studies.cells import Cell, Picture, Section, TextTable
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.study import Axis, PlannedCell
 from rebecsim.studies.sweeps import Changes, combinations, label_of
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rebecsim.clusters.kit.measures import Lane, Timeline
 from rebecsim.clusters.kit.report import (
     RED,
     Colours,
@@ -20,7 +21,6 @@ from rebecsim.clusters.kit.report import (
     read_table,
     values_of,
 )
-from rebecsim.clusters.kit.timeline import Lane, Timeline
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.estimates import EstimateErrors
 from rebecsim.clusters.stages.job import SECOND

@@ -16,10 +16,10 @@ from rebecsim.clusters.stages.report.charts import (
     laxity_figure,
     read_stages,
 )
-from rebecsim.report.csv import text_of
+from rebecsim.report.numbers import text_of
+from rebecsim.studies.cells import Picture, Section, TextTable
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
-from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.wording import counted
 
 _SHARES = (1, 5, 25, 50, 75, 95, 99, 100)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rebecsim.clusters.kit.hadoop import HadoopProperties
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity, Unit
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacityQueue
-from rebecsim.workloads.safe_xml import XmlError
+from rebecsim.workloads.files import XmlError
 
 _TOLERANCE = 0.0005
 _UNITS: dict[Unit, str] = {

@@ -20,7 +20,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import (
 )
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
-from rebecsim.workloads.safe_xml import Element
+from rebecsim.workloads.files import Element
 
 _QUEUE = ("queue", "pool")
 _FAIR = "yarn.scheduler.fair."

@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySetting
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.processes import carried, version_of
-from rebecsim.workloads.safe_xml import read_xml
+from rebecsim.workloads.files import read_xml
 
 QueueSettings = CapacitySettings | FairSettings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.kit.hadoop import HadoopProperties
 from rebecsim.clusters.yarn.queue_files.resources import Resources
-from rebecsim.workloads.safe_xml import XmlError
+from rebecsim.workloads.files import XmlError
 
 _MINIMUM = "yarn.scheduler.minimum-allocation"
 _MAXIMUM = "yarn.scheduler.maximum-allocation"

@@ -15,8 +15,8 @@ from rebecsim.clusters.kit.report import Course, Panel, over_time_figure, values
 from rebecsim.clusters.yarn.measures import QUEUE_FIGURES
 from rebecsim.clusters.yarn.report.stored import SECOND, StoredTables, last_end
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_USAGE, QUEUES
-from rebecsim.report.csv import text_of
-from rebecsim.studies.sections import Picture, Section, TextTable
+from rebecsim.report.numbers import text_of
+from rebecsim.studies.cells import Picture, Section, TextTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

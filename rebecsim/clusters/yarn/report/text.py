@@ -22,7 +22,7 @@ from rebecsim.clusters.yarn.tables import (
     queue_tables_of,
     tables_of,
 )
-from rebecsim.report.csv import write_stacked
+from rebecsim.report.numbers import write_stacked
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,9 @@ from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.records import TURN, Wait
 from rebecsim.clusters.yarn.tables import QUEUE_WAITS, reasons_of
 from rebecsim.errors import UserError
-from rebecsim.report.csv import text_of
 from rebecsim.report.figures import fill_colours, legend_below, new_figure, plain_axes, time_axis
-from rebecsim.studies.sections import Picture, Section, TextTable
+from rebecsim.report.numbers import text_of
+from rebecsim.studies.cells import Picture, Section, TextTable
 from rebecsim.workloads.container_jobs import ContainerJob
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from operator import itemgetter
 from typing import ClassVar, Protocol
 
 from rebecsim.actors import Constant, StatePart
-from rebecsim.clusters.kit.fields import settings_of
 from rebecsim.clusters.yarn.configuration import PoolTable
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.schedulers.regular import FairQueue, Regular
+from rebecsim.studies.scenario import settings_of
 from rebecsim.workloads.container_jobs import ContainerJob
 
 Share = tuple[float, ...]

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rebecsim.exploration.checks import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Limits, Problem, pose
 from rebecsim.exploration.cycles import components
-from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.races.cures.atomic import inline_self_sends, merge_sends
 from rebecsim.exploration.races.cures.change import (
     OUTCOMES,

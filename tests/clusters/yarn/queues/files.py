@@ -17,7 +17,7 @@ from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.workloads.container_jobs import ContainerJob, NodeLabel, TaskClass
-from rebecsim.workloads.safe_xml import read_xml
+from rebecsim.workloads.files import read_xml
 
 MONITOR = {"yarn.resourcemanager.scheduler.monitor.enable": "true"}
 PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.containers import Container
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from tests.clusters.yarn.queues.files import (

@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import Phase, given, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.containers import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.fair.policies import in_order

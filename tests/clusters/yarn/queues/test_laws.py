@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import Phase, given, reject, settings as budget, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.cluster_state import StuckError
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
+from rebecsim.clusters.yarn.launching import StuckError
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.workloads.container_jobs import ContainerJob
 from tests.clusters.yarn.queues.checker import (

@@ -13,8 +13,8 @@ from rebecsim.clusters.kit.report import values_of
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.yarn.inputs import run_size
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX
-from rebecsim.clusters.yarn.report.charts import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_figure
+from rebecsim.clusters.yarn.report.sections import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.clusters.yarn.tables import QUEUE_JOBS, QUEUE_TABLES
 from rebecsim.studies.plan import Plan
