@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import typer
@@ -141,7 +144,9 @@ def scenarios(plugin: Plugins = None) -> None:
 
     load_installed_plugins()
     use_plugins(plugin)
+    width = max(get_terminal_size().columns, 60) if sys.stdout.isatty() else 1000
     kinds = list(kind_names())
     found = {name: read_scenario_text(name).values for name in builtin_scenarios()}
     for name, values in sorted(found.items(), key=lambda each: kinds.index(str(each[1]["kind"]))):
-        say(f"{name:<24} {values['kind']:<9} {values.get('title') or name}")
+        line = f"{name:<24} {values['kind']:<9} {values.get('title') or name}"
+        say(fill(line, width, subsequent_indent=" " * 35))

@@ -389,6 +389,12 @@ class Element:
         return XmlError.at(self.file, self.line, problem)
 
 
+_JUNK, _END = (
+    expat.errors.codes[each]
+    for each in (expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT, expat.errors.XML_ERROR_NO_ELEMENTS)
+)
+
+
 def read_xml(path: Path, name: str = "") -> Element:
     """Read a file and give its outermost element; errors call the file by `name`.
 
@@ -419,11 +425,18 @@ class _Reader:
             self._parser.Parse(content, True)
         except expat.ExpatError as error:
             problem = f"this is not XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-            raise XmlError.at(self._file, error.lineno, problem) from error
+            raise XmlError.at(self._file, error.lineno, problem + self._advice(error)) from error
         except (LookupError, ValueError) as error:  # an encoding that is unknown
             raise XmlError.at(self._file, 1, f"this is not XML: {error}") from error
         assert self._root is not None
         return self._root
+
+    def _advice(self, error: expat.ExpatError) -> str:
+        if error.code == _JUNK:
+            return "; put everything into one element, as in <configuration>...</configuration>"
+        if error.code == _END and self._root is not None:
+            return f"; is </{self._root.tag}> missing at the end?"
+        return ""
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         space, _, name = tag.rpartition(" ")

@@ -69,7 +69,15 @@ def _property(name: str, value: str) -> str:
     ("text", "problem"),
     [
         ("", "site.xml:1: this is not XML: no element found, column 1"),
-        ("<configuration>\n<a>", "site.xml:2: this is not XML: no element found, column 4"),
+        (
+            "<configuration>\n<a>",
+            "site.xml:2: this is not XML: no element found, column 4; is </configuration> missing",
+        ),
+        (
+            "<property/>\n<property/>",
+            "site.xml:2: this is not XML: junk after document element, column 1; put everything "
+            "into one element",
+        ),
         ("<allocations/>", "site.xml:1: a <configuration> is expected, not <allocations>"),
         ("<configuration>\n<a/></configuration>", "site.xml:2: a <property> is expected, not <a>"),
         (

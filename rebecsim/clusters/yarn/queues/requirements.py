@@ -29,7 +29,7 @@ def require_queues(
         if queue is None:
             raise UserError(
                 f"{_where(job)} is for the queue {job.queue}, and {settings.file} has no such leaf"
-                f"{_alike(settings, job.queue)}"
+                f"{_alike(settings, job.queue)}. Rename it in the trace, or add it to the file"
             )
         _require_containers(job, queue, settings, sizes, totals)
 

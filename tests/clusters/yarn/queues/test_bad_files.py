@@ -117,7 +117,7 @@ def test_almost_thirds_are_enough() -> None:
 @pytest.mark.parametrize(
     ("values", "queue", "memory", "problem"),
     [
-        ({}, "c", 1024, "the queue c, and queues.xml has no such leaf; it has root.a, root.b"),
+        ({}, "c", 1024, "queues.xml has no such leaf; it has root.a, root.b. Rename it in"),
         ({}, "root", 1024, "has no such leaf"),
         ({}, "a", 11_000, "and fits on no node"),
         ({"root.a.maximum-allocation-mb": "2048"}, "a", 3000, "maximum allocation of root.a"),
