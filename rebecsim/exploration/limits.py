@@ -32,6 +32,9 @@ class Limits:
     A message server or constructor may run for `patience` seconds. Once `is_interrupted` says so,
     the search ends with what it has found.
     Raises UserError for a bound that is not positive (the horizon may be 0).
+
+    >>> rs.Limits(states=1000, seconds=60).states
+    1000
     """
 
     states: int | None = None

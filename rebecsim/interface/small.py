@@ -23,6 +23,9 @@ class LoadedCluster(LoadedModel):
 
     Attributes:
         cluster: what was cut, and what its rebecs promise.
+
+    >>> list(rs.small_clusters("backfilling_or_fairshare", policies=["EASY"]))
+    ['EASY']
     """
 
     cluster: SmallCluster = field(kw_only=True)
