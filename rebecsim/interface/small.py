@@ -107,7 +107,7 @@ def cut_small(
 ) -> Mapping[str, LoadedCluster]:
     """Cut the clusters of a planned scenario, which errors call so; as `small_clusters`.
 
-    Policies that cannot be cut are left out if nobody named them and others can; `leave_out` is
+    Policies that cannot be cut are left out unless they were named, if others can; `leave_out` is
     told why.
     """
     study = plan.study
