@@ -6,7 +6,11 @@ from enum import IntEnum
 
 
 class UserError(Exception):
-    """Bad input: the text names the place and says what to do. Programs exit with code 2."""
+    """Bad input: the text names the place and says what to do. Programs exit with code 2.
+
+    >>> issubclass(rs.RebecaError, rs.UserError)
+    True
+    """
 
 
 class ArgumentError(UserError):

@@ -95,6 +95,9 @@ def state_variable(kind: Kind | Array, *, initial: Any = None, rebeca_name: str 
     """Declare a state variable; `rebeca_name` where Rebeca's name is not possible in Python.
 
     `initial` is the value it starts with, that of an array as a tuple; None: 0, false or null.
+
+    >>> class Lamp(rs.Rebec, queue_size=2):
+    ...     on: bool = rs.state_variable(rs.Boolean, initial=True)
     """
     return StateVariable(kind, rebeca_name=rebeca_name, initial=initial)
 
@@ -104,7 +107,11 @@ def _lists(value: Any) -> Any:
 
 
 def known_rebec() -> Any:
-    """Declare a known rebec; main binds it."""
+    """Declare a known rebec; main binds it.
+
+    >>> class Caller(rs.Rebec, queue_size=2):
+    ...     office: rs.Rebec = rs.known_rebec()
+    """
     return KnownRebec()
 
 
@@ -125,6 +132,11 @@ def message_server(
 
     A call takes, beside the arguments, `after` (time units until the message arrives, default 0)
     and `deadline` (time units from the sending until it must be served, default never).
+
+    >>> class Bell(rs.Rebec, queue_size=2):
+    ...     @rs.message_server
+    ...     def ring(self) -> None:
+    ...         self.ring(after=5)
     """
     if handler is None:
         return functools.partial(
@@ -163,6 +175,18 @@ class Rebec:
 
     A class that does not give a queue size inherits it. Attributes with a leading underscore
     belong to the engines.
+
+    >>> class Lamp(rs.Rebec, queue_size=2):
+    ...     on: bool = rs.state_variable(rs.Boolean)
+    ...
+    ...     def __init__(self) -> None:
+    ...         self.switch()
+    ...
+    ...     @rs.message_server
+    ...     def switch(self) -> None:
+    ...         self.on = not self.on
+    >>> rs.explore(rs.Model("lamp", (rs.Instance("lamp", Lamp),))).states
+    2
     """
 
     # What engines need is in the object itself, which takes less memory and fewer looks at it.
@@ -402,7 +426,10 @@ Class = TypeVar("Class", bound=Rebec | Interface)
 
 
 def require(condition: bool, text: str = "") -> None:
-    """Check an assertion of the model. Raises AssertionFailedError with the text if it is false."""
+    """Check an assertion of the model. Raises AssertionFailedError with the text if it is false.
+
+    >>> rs.require(1 + 1 == 2, "numbers add up")
+    """
     if not condition:
         raise AssertionFailedError(text)
 

@@ -44,6 +44,9 @@ class Instance:
     The arguments are those of the constructor or of the message `initial`; `RebecNamed("x")`
     stands for the rebec x. A class with several constructors has them as methods; `constructor`
     names the one to call.
+
+    >>> rs.Instance("ann", rs.Rebec).name
+    'ann'
     """
 
     name: str
@@ -62,6 +65,9 @@ class Model:
     `globally_ordered` says that a class without rebecs has a global priority, which, as one of
     any class, makes the priorities of messages order the rebecs. Raises ModelError when names are
     taken twice, unknown, or do not match the known rebecs of the class.
+
+    >>> rs.Model("empty", ()).instances
+    ()
     """
 
     name: str

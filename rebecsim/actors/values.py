@@ -43,7 +43,11 @@ class Kind:
 
 @dataclass(frozen=True)
 class Array:
-    """A fixed number of elements of one kind, a Python list at run time."""
+    """A fixed number of elements of one kind, a Python list at run time.
+
+    >>> rs.Array(rs.Int, 3).length
+    3
+    """
 
     element: Kind | Array
     length: int

@@ -301,7 +301,7 @@ def sized(
         except KeyboardInterrupt:
             if not watch.heeds():
                 raise
-            complain(f"the limit of memory was reached (--max-memory {options.max_memory})")
+            complain(f"the memory limit was reached (--max-memory {options.max_memory})")
             raise typer.Exit(ExitCode.UNDECIDED) from None
 
 

@@ -296,6 +296,9 @@ class Checks:
     one of these expressions is true; this asks for `deadlock`, too.
     `properties`: a property file; `only` some of its names, if they are given. `fair`: formulas of
     LTL are about runs in which every rebec that could always act does so in the end.
+
+    >>> rs.Checks(invariants=("office.left >= 0",)).deadlines
+    True
     """
 
     deadlines: bool = True

@@ -317,10 +317,10 @@ def _stopped_by(bound: Bound, limits: Limits) -> str:
         case "states":
             return f"the limit of {limits.states:,} states was reached"
         case "seconds":
-            return f"the limit of {limits.seconds:,g} s was reached"
+            return f"the time limit of {limits.seconds:,g} s was reached"
         case "memory":
             of = "" if limits.memory is None else f" of {limits.memory:,g} MB"
-            return f"the limit of memory{of} was reached"
+            return f"the memory limit{of} was reached"
         case "interrupt":
             return "the search was interrupted"
         case "horizon":

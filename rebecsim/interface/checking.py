@@ -38,6 +38,9 @@ class CheckedFile(Shown):
         classes: how many classes of rebecs it has; 0 if it is wrong.
         rebecs: how many rebecs.
         is_fine: whether there is no error; there may be warnings.
+
+    >>> rs.check("ticket_service.rebeca").is_fine
+    True
     """
 
     file: Path

@@ -49,6 +49,10 @@ class Comparison(Shown, Tabular):
     Attributes:
         report: the figures, and what a reader needs to judge and repeat them.
         directory: where the results are.
+
+    >>> found = rs.compare("for_edf", replications=2, orders=False, progress=False)
+    >>> found.summary.policies
+    ('EDF', 'FIFO', 'MDF', 'PRIORITY')
     """
 
     report: ReportInput

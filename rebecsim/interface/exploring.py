@@ -49,6 +49,10 @@ class Explored(Shown):
         model: what was explored.
         question: what was asked of it.
         result: the verdict, the violations and all figures.
+
+    >>> found = rs.explore("ticket_service.rebeca")
+    >>> found.verdict, found.states
+    ('satisfied', 8028)
     """
 
     model: LoadedModel
@@ -264,6 +268,10 @@ class Replayed(Shown):
         model: what it was done with.
         recorded: the counterexample, with what was asked.
         path: the way through the model.
+
+    >>> rs.explore("ticket_service.rebeca", invariants="ann.tickets < 2").save("run.json")
+    >>> rs.replay("run.json", "ticket_service.rebeca")
+    <Replayed ticket_service: property violated: ann.tickets < 2>
     """
 
     model: LoadedModel

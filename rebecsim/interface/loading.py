@@ -35,6 +35,9 @@ class LoadedModel(Shown):
         file: the path of its file.
         text: what the file holds; None for a model that did not come from one.
         against: why Python has no meaning in Rebeca, with file and line.
+
+    >>> rs.load("ticket_service.rebeca").model.name
+    'ticket_service'
     """
 
     model: Model

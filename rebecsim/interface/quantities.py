@@ -194,6 +194,10 @@ class Estimated(Shown, Tabular):
 
     Attributes:
         chances: all that was found.
+
+    >>> print(rs.estimate("ticket_service.rebeca", until=12, goes_wrong=True, error=0.05))
+    ticket_service up to time 12, to within 0.05
+    ...
     """
 
     chances: Chances
@@ -289,6 +293,11 @@ class EstimatedRare(Shown):
 
     Attributes:
         chance: the probability with its interval, and what every repetition came to.
+
+    >>> splits = dict(split="ann.tickets", at=[1], reach="ann.tickets == 1")
+    >>> print(rs.rare("ticket_service.rebeca", until=12, **splits, repeat=2, per_level=20))
+    split where ann.tickets comes to 1: 2 times, 20 runs on each level
+    ...
     """
 
     chance: RareChance

@@ -39,6 +39,10 @@ class FoundRaces(Shown, Tabular):
         question: what was asked of it.
         asked: how races were looked for.
         races: all that was found, and how far was looked.
+
+    >>> print(rs.races("ticket_service.rebeca"))
+    ticket_service: no race is harmful; in 3 of 3 kinds the order matters
+    ...
     """
 
     model: LoadedModel

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 class ManyRuns(Comparison):
-    """Many runs of a model, or of variants of it, and what was observed in them."""
+    """Many runs of a model, or of variants of it, and what was observed in them.
+
+    >>> many = rs.run("ticket_service.rebeca", runs=20, until=12, progress=False)
+    >>> many.summary.rows[0].replications
+    20
+    """
 
     def to_arrow(self) -> pa.Table:
         """Give a row for each run: what was observed, and the values of what was varied."""

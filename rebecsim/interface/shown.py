@@ -94,7 +94,11 @@ def _plain(shown: RenderableType) -> str:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture in SVG, which a notebook shows."""
+    """A picture in SVG, which a notebook shows.
+
+    >>> rs.load("ticket_service.rebeca").draw().svg[:4]
+    '<svg'
+    """
 
     svg: str
 

@@ -62,6 +62,9 @@ class Simulated(Shown, Tabular):
         events: the messages, in the order in which they were served.
         started: rebec -> state variable -> value, before the first message.
         choices: what was drawn, for doing the run again; None after the native engine.
+
+    >>> len(rs.simulate("ticket_service.rebeca", until=3).events)
+    6
     """
 
     model: str

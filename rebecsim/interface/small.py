@@ -23,6 +23,9 @@ class LoadedCluster(LoadedModel):
 
     Attributes:
         cluster: what was cut, and what its rebecs promise.
+
+    >>> list(rs.small_clusters("backfilling_or_fairshare", policies=["EASY"]))
+    ['EASY']
     """
 
     cluster: SmallCluster = field(kw_only=True)
@@ -104,7 +107,7 @@ def cut_small(
 ) -> Mapping[str, LoadedCluster]:
     """Cut the clusters of a planned scenario, which errors call so; as `small_clusters`.
 
-    Policies that cannot be cut are left out if nobody named them and others can; `leave_out` is
+    Policies that cannot be cut are left out unless they were named, if others can; `leave_out` is
     told why.
     """
     study = plan.study

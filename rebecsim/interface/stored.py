@@ -30,6 +30,10 @@ class StoredRuns(Shown):
     Attributes:
         runs: those that can be read, of complete and of interrupted comparisons.
         damaged: why others cannot.
+
+    >>> kept = rs.run("ticket_service.rebeca", runs=20, until=12, out="kept", progress=False)
+    >>> len(rs.runs().runs)
+    1
     """
 
     runs: tuple[StoredRun, ...]
@@ -82,7 +86,13 @@ def runs(root: str | Path = ".") -> StoredRuns:
 
 @dataclass(frozen=True)
 class RunsCompared(Shown):
-    """What differs between two stored runs: settings and figures, and what their kind adds."""
+    """What differs between two stored runs: settings and figures, and what their kind adds.
+
+    >>> kept = rs.run("ticket_service.rebeca", runs=20, until=12, out="kept", progress=False)
+    >>> print(rs.diff("kept", "kept"))
+    The settings are the same.
+    ...
+    """
 
     first: StoredRun
     second: StoredRun

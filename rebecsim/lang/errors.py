@@ -71,7 +71,13 @@ class Diagnostic:
 
 
 class RebecaError(UserError):
-    """A model or property file is wrong; `diagnostics` holds every mistake that was found."""
+    """A model or property file is wrong; `diagnostics` holds every mistake that was found.
+
+    >>> rs.loads("main { }")
+    Traceback (most recent call last):
+    ...
+    rebecsim.lang.errors.RebecaCheckError: ...
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(diagnostics)

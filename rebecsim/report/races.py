@@ -224,8 +224,8 @@ _MEANING: dict[RaceKind, str] = {
 _INDENT = "   "
 _CUT: dict[RaceBound, str] = {
     "states": "the limit of states was reached",
-    "seconds": "the time was used up",
-    "memory": "the limit of memory was reached",
+    "seconds": "the time limit was reached",
+    "memory": "the memory limit was reached",
     "interrupt": "the search was interrupted",
     "horizon": "states beyond the horizon were not followed",
     "pairs": "the limit of pairs of states to follow was reached (`--max-pairs`)",

@@ -82,7 +82,7 @@ class Figures:
         turnaround: T (s).
         completion: C (s).
         processing: O (s a job), by the wall clock.
-        batch: PO (s), the same of all jobs together.
+        batch: PO (s), the same for all jobs together.
         limited: decisions that ended at a limit of time, for each job.
     """
 

@@ -273,7 +273,7 @@ def test_a_limit_of_memory_ends_a_run(
     monkeypatch.setattr("rebecsim.clusters.batch.run_schedule", lambda *a, **k: time.sleep(20))
     done = run("batch", trace, "--max-memory", "1")
     assert done.returncode == 3
-    assert "the limit of memory was reached (--max-memory 1)" in done.stderr
+    assert "the memory limit was reached (--max-memory 1)" in done.stderr
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sent again then

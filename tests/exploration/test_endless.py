@@ -281,7 +281,8 @@ def test_limits_hold_in_constructors() -> None:
     found = explore(model, checked=checked, limits=Limits(seconds=0.3))
     assert (found.verdict, found.bounds, found.states) == ("undecided", ("seconds",), 0)
     assert found.message == (
-        "the limit of 0.3 s was reached, in b, in the constructor of Loop (endless.rebeca, line 6)"
+        "the time limit of 0.3 s was reached, in b, in the constructor of Loop "
+        "(endless.rebeca, line 6)"
     )
     races = find_races(model, checked=checked, limits=Limits(seconds=0.3))
     assert (races.bounds, races.is_complete, races.states) == (("seconds",), False, 0)

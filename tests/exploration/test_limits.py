@@ -75,7 +75,7 @@ print(json.dumps({**found.to_json(), "measured": peak}))
     found = json.loads(output)
     assert (found["verdict"], found["bounds"]) == ("undecided", ["memory"])
     assert found["states"] > 50_000
-    assert "the limit of memory of 100 MB was reached" in found["message"]
+    assert "the memory limit of 100 MB was reached" in found["message"]
     assert found["measured"] < 100_000_000
 
 
