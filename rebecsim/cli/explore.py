@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rebecsim.exploration import Checks, Limits, Progress, Recorded, Reduction, Strategy
     from rebecsim.interface import Explored, LoadedCluster, LoadedModel
 
-_TOGETHER = 60.0
+_TOGETHER = 120.0
 """Seconds that the clusters of a scenario are searched for together, where no limits are given."""
 
 _PATIENCE = 0.4
