@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rebecsim.exploration import Checks, Limits, Progress, Recorded, Reduction, Strategy
     from rebecsim.interface import Explored, LoadedCluster, LoadedModel
 
-_TOGETHER = 60.0
+_TOGETHER = 120.0
 """Seconds that the clusters of a scenario are searched for together, where no limits are given."""
 
 _PATIENCE = 0.4
@@ -379,7 +379,7 @@ def explore(
         written.check_several(clusters)
         searches, left = {}, None if bounds.given else _TOGETHER
         for number, (name, each) in enumerate(clusters.items()):
-            share = None if left is None else max(left / (len(clusters) - number), 1.0)
+            share = None if left is None else float(max(round(left / (len(clusters) - number)), 1))
             own = limits if share is None else replace(limits, seconds=share)
             with watching(own) as watched:
                 searches[name] = look(each, **watched)

@@ -59,6 +59,9 @@ class Limits:
     A message server or constructor may run for `patience` seconds. Once `is_interrupted` says so,
     the search ends with what it has found.
     Raises UserError for a bound that is not positive (the horizon may be 0).
+
+    >>> rs.Limits(states=1000, seconds=60).states
+    1000
     """
 
     states: int | None = None
@@ -295,7 +298,8 @@ class Checks:
     `deadlock`: a run must not end, see `Problem`. `terminal`: it may, but only in a state in which
     one of these expressions is true; this asks for `deadlock`, too.
     `properties`: a property file; `only` some of its names, if they are given. `fair`: formulas of
-    LTL are about runs in which every rebec that could always act does so in the end.
+    LTL are about runs in which every rebec that could always act does so in the end. `finals`: a
+    variable, `rebec.variable`, whose values where runs end the result tells if all were seen.
 
     >>> rs.Checks(invariants=("office.left >= 0",)).deadlines
     True
@@ -309,6 +313,7 @@ class Checks:
     properties: PropertyFile | CheckedProperties | None = None
     only: Sequence[str] = ()
     fair: bool = True
+    finals: str = ""
 
     def looked_for(self, mode: Mode) -> tuple[str, ...]:
         """Name what counts as a violation, beside the given properties."""

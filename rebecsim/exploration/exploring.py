@@ -117,7 +117,6 @@ def explore(
     engine: Engine = "auto",
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    finals: str = "",
 ) -> Result:
     """Try all orders of messages and all choices of a model.
 
@@ -131,8 +130,7 @@ def explore(
     is compiled code, which there is for breadth-first search; "auto" begins in Python and goes on
     in compiled code where there are many states. The result is the same, but that with `reduce`
     others of the states may be found before the first violation. `strict` as for `pose`. `progress`
-    is called about twice a second. `finals` is a variable, `rebec.variable`, of which the result
-    tells the values where runs end, if all were seen.
+    is called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server or constructor that does not end.
@@ -185,6 +183,7 @@ def explore(
         result = with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
     else:
         result = replace(result, not_evaluated=tuple(map(_named, problem.formulas)))
+    finals = "" if checks is None else checks.finals
     if finals and result.verdict == "satisfied" and search.engine == "python":
         result = replace(result, finals=(finals, _final_values(search, finals)))
     return replace(result, seconds=meter.seconds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -244,7 +244,7 @@ def explore(
         loaded.model,
         mode=question.mode,
         strategy=strategy,
-        checks=question.checks(),
+        checks=replace(question.checks(), finals=loaded.finals),
         checked=loaded.checked,
         limits=limits or MINUTE,
         stop_at=stop_at,
@@ -253,7 +253,6 @@ def explore(
         engine=engine,
         strict=strict,
         progress=further.get("progress"),
-        finals=loaded.finals,
     )
     if limits is None:
         warn_of_minute(loaded, result.bounds)

@@ -52,6 +52,9 @@ class Exact(Shown, Tabular):
 
     Attributes:
         orders: all that was found.
+
+    >>> print(rs.exact("ticket_service.rebeca", until=12, reach="ann.tickets == 2"))
+    ticket_service up to time 12: ...
     """
 
     orders: ExactOrders

@@ -81,7 +81,9 @@ def _answer(found: Mapping[str, ExploredCluster]) -> str:
     cut_off = [name for name, each in found.items() if each.starts is None]
     if cut_off:
         states = sum(found[name].result.states for name in cut_off)
-        why = " and ".join(dict.fromkeys(found[name].result.message for name in cut_off))
+        messages = dict.fromkeys(found[name].result.message for name in cut_off)
+        is_late = all(found[name].result.bounds == ("seconds",) for name in cut_off)
+        why = "the time was up" if is_late else " and ".join(messages)
         if any("horizon" in found[name].result.bounds for name in cut_off):
             why += f" (times are in {found[cut_off[0]].cluster.unit})"
         return (

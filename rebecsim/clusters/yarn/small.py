@@ -342,8 +342,11 @@ def _cut_jobs(
     return tuple(made)
 
 
-_MOST_TASKS = 4
-"""Tasks of a class that jobs keep: each may begin at one of two heartbeats, so states double."""
+_MOST_TASKS, _FEW_TASKS = 4, 3
+"""With so many tasks of a class jobs are left as they are; of more they keep this few, or more.
+
+Each task may begin at one of two heartbeats, so each doubles the states.
+"""
 
 
 def _shrunk(
@@ -355,7 +358,7 @@ def _shrunk(
     nodes have room for at once, one is kept.
     """
     most = max((each.count for job in jobs for each in job.classes), default=0)
-    for times in range(-(-most // _MOST_TASKS), 1, -1):
+    for times in range(-(-most // _FEW_TASKS) if most > _MOST_TASKS else 1, 1, -1):
         small = tuple(
             replace(each, memory=each.memory // times, cores=max(each.cores // times, 1))
             for each in nodes

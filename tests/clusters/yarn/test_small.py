@@ -199,10 +199,10 @@ def test_many_tasks_are_fewer_on_smaller_nodes() -> None:
     jobs = (job(0, 0, tasks(40, 1000, 20_000)), job(1, 3000, tasks(30, 1000, 5000)))
     sizes = tuple(NodeSize(f"node{each}", each, 32_000, 32) for each in (1, 2))
     cluster = small_cluster(jobs, sizes, YarnConfiguration("FIFO"), Cut(2, 1))
-    assert cluster.what == "2 jobs on 1 node made 5 times smaller"
+    assert cluster.what == "2 jobs on 1 node made 7 times smaller"
     manager = cluster.model.start().rebec("manager")
-    assert [each.size.memory for each in manager.nodes] == [6400]
-    assert [each.tasks[1][1] for each in manager.state.applications.values()] == [4, 3]
+    assert [each.size.memory for each in manager.nodes] == [4571]
+    assert [each.tasks[1][1] for each in manager.state.applications.values()] == [3, 3]
     found = explored(cluster)
     assert found.verdict == "satisfied"
     assert found.states < 5000
