@@ -116,6 +116,27 @@ def test_fewer_states_and_the_same_verdict(checked: CheckedModel, overflows: boo
     assert part.states < full.states
 
 
+def test_a_rebec_that_may_be_sent_something_at_once_does_not_go_first() -> None:
+    checked = check_source(
+        """
+        reactiveclass Desk(3) {
+          statevars { boolean asked; }
+          Desk() { self.close(); }
+          msgsrv close() { assertion(!asked); }
+          msgsrv ask() { asked = true; }
+        }
+        reactiveclass Guest(2) {
+          knownrebecs { Desk desk; }
+          Guest() { self.come(); }
+          msgsrv come() { desk.ask(); }
+        }
+        main { Desk desk():(); Guest guest(desk):(); }
+        """
+    )
+    full, part = _both(checked)
+    assert full.verdict == part.verdict == "assertion failed"
+
+
 def test_a_watched_rebec_does_not_go_first() -> None:
     checked = check_source(CLOCKS.replace("WRONG", ""))
     full, part = _both(checked, checks=Checks(invariants=["!(a.n == 1 && b.n == 0)"]))

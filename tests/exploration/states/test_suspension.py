@@ -31,12 +31,16 @@ from rebecsim.exploration import (
 from rebecsim.exploration.states import suspension
 from rebecsim.exploration.states.effects import Outcome
 from rebecsim.generate import build_model
-from rebecsim.lang import check_source
+from rebecsim.lang import CheckedModel, check_source
 from rebecsim.steps import waiting
 from tests.examples import dear
 
 
 def _source(body: str, *, variables: str = "int x;", members: str = "") -> Model:
+    return build_model(_checked(body, variables, members))
+
+
+def _checked(body: str, variables: str = "int x;", members: str = "") -> CheckedModel:
     text = f"""
         reactiveclass A(3) {{
           statevars {{ {variables} }}
@@ -46,7 +50,7 @@ def _source(body: str, *, variables: str = "int x;", members: str = "") -> Model
         }}
         main {{ A a():(); }}
     """
-    return build_model(check_source(text))
+    return check_source(text)
 
 
 WORK = "int work(int n) { int m = n + 1; if (m > 2) { delay(1); m = 0; } return m; }"
@@ -62,7 +66,11 @@ def bodies(draw: st.DrawFn) -> str:
 
 def _statement(draw: st.DrawFn, depth: int) -> str:
     place = draw(st.sampled_from("xytu"))
-    value = draw(st.sampled_from(["0", "1", "x", "y", "t", "u", "t - t", "?(0, 1)", "work(t)"]))
+    value = draw(
+        st.sampled_from(
+            ["0", "1", "x", "y", "t", "u", "t - t", "?(0, 1)", "work(t)", "u + work(t)"]
+        )
+    )
     test = f"{draw(st.sampled_from('xytu'))} < {draw(st.integers(0, 2))}"
     kinds = ["assign", "assign", "delay", "delay", "assertion"]
     if depth < 2:
@@ -147,11 +155,11 @@ def test_a_message_server_that_waits_for_ever_comes_back_to_the_same_state(engin
     ],
 )
 def test_times_of_a_message_that_can_be_read_count(reading: str) -> None:
-    model = _source(
+    checked = _checked(
         f"while (true) {{ delay(1); {reading} x = 0; }}",
         members="void look() { x = now - currentMessageArrival; }",
     )
-    found = explore(model, mode="TTS", limits=Limits(states=50))
+    found = explore(build_model(checked), checked=checked, mode="TTS", limits=Limits(states=50))
     assert "states" in found.bounds
 
 
@@ -204,6 +212,7 @@ def test_what_was_sent_before_a_delay_is_sent_once() -> None:
         ("int t = 0; while (true) { t++; if (t < 2) { continue; } delay(1); break; }", (4, 5)),
         ("int t = ?(1, 2); if (t == 2) { t = 1; } delay(1); x = t - 1;", (4, 6)),
         ("x = work(?(1, 2));", (4, 6)),
+        ("int u = ?(1, 2); u = u + work(2); x = u; x = 0;", (6, 8)),
     ],
 )
 def test_what_is_never_read_again_does_not_tell_states_apart(
@@ -390,15 +399,37 @@ def test_a_list_with_two_names_is_not_taken_for_two_lists() -> None:
 
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])
 def test_waiting_time_is_counted_to_the_start_of_the_message_server(mode: Any) -> None:
-    model = _source("delay(?(0, 3)); delay(2); assertion(currentMessageWaitingTime == 0);")
-    assert explore(model, mode=mode).verdict == "satisfied"
+    checked = _checked("delay(?(0, 3)); delay(2); assertion(currentMessageWaitingTime == 0);")
+    found = explore(build_model(checked), checked=checked, mode=mode)
+    assert found.verdict == "satisfied"
+
+
+@pytest.mark.parametrize("waited", [0, 3])
+def test_how_long_a_message_waited_tells_states_apart(waited: int) -> None:
+    """It arrived three units ago either way, and was served at once or then."""
+    checked = check_source(
+        f"""
+        reactiveclass A(3) {{
+          A() {{ self.busy(); }}
+          msgsrv busy() {{ self.go(); delay(?(0, 3)); }}
+          msgsrv go() {{
+            delay(?(0, 3));
+            delay(1);
+            assertion(now - currentMessageArrival != 4 || currentMessageWaitingTime != {waited});
+          }}
+        }}
+        main {{ A a():(); }}
+        """
+    )
+    found = explore(build_model(checked), checked=checked, mode="TTS")
+    assert found.verdict == "assertion failed"
 
 
 def test_a_delay_back_in_time_is_a_failed_assertion() -> None:
     for mode in ("FTTS", "TTS"):
         found = explore(_source("x = 0 - 1; delay(x);"), mode=mode)  # type: ignore[arg-type]
         assert found.verdict == "assertion failed"
-        assert "time does not go back" in found.message
+        assert "a delay of -1 time units" in found.message
 
 
 def test_shipped_model_in_both_modes(shipped: Callable[[str], Model]) -> None:
