@@ -13,6 +13,7 @@ what is not on disk.
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import re
 from collections.abc import Callable, Iterator
@@ -29,6 +30,8 @@ from rebecsim.native.machine import target_machine
 from rebecsim.native.operations import real, split_product
 
 _WORD = ir.IntType(64)
+_SOMEWHERE = ctypes.cast(ctypes.pythonapi.PyErr_Occurred, ctypes.c_void_p).value
+"""An address for what is linked later; LLVM knows names of C only once something was compiled."""
 
 # They have no annotations.
 types: Any = core.types
@@ -303,7 +306,7 @@ def _part(made: Any) -> Any:
             made.code = _module(kind, copy, made.symbol)
             made.keep_code(made.code)
         # Numba makes machine code of each caller, which is not used; this is enough for it.
-        binding.add_symbol(made.symbol, binding.address_of_symbol("free"))
+        binding.add_symbol(made.symbol, _SOMEWHERE)
         made.part = _external(kind, made.symbol)
     return made.part
 

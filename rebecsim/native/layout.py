@@ -379,7 +379,7 @@ def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: I
     if kind == Failure.PAST:
         receiver = native.views[int(sends[site, slot.RECEIVER])]
         server = receiver.servers[int(sends[site, slot.SERVER])][0]
-        return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
+        return f"{receiver.name}.{server}: after({value}) is in the past; use 0 or more, {where}"
     if kind == Failure.UNFIT:
         return f"{value} leaves 32 bits, {where} line {native.sites[site]}"
     if kind == Failure.NULL:

@@ -110,6 +110,13 @@ def test_an_entry_that_is_whole_but_unreadable_is_compiled_again(run, tmp_path):
     assert run(tmp_path) == (30, 3)
 
 
+def test_a_new_process_links_parts_that_are_kept(tmp_path):
+    assert run_in_a_process(tmp_path) == (30, 3)
+    for path in tmp_path.rglob("total-*"):
+        path.unlink()
+    assert run_in_a_process(tmp_path) == (30, 2)
+
+
 def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(tmp_path):
     command = [sys.executable, "-c", PROGRAM.format(factor=3)]
     environment = os.environ | {"REBECSIM_CACHE": str(tmp_path)}

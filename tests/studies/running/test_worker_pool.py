@@ -31,7 +31,7 @@ def loaded(name):
 if __name__ == "__main__":
     start_server(2, (*simulation_modules(sys.argv[1]), "wave"))
     with executor_of(2) as pool:
-        names = ["rebecsim.simulation.montecarlo", "numba", "wave", "chunk"]
+        names = ["rebecsim.simulation.montecarlo", "rebecsim.simulation.native", "wave", "chunk"]
         print([pool.submit(loaded, name).result() for name in names], loaded("numpy"))
 """
 
