@@ -136,8 +136,8 @@ def plan(
     """Say what comes of planning a job: see `backfill.Cycle.plan`.
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
-    the job reserves, and bf_window_linear. The start stands in the last row of `given`, then the
-    number of nodes; where the job may be now, in `found`.
+    the job reserves, bf_window_linear, and whether the job may fit now at all. The start stands in
+    the last row of `given`, after the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves = times[0], times[1], times[4]
     time = now
@@ -152,7 +152,7 @@ def plan(
                 later_level[0, node] = level[0, node]
                 later_level[1, node] = level[1, node]
                 later_level[2, node] = level[2, node]
-            size = chosen(machine, level, need, found, work, given)
+            size = chosen(machine, level, need, found, work, given) if times[6] else 0
             if size:
                 start = now
             else:
@@ -213,7 +213,7 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(6, np.int64)
+        self._times = np.zeros(7, np.int64)
         self._count = 0
         self._sets: dict[int, Integers] = {}
 
@@ -267,7 +267,7 @@ class Loops:
         self._completing[list(occupancy.completing)] = True
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -289,12 +289,12 @@ class Loops:
             self._slots, self._free, self._count, now, now + limit, self._found,
         )  # fmt: skip
 
-    def plan(self, occupancy: Occupancy, need: Need, limit: int, reserves: bool) -> int:
+    def plan(self, occupancy: Occupancy, need: Need, limit: int, fits: bool, reserves: bool) -> int:
         """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
         planned, times = occupancy.planned, self._times
         if self._turns.shape[1] != planned.shape[1]:
             self._turns = np.zeros((2, planned.shape[1]), np.int64)
-        times[1], times[4] = limit, reserves
+        times[1], times[4], times[6] = limit, reserves, fits
         return self._plan(
             self.table, occupancy.level.table, self._later.table, need.packed,
             self._words(need.candidates & occupancy.up), self._slots, self._free,
