@@ -122,6 +122,8 @@ class Cycle:
         self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
         self._seen = -1  # the entry that was found to be able to start, while it is
         self._soonest = 0  # what begins first of what was reserved since
+        self._failed: dict[int, list[tuple[int, int, int]]] = {}
+        self._failed_like: dict[object, list[tuple[int, int, int]]] = {}
         self.loops = scheduler.machine.loops
         plain = scheduler.occupancy.is_additive and all(e.need.is_plain for e in self.entries)
         if scheduler.may_preempt_any or scheduler.reservations.all or not plain:
@@ -158,15 +160,11 @@ class Cycle:
             return False
         if self.scheduler.may_preempt_any:
             return True
+        if self.loops is not None:
+            return self._may_start_fast(self.loops, place, entry.need, self._limit(entry))
         nodes = self.scheduler.fitting(entry.need)
         if not nodes:
             return False
-        if self.loops is not None:
-            limit = self._limit(entry)
-            if self._seen == place and self._soonest > self.now + limit:
-                return True
-            self._seen, self._soonest = place, self.window_end
-            return self.loops.may_start(self.scheduler.occupancy, entry.need, limit)
         free, _ = self.slots.over(self.now, self.now + self._limit(entry), nodes)
         if free == nodes:
             return True
@@ -177,6 +175,26 @@ class Cycle:
             return True
         there = usable(scheduler.machine, scheduler.occupancy.level, need)
         return could_fit(need, there * scheduler.machine.mask(free))
+
+    def _may_start_fast(self, loops: Loops, place: int, need: Need, limit: int) -> bool:
+        """Say the same with compiled loops; in a cycle, less and less is free for plain needs."""
+        if self._seen == place and self._soonest > self.now + limit:
+            return True
+        failed = self._failed.get(need.number)
+        if failed is None:
+            failed = self._failed[need.number] = self._failed_like.setdefault(need.family, [])
+        nodes, cpus = need.nodes, need.cpus
+        for fewest, least, shortest in failed:
+            if nodes >= fewest and cpus >= least and limit >= shortest:
+                return False
+        if not self.scheduler.fitting(need):
+            failed.append((nodes, cpus, 0))
+            return False
+        self._seen, self._soonest = place, self.window_end
+        if loops.may_start(self.scheduler.occupancy, need, limit):
+            return True
+        failed.append((nodes, cpus, limit))
+        return False
 
     def _is_skipped(self, entry: Entry) -> bool:
         """Whether a cycle passes over an entry."""
@@ -269,7 +287,8 @@ class Cycle:
         """Do the same with compiled loops, for a plain need and where nothing else keeps nodes."""
         scheduler = self.scheduler
         wanted = scheduler.bounded(entry)
-        found = loops.plan(scheduler.occupancy, wanted, limit, reserves)
+        fits = scheduler.fitting(entry.need) != 0
+        found = loops.plan(scheduler.occupancy, wanted, limit, fits, reserves)
         given, start = None, loops.start
         if found and (scheduler.limits.enforces or found == 1):
             given = loops.planned(wanted)

@@ -43,8 +43,8 @@ class ReplayedJobs:
         }
 
 
-COMPILED_FROM = 2_000
-"""Jobs from which on it pays to load compiled loops, which takes about a second."""
+COMPILED_FROM = 5_000
+"""Jobs from which on it pays to load compiled loops (1 s), and to compile them once (7 s)."""
 
 
 def make_scheduler(
