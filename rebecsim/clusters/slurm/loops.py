@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rebecsim.clusters.slurm.allotment import finished
+from rebecsim.clusters.slurm.allotment import finished, in_tasks
 from rebecsim.clusters.slurm.machine import (
     ALL_MEMORY,
     CPUS,
@@ -44,7 +44,7 @@ def offered(node: int, machine: Table, level: Table, need: Integers) -> int:
         free = machine[0, node] if level[2, node] == 0 else 0
     if need[MEMORY_CPU]:
         free = min(free, level[1, node] // need[MEMORY_CPU])
-    if need[PER_TASK] > 1:
+    if need[PER_TASK] > 1 and need[MEMORY_CPU]:
         free -= free % need[PER_TASK]
     if need[MOST] >= 0:
         free = min(free, need[MOST])
@@ -121,12 +121,11 @@ def tried(machine: Table, need: Integers, free: Integers, work: Table, taken: In
 
 @compiled(borrows=True, inner=True)
 def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
-    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
-    per_task, total = need[PER_TASK], 0
-    wanted = max(need[CPUS], count * per_task)
+    """Deal CPUs to nodes in rounds of one, none more than its cap."""
+    total, wanted = 0, max(need[CPUS], count)
     for n in range(count):
         total += caps[n]
-        given[n] = min(per_task, caps[n])
+        given[n] = min(1, caps[n])
     left = wanted
     if total <= wanted:
         for n in range(count):
@@ -140,14 +139,14 @@ def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
     while left > 0:
         open_, rounds = 0, _LATEST
         for n in range(count):
-            if given[n] + per_task <= caps[n]:
+            if given[n] < caps[n]:
                 open_ += 1
-                rounds = min(rounds, (caps[n] - given[n]) // per_task)
+                rounds = min(rounds, caps[n] - given[n])
         if open_ == 0:
             break
-        step = min(rounds, max(left // (per_task * open_), 1)) * per_task
+        step = min(rounds, max(left // open_, 1))
         for n in range(count):
-            if left > 0 and given[n] + per_task <= caps[n]:
+            if left > 0 and given[n] < caps[n]:
                 given[n] += step
                 left -= step
     for n in range(count):
@@ -168,7 +167,9 @@ def found_in(
 
     Give how many nodes; their numbers and CPUs stand in the rows of `given`.
     """
-    taken = work[4]
+    taken, amounts = work[4], work[7]
+    for node in range(len(free)):
+        amounts[node] = free[node]
     while count >= need[NODES] and total >= need[CPUS]:
         found = tried(machine, need, free, work, taken)
         if found:
@@ -178,20 +179,28 @@ def found_in(
                     given[0, place] = node
                     given[1, place] = machine[0, node] if need[WHOLE] else taken[node]
                     place += 1
-            if not need[WHOLE]:
+            if not need[WHOLE] and need[PER_TASK] == 1:
                 for each in range(found):
                     work[0, each] = given[1, each]
                 dealt(need, work[0], found, given[1])
             return found
-        least = _LATEST
+        if count <= need[NODES]:
+            return 0
+        least, highest = _LATEST, 0
         for node in range(len(free)):
-            if 0 < free[node] < least:
-                least = free[node]
+            if 0 < taken[node] < free[node] and not need[WHOLE]:
+                total -= free[node] - taken[node]
+                free[node] = taken[node]  # Slurm remembers how little of it was wanted
+            if free[node] > 0:
+                least = min(least, amounts[node])
+                highest = max(highest, amounts[node])
+        if least == highest:
+            return 0
         for node in range(len(free)):
-            if free[node] == least:
+            if free[node] > 0 and amounts[node] == least and count > need[NODES]:
+                total -= free[node]
                 free[node] = 0
                 count -= 1
-                total -= least
     return 0
 
 
@@ -323,9 +332,10 @@ def open_over(
                 free[last, word] &= free[row, word]
         place += 1
         if later < 0 and place < count:
-            row = slots[1, place]
+            row, before = slots[1, place], slots[1, place - 1]
             for word in range(words):
-                if free[row, word] & wanted[word] & ~free[last, word]:
+                here = free[last, word] & free[before, word]
+                if free[row, word] & wanted[word] & ~here:
                     later = slots[0, place]
     for node in range(len(found)):
         found[node] = (free[last, node >> 6] >> (node & 63)) & 1
@@ -347,6 +357,32 @@ def split(slots: Table, free: Table, count: int, time: int) -> int:
     return count + 1
 
 
+@compiled(borrows=True, inner=True)
+def merged(slots: Table, free: Table, count: int, place: int, end: int, last: int) -> int:
+    """Make one of the first two equal slots around, as `SlotMap.reserve` does; give how many left.
+
+    The row of `free` of the one that goes is used for the last one.
+    """
+    words = free.shape[1]
+    for each in range(max(place - 2, 0), count - 1):
+        if end < last and slots[0, each] >= end:
+            break
+        one, other, same = slots[1, each], slots[1, each + 1], True
+        for word in range(words):
+            same = same and free[one, word] == free[other, word]
+        if not same:
+            continue
+        for behind in range(each + 1, count - 1):
+            slots[0, behind], slots[1, behind] = slots[0, behind + 1], slots[1, behind + 1]
+        for behind in range(count - 1):
+            if slots[1, behind] == count - 1:
+                slots[1, behind] = other
+                for word in range(words):
+                    free[other, word] = free[count - 1, word]
+        return count - 1
+    return count
+
+
 @compiled(borrows=True)
 def reserve(
     slots: Table, free: Table, count: int, given: Table, begin: int, end: int, last: int
@@ -362,7 +398,7 @@ def reserve(
         for each in range(given[2, 0]):
             node = given[0, each]
             free[slots[1, place], node >> 6] &= ~(1 << (node & 63))
-    return count
+    return merged(slots, free, count, slot_of(slots, count, begin), end, last)
 
 
 @compiled(borrows=True)
@@ -405,8 +441,8 @@ def plan(
     """Say what comes of planning a job: see `backfill.Cycle.plan`.
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
-    the job reserves, and bf_window_linear. The start stands in the last row of `given`, then the
-    number of nodes; where the job may be now, in `found`.
+    the job reserves, bf_window_linear, and whether it was placed at all. The start stands in the
+    last row of `given`, then the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves = times[0], times[1], times[4]
     time = now
@@ -417,6 +453,7 @@ def plan(
             size += int(found[node])
         start = _NEVER
         if size >= need[NODES]:
+            times[6] = 1
             for node in range(len(found)):
                 later_level[0, node] = level[0, node]
                 later_level[1, node] = level[1, node]
@@ -470,7 +507,7 @@ class Loops:
         self.machine = machine
         self.table = np.stack([machine.cpus, machine.memory, machine.unit, machine.weight])
         size = len(machine.names)
-        self._work = np.zeros((7, size), np.int64)
+        self._work = np.zeros((8, size), np.int64)
         self._given = np.zeros((3, size), np.int64)
         self._later = Level(machine)
         self._turns = np.zeros((2, 0), np.int64)
@@ -482,8 +519,8 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(6, np.int64)
-        self._count = 0
+        self._times = np.zeros(7, np.int64)
+        self._count = self._last = self.records = 0
         self._sets: dict[int, Integers] = {}
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
@@ -517,12 +554,16 @@ class Loops:
 
     def _allocation(self, level: Level, need: Need, count: int) -> Allocation:
         where, cpus = self._given[0, :count].copy(), self._given[1, :count].copy()
+        if need.per_task > 1 and not need.whole:
+            caps = cpus
+            cpus = np.array(in_tasks(self.machine, need, where, caps.tolist()), np.int64)
+            cpus = np.maximum(cpus, np.minimum(need.least, caps))
         return finished(self.machine, level, need, where, cpus, -1)
 
     # A cycle of backfill
 
-    def begin(self, occupancy: Occupancy, now: int, first: int, most: int) -> None:
-        """Begin a cycle in which nothing is reserved yet; `first` is when the first slot begins.
+    def begin(self, occupancy: Occupancy, now: int, first: int, last: int, most: int) -> None:
+        """Begin a cycle in which nothing is reserved yet, with one slot from `first` to `last`.
 
         There will be no more than `most` slots when something is reserved.
         """
@@ -536,7 +577,8 @@ class Loops:
         self._completing[list(occupancy.completing)] = True
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear
+        self.records, self._last = 1, last
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -545,9 +587,6 @@ class Loops:
             raw = nodes.to_bytes(8 * self._free.shape[1], "little")
             found = self._sets[nodes] = np.frombuffer(raw, "<i8").astype(np.int64)
         return found
-
-    def __len__(self) -> int:
-        return self._count
 
     def may_start(self, occupancy: Occupancy, need: Need, limit: int) -> bool:
         """Whether a need may fit now on what is not reserved."""
@@ -563,13 +602,18 @@ class Loops:
         planned, times = occupancy.planned, self._times
         if self._turns.shape[1] != planned.shape[1]:
             self._turns = np.zeros((2, planned.shape[1]), np.int64)
-        times[1], times[4] = limit, reserves
+        times[1], times[4], times[6] = limit, reserves, 0
         return self._plan(
             self.table, occupancy.level.table, self._later.table, need.packed,
             self._words(need.candidates & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, occupancy.many, self._work,
             self._turns, self._given, self._found,
         )  # fmt: skip
+
+    @property
+    def has_tested(self) -> bool:
+        """Whether the job that was planned last was placed anywhere, now or later."""
+        return bool(self._times[6])
 
     @property
     def start(self) -> int:
@@ -590,6 +634,10 @@ class Loops:
         if given is not None:
             many = self._given[2, 0] = len(given.nodes)
             self._given[0, :many] = given.nodes
+        begins = self._slots[0, : self._count].tolist()
+        begin = max(begin, begins[0])
+        self.records += (begin == begins[0]) + (begin not in begins)
+        self.records += begin < end < self._last and end not in begins
         self._count = self._reserve(
-            self._slots, self._free, self._count, self._given, begin, end, int(self._times[2])
+            self._slots, self._free, self._count, self._given, begin, end, self._last
         )
