@@ -10,7 +10,7 @@ class UserError(Exception):
 
 
 class ArgumentError(UserError):
-    """A wrong argument of a function; a command says the same of its option.
+    """A wrong argument of a function; a command reports it for its option.
 
     Attributes:
         argument: its name.

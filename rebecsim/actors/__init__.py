@@ -19,8 +19,7 @@ Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 record: `Run`, `Choice`, `ReplayError`. Streams are numbered by `choice_stream` and `ORDER_STREAM`,
 and have the key that `key_of` makes of a seed.
 
-Around a run: a `Watchdog` stops what does not end (`EndlessError`); `impurities` are code by which
-a class is no function of state and message (`NotRepeatableError`); `value_text`, `call_text`,
+Around a run: a `Watchdog` stops what does not end (`EndlessError`); `value_text`, `call_text`,
 `drawn_text` and `changes_text` write values for people.
 """
 

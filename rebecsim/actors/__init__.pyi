@@ -28,7 +28,6 @@ from .rebec import (
     state_variable as state_variable,
     store as store,
 )
-from .repeatable import NotRepeatableError as NotRepeatableError, impurities as impurities
 from .schedulers import (
     Choice as Choice,
     FifoScheduler as FifoScheduler,

@@ -247,7 +247,7 @@ class Rebec:
         if type(duration) is not int:
             raise no_time(f"{self}: a delay", duration)
         if duration < 0:
-            raise NegativeTimeError(f"a delay of {duration} time units: time does not go back")
+            raise NegativeTimeError(f"a delay of {duration} time units; use 0 or more")
         self._now += duration
 
     def started_timer(self) -> Since:
@@ -438,4 +438,6 @@ def refer(rebec: Rebec | Interface | None, reactive_class: type[Class]) -> Class
     """Cast a reference to a class. Raises AssertionFailedError for a rebec of another class."""
     if rebec is None or isinstance(rebec, reactive_class):
         return rebec
-    raise AssertionFailedError(f"{rebec} is a {type(rebec).__name__}, no {reactive_class.__name__}")
+    raise AssertionFailedError(
+        f"{rebec} is a {type(rebec).__name__}, not a {reactive_class.__name__}"
+    )

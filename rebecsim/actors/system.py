@@ -237,7 +237,9 @@ class System:
         """
         sender = self.actor
         if after < 0:
-            raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
+            raise NegativeTimeError(
+                f"{receiver}.{server.name}: after({after}) is in the past; use 0 or more"
+            )
         now = sender._now
         self.sequence = sequence = self.sequence + 1
         message = (

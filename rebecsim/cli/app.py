@@ -418,6 +418,8 @@ def rebecsim(
 
 def main() -> None:
     """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
+    # To find plug-ins of its own, Pydantic reads about all packages there are; that takes long.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         try:
             program()(prog_name="rebecsim")

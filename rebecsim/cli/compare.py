@@ -6,7 +6,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -108,7 +108,9 @@ class Sought:
             _refuse("--precision", ("--replications", changes.replications), ("--trace", trace))
             return self.max_replications or _MOST_REPLICATIONS
         if self.max_replications is not None:
-            raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+            raise typer.BadParameter(
+                "works only with `--precision`", param_hint="--max-replications"
+            )
         return changes.replications
 
 
@@ -129,7 +131,7 @@ class AllOrders:
     def most_states(self) -> int | None:
         """Give how many states are looked at. Raises BadParameter if nothing is to be found."""
         if self.exact_states is not None and not self.exact:
-            raise typer.BadParameter("is for --exact only", param_hint="--exact-states")
+            raise typer.BadParameter("works only with `--exact`", param_hint="--exact-states")
         if not self.exact:
             return None
         from rebecsim.studies.study import MOST_STATES
@@ -218,7 +220,7 @@ def compare(
         order=changes.order,
     )
     how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)
-    advice = f"{out}: go on with --resume"
+    advice = f"{out}: continue with --resume"
     how_large = comparison_size(plan, orders.orders, count)
     _run(plan, how, how_large, making, advice, making.explain or orders.exact)
 
@@ -264,12 +266,12 @@ def _run(
     from rebecsim.report.figures import DRAWING_MODULES
 
     # Imported beside the simulation, because the report needs it afterwards.
-    later = DRAWING_MODULES[-1] if how.workers == 1 and reported else "scipy.special"
+    later = DRAWING_MODULES[-1] if how.workers == 1 and reported else None
     seen: list[PlannedRun] = []  # the first one is that of the comparison
     with sized(size, options, plan.total) as watch:
         telling = Telling(partial(showing_runs, advice, watch=watch, seen=seen), complain, complain)
         with (
-            _importing(later),
+            _importing(later) if later else nullcontext(),
             _showing_what_was_found(seen, watch),
             performed(plan, how, telling) as done,
         ):
@@ -295,7 +297,7 @@ def _showing_what_was_found(seen: Sequence[PlannedRun], watch: Watch) -> Iterato
                 console().print(report_view(report))
             complain(
                 f"{finished} of {len(run.plan.cells)} cells are finished, in "
-                f"{run.results.directory}: go on with --resume"
+                f"{run.results.directory}: continue with --resume"
             )
         raise
 
@@ -330,7 +332,7 @@ def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
         if value and name not in study.options:
             option = f"--{'no-' if name == 'orders' else ''}{name}"
             raise typer.BadParameter(
-                f"is not for scenarios of the kind {study.kind}", param_hint=option
+                f"does not work for scenarios of the kind {study.kind}", param_hint=option
             )
 
 

@@ -275,7 +275,7 @@ class ExploreOutputOptions(WrittenTests):
         if self.web:
             if asked.tts or asked.core or asked.ignore or not (asked.deadlines and asked.overflow):
                 raise typer.BadParameter(
-                    "the browser shows runs as they are: leave out --tts, --core, --ignore, "
+                    "the browser has no such options: leave out --tts, --core, --ignore, "
                     "--no-deadlines and --no-overflow",
                     param_hint="--web",
                 )
@@ -298,7 +298,7 @@ class ExploreOutputOptions(WrittenTests):
         files = (self.save, self.svg, self.export)
         if len(clusters) > 1 and files != (None, None, None):
             raise typer.BadParameter(
-                f"is written of one cluster; choose one of {', '.join(clusters)}",
+                f"is written for one cluster; choose one of {', '.join(clusters)}",
                 param_hint="--policy",
             )
 

@@ -170,12 +170,14 @@ class SplitOptions:
             given = (("--at", self.at), ("--per-level", self.per_level), ("--repeat", self.repeat))
             for name, value in given:
                 if value:
-                    raise typer.BadParameter("is for --split; leave it out", param_hint=name)
+                    raise typer.BadParameter(
+                        "works only with `--split`; leave it out", param_hint=name
+                    )
             return
         if (precision.error, precision.max_runs) != (None, None):
             hint = "--max-runs" if precision.error is None else "--error"
             raise typer.BadParameter(
-                "is not for --split; use --repeat and --per-level", param_hint=hint
+                "does not work with `--split`; use --repeat and --per-level", param_hint=hint
             )
         if len(asked.reach or ()) + asked.goes_wrong != 1:
             raise typer.BadParameter("ask for one probability only", param_hint="--split")

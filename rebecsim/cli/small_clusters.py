@@ -75,7 +75,7 @@ class CutOptions:
             wanted["cell"] = self.cell
         if wanted:
             raise typer.BadParameter(
-                f"{file} is a model; these are for scenarios",
+                f"{file} is a model; this option works only for scenarios",
                 param_hint=f"--{next(iter(wanted)).replace('policies', 'policy')}",
             )
         return {}

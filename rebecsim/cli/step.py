@@ -276,7 +276,7 @@ class _Session:
         for command, meaning in _HELP:
             table.add_row(Text(command, style="bold"), Text(meaning))
         console().print(table)
-        say("A command may be cut short as long as it is clear which is meant: `u` is `undo`.")
+        say("You can shorten a command while it stays unique: `u` is `undo`.")
 
     def _quit(self, text: str) -> None:
         self._over = True
@@ -296,7 +296,7 @@ def _find(turns: list[Turn], text: str) -> Alternative:
     """Find what `2` or `2.1` stands for."""
     first, point, second = text.partition(".")
     if not _is_number(first) or (point and not _is_number(second)):
-        raise CommandError(f"{text!r} is no choice; write 2, or 2.1 for its first alternative")
+        raise CommandError(f"{text!r} is not a choice; write 2, or 2.1 for its first alternative")
     if not turns:
         raise CommandError("the run has ended; there is nothing to pick")
     if not 1 <= int(first) <= len(turns):

@@ -227,7 +227,9 @@ def generate(
     elif jobs is None:
         made = resample(told(like, read_log(like, processors, "requested")), seed=seed, users=users)
     else:
-        raise UserError("--jobs and --like: a workload like a log has the jobs of its users")
+        raise UserError(
+            "--jobs cannot be given with --like: the users of the log determine the jobs"
+        )
     if load is not None:
         made = with_load(made, load)
     write_workload(made, out)

@@ -135,14 +135,14 @@ commands: Registry[Command] = Registry("command")
 def require_command(command: object) -> None:
     """Raises TypeError or ValueError where a plug-in brings a command that cannot be one."""
     if not isinstance(command, Command):
-        raise TypeError(f"{command!r} is no Command")
+        raise TypeError(f"{command!r} is not a Command")
     if not isinstance(command.name, str) or not _NAME.fullmatch(command.name):
         raise ValueError(
             f"a command cannot be called {command.name!r}; "
             "use lower-case letters, digits and -, with a letter first"
         )
     if not callable(command.run):
-        raise TypeError(f"command {command.name}: {command.run!r} is no function")
+        raise TypeError(f"command {command.name}: {command.run!r} is not a function")
 
 
 ENTRY_POINT_GROUP = "rebecsim.plugins"

@@ -147,7 +147,7 @@ def _kind_name(study: Study) -> tuple[str, ...]:
 
 def _require_kind(study: object) -> None:
     if not isinstance(study, Study):
-        raise TypeError(f"{study!r} is no object of a subclass of Study; write Mine() for Mine")
+        raise TypeError(f"{study!r} is not an object of a subclass of Study; write Mine() for Mine")
     name = type(study).__name__
     if not isinstance(getattr(study, "kind", None), str) or not _KIND_NAME.fullmatch(study.kind):
         raise TypeError(

@@ -25,6 +25,7 @@ from rebecsim.studies.scenario_files import (
     ScenarioError,
     ScenarioProblem,
     ScenarioText,
+    builtin_folder,
     field_problems,
     read_scenario_text,
 )
@@ -106,8 +107,14 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
     return stored_run(directory, record, name)
 
 
-def plan_of_run(run: StoredRun, folder: Path = Path()) -> Plan:
-    """Lay out the cells of a stored run anew; paths in its scenario start from `folder`.
+_LARGEST_FILE = 512 * 1024 * 1024
+
+
+def plan_of_run(run: StoredRun) -> Plan:
+    """Lay out the cells of a stored run anew.
+
+    Paths in its scenario start from the working directory, or from the folder where the files that
+    it names are as they were: a trace has the names of jobs and users.
 
     Raises ResultsError when its kind is that of a plug-in which is not loaded, its scenario is
     none, or has other cells and columns than the run.
@@ -119,11 +126,27 @@ def plan_of_run(run: StoredRun, folder: Path = Path()) -> Plan:
         raise ResultsError(
             f"{path}: {error}; a kind of a plug-in is reported with that plug-in only"
         ) from error
-    plan = _planned(path, recorded_scenario(path, run.record, study.scenario), folder)
+    scenario = recorded_scenario(path, run.record, study.scenario)
+    plan = _planned(path, scenario)
+    if plan.files():
+        for folder in (Path(), run.results.directory.parent, builtin_folder()):
+            if _has_files_of(run, replace(plan, folder=folder)):
+                plan = _planned(path, scenario, folder)
+                break
     stored = {name for columns in run.record["tables"].values() for name in columns}
     plan = replace(plan, lacking=study.later_columns - stored)
     require_same_results(path, run.record, plan)
     return plan
+
+
+def _has_files_of(run: StoredRun, plan: Plan) -> bool:
+    files = [plan.folder / each for each in plan.files().values()]
+    try:
+        return all(
+            each.is_file() and each.stat().st_size <= _LARGEST_FILE for each in files
+        ) and all(run.record.get(name) == digest for name, digest in plan.fingerprints().items())
+    except OSError:
+        return False
 
 
 def _planned(path: Path, scenario: StudyScenario, folder: Path = Path()) -> Plan:
@@ -131,7 +154,7 @@ def _planned(path: Path, scenario: StudyScenario, folder: Path = Path()) -> Plan
     try:
         return plan_scenario(scenario, folder)
     except UserError as error:
-        raise ResultsError(f"{path}: holds a scenario that is wrong: {error}") from error
+        raise ResultsError(f"{path}: holds an invalid scenario: {error}") from error
 
 
 def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
@@ -139,7 +162,7 @@ def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
     path = directory / RECORD
     if isinstance(record["scenario"].get("workload"), dict):
         raise ResultsError(
-            f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
+            f"{path}: is of format {record['format']}, which stores schedules differently; run "
             "the comparison again"
         )
     return _planned(path, recorded_scenario(path, record, _like(record["scenario"]).scenario))

@@ -234,7 +234,9 @@ class Problem:
         )
 
     def _delaying(self) -> frozenset[int]:
-        return may_delay(self.system.model) if self.system.mode == "FTTS" else frozenset()
+        if self.system.mode != "FTTS":
+            return frozenset()
+        return may_delay(self.system.model, self.system.checked)
 
     def broken_in(self, state: State) -> list[Breach]:
         """Give the breaches of the properties that do not hold in a state."""
@@ -280,6 +282,7 @@ def pose(
         overflows=wanted.overflows,
         abstracted=left_out.attributes,
         repeats="all" if strict else "sample" if checked is None or checked.lacks else "never",
+        checked=checked,
     )
     names = Properties(system, checked or vocabulary(model), left_out)
     properties = [names.invariant(text) for text in wanted.invariants]
@@ -303,7 +306,7 @@ def pose(
         terminal,
         wanted.deadlock or bool(terminal),
         left_out.written,
-        decided_by(model, left_out),
+        decided_by(model, left_out, checked),
         formulas,
         wanted.fair,
         wanted.looked_for(system.mode),

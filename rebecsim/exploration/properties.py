@@ -6,41 +6,20 @@ is harmless for a variable that nothing reads, such as a counter for statistics.
 variable feeds a branch, an assertion, a message, a time, or another variable: then runs are lost,
 and the errors in them. `decided_by` finds these places.
 
-It reads the Python source of a class, also of one written from Rebeca, as
-`rebecsim.exploration.analysis.deciding_reads` does. Other rebecs cannot read a variable while a
-model is explored, and a constructor runs once, before anything is left out. Values are assumed to
-have the declared types, so that they can be compared and computed with.
+It reads the checked tree of a model, as `rebecsim.exploration.analysis.deciding_reads` does; of
+Python without one, any variable may decide something. A constructor runs once, before anything is
+left out.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import EnumType
-from functools import cache
 from pathlib import PurePath
-from types import FunctionType
 
-from rebecsim import actors
-from rebecsim.actors import Array, Model, Rebec
-from rebecsim.actors.watchdog import SOURCE, line_of_rebeca
+from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.analysis.absolute_time import (
-    BACK_DOORS,
-    function_of,
-    functions_of,
-    members_of,
-    names_in,
-)
-from rebecsim.exploration.analysis.deciding_reads import (
-    FunctionNode,
-    Owner,
-    decision_in,
-    handed_out,
-)
+from rebecsim.exploration.analysis.deciding_reads import decision_of
 from rebecsim.exploration.predicates import (
     Function,
     PosedFormula,
@@ -224,138 +203,25 @@ class Deciding:
         return f"{self.variable} ({self.what})"
 
 
-def decided_by(model: Model, left_out: Abstraction) -> tuple[Deciding, ...]:
+def decided_by(
+    model: Model, left_out: Abstraction, checked: CheckedModel | None
+) -> tuple[Deciding, ...]:
     """Say of the variables left out what they decide; nothing of those that decide nothing."""
     found: dict[str, str] = {}
     for written, place, name in left_out.named:
-        if written not in found:
-            reactive_class = model.instances[place].reactive_class
-            what = _Class(model, reactive_class, left_out.attributes[place]).decided_by(name)
-            if what:
-                found[written] = what
+        reactive_class = model.instances[place].reactive_class
+        if written in found:
+            continue
+        if checked is None:
+            found[written] = (
+                f"it may decide something: what {reactive_class.__name__} does is not understood"
+            )
+            continue
+        shown = {each.name: each.rebeca_name for each in reactive_class.__state_variables__}
+        own = checked.classes[checked.instances[place].class_name]
+        hidden = frozenset(map(shown.__getitem__, left_out.attributes[place]))
+        decision = decision_of(checked, own, shown[name], hidden)
+        if decision is not None:
+            what, span = decision
+            found[written] = f"it decides {what}, {PurePath(span.file).name}:{span.line}"
     return tuple(Deciding(*each) for each in found.items())
-
-
-_TOTAL = frozenset(
-    {"bool", "double_quotient", "float", "float32", "float_quotient", "int16", "int32", "int8"}
-    | {"power", "square_root"}
-)
-"""Functions that give a value for any number."""
-
-
-class _Class:
-    """The functions of a reactive class, of which some variables are left out."""
-
-    def __init__(self, model: Model, reactive_class: type[Rebec], left_out: frozenset[str]) -> None:
-        self._class = reactive_class
-        self._left_out = left_out
-        functions = list(functions_of(reactive_class, model))
-        own = {function_of(value) for _, value in members_of(self._class)}
-        self._own = [(each, _tree_of(each)) for each in functions if each in own]
-        self._others = [each for each in functions if each not in own]
-        self._servers = frozenset(
-            name for each in model.instances for name in each.reactive_class.__servers__
-        )
-        self._state = {
-            each.name: each.kind.length if isinstance(each.kind, Array) else None
-            for each in reactive_class.__state_variables__
-        }
-
-    def decided_by(self, name: str) -> str:
-        """Say what a variable decides, or may decide; nothing if it decides nothing."""
-        hidden = self._hidden(name)
-        if hidden:
-            return f"it may decide something: {hidden}"
-        followed = {name}
-        known = 0
-        while known != len(followed):  # until no further variable gets a value made of it
-            known = len(followed)
-            for function, tree in self._own:
-                assert tree is not None  # or it would be hidden
-                found = decision_in(tree, self._owner(function), followed)
-                if found is not None:
-                    return f"it decides {found.what}, {_place(function, found.line)}"
-        return ""
-
-    def _hidden(self, name: str) -> str:
-        """Say what keeps from seeing all that is done with a variable."""
-        if "__" in name:  # Python has another name for it than the source
-            return "its name is a private one"
-        for member, value in members_of(self._class):
-            if not _is_plain(value) and (
-                function_of(value) is None or (isinstance(value, property) and value.fset)
-            ):
-                return f"{self._class.__name__}.{member} may read it"
-        for function in (*(each for each, _ in self._own), *self._others):
-            if names_in(function) & BACK_DOORS:
-                return f"{function.__qualname__} may read it by its name"
-        for function in self._others:
-            if name in names_in(function):
-                return f"{function.__qualname__} reads it"
-        for function, tree in self._own:
-            if tree is None:
-                return f"{function.__qualname__} has no source to be read"
-            if SOURCE in function.__globals__:  # what is written from Rebeca hands out names only
-                continue
-            line = handed_out(tree, self._servers)
-            if line is not None:
-                return f"the rebec is handed to what may read it, {_place(function, line)}"
-        return ""
-
-    def _owner(self, function: FunctionType) -> Owner:
-        known = vars(builtins) | function.__globals__
-        total = frozenset(name for name in _TOTAL if known.get(name) is _the_function(name))
-        return Owner(self._state, self._left_out, self._servers, total)
-
-
-def _the_function(name: str) -> object:
-    """Give what one of `_TOTAL` is, asking the package, which imports what is asked for."""
-    return vars(builtins)[name] if name in vars(builtins) else getattr(actors, name)
-
-
-def _is_plain(value: object) -> bool:
-    """Whether a member of a class is a value, which does nothing when it is read."""
-    if isinstance(value, EnumType):
-        return True
-    return not callable(value) and (
-        not hasattr(value, "__get__") or inspect.isgetsetdescriptor(value)
-    )
-
-
-# --- sources -------------------------------------------------------------------------------------
-
-
-def _tree_of(function: FunctionType) -> FunctionNode | None:
-    """Give the tree of a function; None for one without a source, or a lambda."""
-    code = function.__code__
-    return _trees_in(_source_of(function)).get((code.co_name, code.co_firstlineno))
-
-
-@cache
-def _trees_in(source: str) -> dict[tuple[str, int], FunctionNode]:
-    """Give the functions in a text, by their names and first lines."""
-    return {
-        (node.name, min(each.lineno for each in (node, *node.decorator_list))): node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, FunctionNode)
-    }
-
-
-def _source_of(function: FunctionType) -> str:
-    source = function.__globals__.get(SOURCE)
-    if isinstance(source, str):
-        return source
-    try:
-        return "".join(inspect.findsource(function.__code__)[0])
-    except OSError:
-        return ""
-
-
-def _place(function: FunctionType, line: int) -> str:
-    """Name the place in what the user has written."""
-    source = function.__globals__.get(SOURCE)
-    file = function.__code__.co_filename
-    if isinstance(source, str):
-        file = file.removeprefix("<python of ").removesuffix(">")
-        return f"{file}:{line_of_rebeca(source, line)}"
-    return f"{PurePath(file).name}:{line}"

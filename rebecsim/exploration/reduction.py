@@ -214,7 +214,7 @@ def _obstacle(
     if system.mode == "TTS":
         return "does not work in the timed transition system"
     if checked is None:
-        return "needs a model in Rebeca, or in Python that has a meaning there"
+        return "needs a model in Rebeca, or in Python that translates to Rebeca"
     if left_out:
         return "does not work with variables left out of the state"
     if system.model.uses_global_priority or len({each._priority for each in rebecs}) > 1:
@@ -344,7 +344,7 @@ def reduced(
         raise UserError("symmetry reduction does not work with variables left out of the state")
     if checked is None:
         raise UserError(
-            "symmetry reduction needs a model in Rebeca, or in Python that has a meaning there"
+            "symmetry reduction needs a model in Rebeca, or in Python that translates to Rebeca"
         )
     rebecs = full.initial[: len(full.runner.rebecs)]
     initial = {(local.owner, each.number) for local in rebecs for each in local.bag}

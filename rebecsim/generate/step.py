@@ -55,11 +55,11 @@ _OPERATIONS = [
     "bits",
     "choose",
     "choose_weighted",
-    "copied",
     "delay",
     "double_quotient",
     "element",
     "endless",
+    "fill",
     "fitting",
     "float32",
     "float_quotient",
@@ -94,7 +94,19 @@ _COLUMNS = [
     "SENDS",
     "STARTED",
 ]
-_OTHERS = ["LATEST_DEADLINE", "compiled", "kept", "np", "numbers", "server", "sites", "step"]
+_OTHERS = [
+    "LATEST_DEADLINE",
+    "compiled",
+    "copied",
+    "kept",
+    "np",
+    "numbers",
+    "pick",
+    "room",
+    "server",
+    "sites",
+    "step",
+]
 _DEEPEST = 4 * 95  # columns; Python indents at most 100 levels
 _MOST_CLASSES = 62  # a set of classes is the bits of an integer
 
@@ -150,6 +162,7 @@ def _used_names(text: str) -> dict[str, list[str]]:
     return {
         "operations": [name for name in _OPERATIONS if name in words],
         "columns": [name for name in _COLUMNS if name in words],
+        "arrays": [name for name in ("copied", "pick", "room") if name in words],
         "others": [name for name in ("np", "LATEST_DEADLINE") if name in words],
     }
 
@@ -163,7 +176,6 @@ class _Function:
     parameters: str
     comment: str
     lines: list[str]
-    borrows: bool
     inline: bool
 
 
@@ -283,7 +295,6 @@ class _StepWriter:
             ", ".join((*surroundings, *passed)),
             f"line {tree.span.line}",
             lines,
-            words.isdisjoint(("np", "copied")),  # local arrays are all that a function makes
             returns is None,  # `step` is the one place where a message server is called
         )
         return function, StepMethod(function.name, surroundings, start, writer.fallible)

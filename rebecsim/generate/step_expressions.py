@@ -332,7 +332,7 @@ class StepExpressions(ExpressionWriter):
         if node.weights:
             choose, chances = "choose_weighted", f"params, {self._limits(node)}, {len(texts)}"
         drawn = f"{choose}(ctx, streams, choices, {chances}, {site}, {stream})"
-        return Code(f"({listed})[{drawn}]", range=hull(alternatives))
+        return Code(f"pick(({listed}), {drawn})", range=hull(alternatives))
 
     def _limits(self, node: syntax.Choice) -> str:
         """Write where the limits of the shares of the alternatives begin."""

@@ -156,7 +156,7 @@ class StepBodyWriter(BodyWriter):
                 self._keep(name, encoded(shown, self._kinds[name]))
         lines = super().lines(body)
         cells = self._expressions.kept
-        return [f"kept = np.zeros({cells}, np.int64)", *lines] if cells else lines
+        return [f"kept = room(np.int64, {cells})", *lines] if cells else lines
 
     @staticmethod
     def _default(kind: Type) -> str:
@@ -248,7 +248,9 @@ class StepBodyWriter(BodyWriter):
                 self._check()
             values.append(encoded(text, kind))
         shown = self._locals.declare(name)
-        self._write(f"{shown} = np.full({flat_length(kind)}, {_empty(kind)}, np.int64)", node)
+        self._write(f"{shown} = room(np.int64, {flat_length(kind)})", node)
+        if _empty(kind):
+            self._write(f"fill({shown}, {_empty(kind)})", node)
         for place, value in enumerate(values):
             self._write(f"{shown}[{place}] = {value}", node)
 

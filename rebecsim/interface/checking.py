@@ -99,9 +99,9 @@ def _checked_text(file: Path, core: bool, strict: bool) -> tuple[CheckedFile, Mo
 
 def _checked_python(file: Path) -> tuple[CheckedFile, Model]:
     """Check a model in Python, which is a program of the user's and is run."""
-    from rebecsim.actors.repeatable import impurities
     from rebecsim.generate.module import load_model
     from rebecsim.steps import understood
+    from rebecsim.steps.repeatable import impurities
 
     model = load_model(file)
     classes = dict.fromkeys(instance.reactive_class for instance in model.instances)

@@ -76,7 +76,7 @@ class Estimated(Shown, Tabular):
         for each in self.chances.each:
             found[each.question.quantity.text or each.question.quantity.kind] = each
         if text not in found:
-            raise UserError(f"{text!r} was not asked for; there are {', '.join(found)}")
+            raise UserError(f"{text!r} was not requested; there are {', '.join(found)}")
         return found[text].found
 
     def to_json(self) -> dict[str, Any]:

@@ -344,7 +344,7 @@ def ask(
             "this is a model in Core Rebeca, which has no time; leave the option out",
         )
     if formulas and property is None:
-        raise ArgumentError("formulas", "give the property file that has them, too")
+        raise ArgumentError("formulas", "give the property file that defines them as `property`")
     if wanted.properties is not None:
         raise UserError("checks.properties: give the path of the file as `property`")
     return Question(

@@ -88,7 +88,7 @@ class Exact(Shown, Tabular):
     def _place(self, text: str) -> int:
         names = [each.quantity.text or each.quantity.kind for each in self.orders.values]
         if text not in names:
-            raise UserError(f"{text!r} was not asked for; there are {', '.join(names)}")
+            raise UserError(f"{text!r} was not requested; there are {', '.join(names)}")
         return names.index(text)
 
 

@@ -93,8 +93,8 @@ def small_clusters(
     study = find_kind(loaded.scenario.kind)
     if study.small is None:
         raise UserError(
-            f"{scenario}: a cluster of kind `{study.kind}` cannot be cut small; kinds whose "
-            f"clusters can are {', '.join(filter(_can_be_cut, kind_names()))}"
+            f"{scenario}: clusters of kind `{study.kind}` cannot be explored; kinds "
+            f"that can are {', '.join(filter(_can_be_cut, kind_names()))}"
         )
     plan = plan_scenario(loaded.scenario, loaded.folder)
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))

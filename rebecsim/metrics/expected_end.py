@@ -87,7 +87,7 @@ def shares_of(
     users = set(workload.user.tolist())
     given = dict(zip(numbers_of(workload, "user", by_user), by_user.values(), strict=True))
     if strange := sorted(given.keys() - users):
-        raise UserError(f"user {strange[0]} has a share and no job; remove the share")
+        raise UserError(f"user {strange[0]} has a share but no job; remove the share")
     if share is not None:
         return dict.fromkeys(users, share) | given
     if left := sorted(users - given.keys()):

@@ -6,6 +6,7 @@ that belong together are the fields of a named tuple.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import NoneType
@@ -42,33 +43,86 @@ Step = Annotated[Callable[..., None], STEP_SIGNATURE]
 """The compiled step of a model."""
 
 
-def signature_of(function: Callable[..., Any]) -> Any:
-    """Give Numba's signature for the annotations of a function."""
+class Leaf(NamedTuple):
+    """A number, an array of this many dimensions, or a step."""
+
+    element: str
+    dimensions: int = 0
+
+
+class Fields(NamedTuple):
+    """A named tuple."""
+
+    owner: type
+    parts: tuple[Leaf | Fields, ...]
+
+
+Kind = Leaf | Fields
+
+
+class Signature(NamedTuple):
+    """What a compiled function takes and gives."""
+
+    result: Kind | None
+    arguments: tuple[Kind, ...]
+
+
+def signature_of(function: Callable[..., Any], text: str = "") -> Signature:
+    """Read the annotations of a function, or a text like `void(int64, float64[::1])`."""
+    if text:
+        found = re.findall(r"(\w+)(\[[^]]*\])?", text)
+        kinds = [Leaf(name, 1 + part.count(",") if part else 0) for name, part in found]
+        kinds = [
+            Leaf("bool", each.dimensions) if each.element == "boolean" else each for each in kinds
+        ]
+        return Signature(None if kinds[0].element == "void" else kinds[0], tuple(kinds[1:]))
     hints = get_type_hints(function, include_extras=True)
     result = hints.pop("return")
-    return _numba_type(result)(*map(_numba_type, hints.values()))
+    given = None if result is NoneType else _kind_of(result)
+    return Signature(given, tuple(map(_kind_of, hints.values())))
 
 
 @cache
-def _numba_type(hint: Any) -> Any:
-    """Give Numba's type for an annotation: of a union, that of its first member."""
-    from numba import core, from_dtype
-
-    sigutils: Any = core.sigutils
-    types: Any = core.types
-    if hint is NoneType:
-        return types.void
+def _kind_of(hint: Any) -> Kind:
+    """Give what an annotation says: of a union, what its first member says."""
     if hasattr(hint, "_fields"):
         fields = get_type_hints(hint, include_extras=True).values()
-        return types.BaseTuple.from_types([_numba_type(each) for each in fields], hint)
+        return Fields(hint, tuple(map(_kind_of, fields)))
     kind, *noted = get_args(hint) or (hint,)
     if noted == [STEP_SIGNATURE]:
-        arguments, result = sigutils.normalize_signature(STEP_SIGNATURE)
-        return types.FunctionType(result(*arguments))
+        return Leaf("step")
     if hasattr(hint, "__metadata__"):
         ((element, dimensions),) = noted
-        return types.Array(from_dtype(np.dtype(element)), dimensions, "C")
-    return from_dtype(np.dtype(kind))
+        return Leaf(np.dtype(element).name, dimensions)
+    return Leaf(np.dtype(kind).name)
+
+
+# --- in compiled code ----------------------------------------------------------------------------
+
+
+def room(element: type[np.generic], shape: int | tuple[int, ...]) -> Any:
+    """Make an array of zeros; in compiled code it lasts until the function ends."""
+    return np.zeros(shape, element)
+
+
+def copied(cells: Integers, first: int, length: int) -> Integers:
+    """Copy a part of an array; in compiled code the copy lasts until the function ends."""
+    return cells[first : first + length].copy()
+
+
+def rows(table: Table, first: int, count: int) -> Table:
+    """Give so many rows of a table, from the first on."""
+    return table[first : first + count]
+
+
+def pick(values: tuple[Any, ...], place: int) -> Any:
+    """Give one of some values of one type; the place is not checked in compiled code."""
+    return values[place]
+
+
+def call(step: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    """Call the step of a model, with integers and arrays."""
+    step(*arguments)
 
 
 def ranges(first: Integers, count: Integers) -> Integers:

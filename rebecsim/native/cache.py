@@ -1,7 +1,7 @@
 """Keep compiled functions on disk between runs.
 
-A function of integers, floats and arrays is compiled by Numba for one signature, when it is first
-used, and its machine code is kept in the user's cache directory:
+A function of integers, floats and arrays is compiled for one signature when it is first used, and
+its object code is kept in the user's cache directory:
 
     from rebecsim.native.arrays import Integers
     from rebecsim.native.cache import compiled
@@ -10,12 +10,13 @@ used, and its machine code is kept in the user's cache directory:
     def total(cells: Integers, count: int) -> int:
         ...
 
-* Use it as any other function, from Python or from another compiled function. Nothing is compiled
-  or read from disk before that, so that a program pays only for what it calls: functions inside
-  an entry that was found on disk are not looked at.
-* One signature for each function; arguments that cannot be converted to it are a TypeError.
+* Call it from Python, or from another compiled function. Object code is made for what Python calls;
+  what that calls in turn is a part of it. Code from disk is loaded without Numba.
+* One signature for each function; arguments that do not fit are a TypeError.
 * Without Numba, or with `NUMBA_DISABLE_JIT=1`, the function stays plain Python; integers of NumPy
   wrap silently.
+* Arrays are indexed by as many integers as they have dimensions, or fewer, and have a `shape` and
+  `len`. `rebecsim.native.arrays.room` makes one, `call` calls a step.
 * Division by zero gives 0 or an infinity: compiled code raises nothing. Indices are not checked and
   must not be negative, which is not from the end of the array either.
 
@@ -25,15 +26,16 @@ So an edited function is never mistaken for its former self, and equal functions
 models share one entry. What `rebecsim.cache` does not trust is compiled again. Processes that
 compile the same function at the same time lock it, so that mostly only one of them does. Where the
 directory cannot be used, functions are compiled for this process only.
-
-Numba is imported where the first function is made.
 """
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import os
 import platform
 import re
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,8 +43,10 @@ from dataclasses import dataclass
 from enum import EnumType
 from functools import cache, cached_property
 from importlib import metadata
-from itertools import chain
+from itertools import accumulate, chain
+from operator import index
 from pathlib import Path
+from threading import RLock
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
@@ -55,21 +59,13 @@ from rebecsim.cache import (
     write_kept,
 )
 from rebecsim.extras import is_installed
-from rebecsim.native import inside_numba
-from rebecsim.native.inside_numba import (
-    LazyDispatcher,
-    compiler_lock,
-    definition_of,
-    packed_result,
-    processor,
-    rebuilt_result,
-)
+from rebecsim.native.arrays import Fields, Kind, Signature, signature_of
 
 if sys.platform != "win32":
     import fcntl
 
 _SUFFIX = ".native"
-_MARK = b"rebecsim compiled code 3\n"  # counts up whenever functions are compiled otherwise
+_MARK = b"rebecsim object code\n"
 _FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -132,65 +128,31 @@ def _folders() -> Iterator[tuple[Path, re.Match[str]]]:
 # --- what ----------------------------------------------------------------------------------------
 
 
+@cache
 def is_plain() -> bool:
     """Whether functions are left as plain Python: without Numba, or with `NUMBA_DISABLE_JIT=1`."""
-    return not _is_there() or bool(_config().DISABLE_JIT)
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0") or not is_installed("numba")
 
 
-@cache
-def _is_there() -> bool:
-    return is_installed("numba")
-
-
-def _config() -> Any:
-    """Give Numba's configuration, whose fields its annotations do not know."""
-    from numba import config
-
-    return config
-
-
-def compiled(
-    signature: str = "",
-    *,
-    borrows: bool = False,
-    inner: bool = False,
-    inline: bool = False,
-    first_class: bool = False,
-) -> Callable[[Function], Function]:
+def compiled(signature: str = "", *, inline: bool = False) -> Callable[[Function], Function]:
     """Decorate a function that is compiled when used, for what its annotations say.
 
-    Generated functions have a `signature` in Numba's notation in their place. A function that
-    `borrows` makes no arrays, copies none by assigning slices and keeps none; then no time is lost
-    on counting who refers to its arguments, which costs more than small functions do themselves. An
-    `inner` one is called from compiled functions only, which halves the time to compile it; one
-    that is `inline` is inner and becomes a part of those that call it. One that is `first_class` is
-    passed to compiled functions as an argument and not called from Python either.
+    Generated functions have a `signature` in Numba's notation in their place. One that is `inline`
+    becomes a part of those that call it.
     """
-    options = {
-        "error_model": "numpy",
-        "nogil": True,
-        "forceinline": inline,
-        "no_cpython_wrapper": inner or inline or first_class,
-        "no_cfunc_wrapper": inner or inline,
-    }
 
     def decorate(function: Function) -> Function:
         if is_plain():
             return function
-        if not inside_numba.is_used():
-            from numba import njit
-
-            return cast(Function, njit(error_model="numpy", nogil=True)(function))
         assert isinstance(function, FunctionType)
-        return _Compiled(function, signature, options, borrows).dispatcher
+        return cast(Function, _Compiled(function, signature, inline))
 
     return decorate
 
 
 def is_ready(function: Callable[..., Any]) -> bool:
     """Whether a compiled function needs no compiling any more: it was used, or lies on disk."""
-    made = getattr(function, "made", None)
-    return made is None or made.is_ready()
+    return not isinstance(function, _Compiled) or function.is_ready()
 
 
 def prepare(*functions: Callable[..., Any]) -> None:
@@ -198,100 +160,180 @@ def prepare(*functions: Callable[..., Any]) -> None:
 
     Raises what Numba raises when it cannot compile one.
     """
-    wanted = [each.made for each in functions if hasattr(each, "made")]
+    wanted = [each for each in functions if isinstance(each, _Compiled)]
     late = [each for each in wanted if not each.prepare(wait=False)]
     for each in late:
         each.prepare()
 
 
 def entry_of(function: Function) -> Function:
-    """Give a compiled function to be called often, with arguments of exactly the types it has."""
-    made: _Compiled | None = getattr(function, "made", None)
-    if made is None:
+    """Give a compiled function to be called often, mostly with the same arrays.
+
+    It keeps the arguments of its last call.
+    """
+    if not isinstance(function, _Compiled):
         return function
-    made.prepare()
-    return cast(Function, made.entry())
+    function.prepare()
+    kinds, run = function.signature.arguments, function.run
+    starts = [*accumulate(map(_size, kinds), initial=0)]
+    words: Any = (ctypes.c_int64 * starts[-1])()
+    address = ctypes.addressof(words)
+    kept: list[Any] = [None] * len(kinds)
+
+    def call(*arguments: Any) -> Any:
+        for place, value in enumerate(arguments):
+            if kept[place] is not value:
+                words[starts[place] : starts[place + 1]] = _words(value, kinds[place])
+                kept[place] = value
+        return run(address)
+
+    return cast(Function, call)
 
 
-_results: dict[str, Any] = {}  # Numba's results of this process, by digest
+_addresses: dict[str, int] = {}  # of what is loaded in this process, by digest
+_making = RLock()
 
 
-class _Compiled(LazyDispatcher):
+class _Compiled:
     """A function with its one signature."""
 
-    def __init__(
-        self, function: FunctionType, signature: str, options: dict[str, Any], borrows: bool
-    ) -> None:
-        super().__init__(function, options, borrows)
-        self._given = signature
-        self._options = options | {"borrows": borrows}
+    part: Any = None
+    """What stands for it in functions that Numba compiles, once it did that."""
+
+    code: bytes | None = None
+    """LLVM's code of it, once `part` is there."""
+
+    address = 0
+    """Where the object code is, once it is loaded."""
+
+    def __init__(self, function: FunctionType, signature: str, inline: bool) -> None:
+        self.function = function
+        self.inline = inline
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._text = signature
 
     @cached_property
-    def signature(self) -> Any:
+    def digest(self) -> str:
+        """What the function is found by on disk."""
+        return _digest(self)
+
+    @cached_property
+    def symbol(self) -> str:
+        """What the function is called in LLVM's code."""
+        return f"rebecsim_{self.digest}"
+
+    @cached_property
+    def signature(self) -> Signature:
         """What the function is compiled for."""
-        from rebecsim.native.arrays import signature_of  # which imports what compiling takes
+        return signature_of(self.function, self._text)
 
-        return self._given or signature_of(self.function)
+    def referred(self) -> list[tuple[str, Any]]:
+        """Give the globals, and variables around it, that the function's code names."""
+        names, found = set(_names(self.function.__code__)), self.function.__globals__
+        cells = zip(
+            self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True
+        )
+        inner = [(name, each.cell_contents) for name, each in cells]
+        return [(name, found[name]) for name in sorted(names & found.keys())] + inner
 
     @cached_property
-    def options(self) -> str:
-        """Signature and options as text, which differs wherever machine code may."""
-        kinds = [] if self._given else self.signature.args
-        tuples = [each.instance_class for each in kinds if hasattr(each, "instance_class")]
-        return f"{self.signature} {_shown('', tuple(tuples))} {self._options}"
+    def run(self) -> Callable[[int], Any]:
+        """What takes the address of the words of the arguments."""
+        result = self.signature.result
+        kinds: dict[str, Any] = {"bool": ctypes.c_bool, "float64": ctypes.c_double}
+        found = None if result is None else kinds.get(str(result[0]), ctypes.c_int64)
+        return ctypes.CFUNCTYPE(found, ctypes.c_int64)(self.address)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if not self.address:
+            self.prepare()
+        kinds = self.signature.arguments
+        if len(arguments) != len(kinds):
+            raise TypeError(f"{self.__name__} takes {len(kinds)} arguments")
+        pairs = zip(arguments, kinds, strict=True)
+        words = [word for value, kind in pairs for word in _words(value, kind)]
+        array = (ctypes.c_int64 * len(words))(*words)
+        return self.run(ctypes.addressof(array))
 
     def is_ready(self) -> bool:
-        """Whether there is machine code already, in this process or on disk."""
-        if self.dispatcher.overloads:
+        """Whether there is object code already, in this process or on disk."""
+        if self.address:
             return True
-        digest = _digest(self)
-        return digest in _results or _read(_file_name(self.function.__name__, digest)) is not None
+        return (
+            self.digest in _addresses or _read(_file_name(self.__name__, self.digest)) is not None
+        )
 
     def prepare(self, *, wait: bool = True) -> bool:
         """Load or compile the function, unless that has been done.
 
         False: not to `wait` was asked for, and another process is compiling it.
         """
-        if self.dispatcher.overloads:
+        if self.address:
             return True
-        digest = _digest(self)
-        known = _results.get(digest)
-        if known is not None:
-            self.adopt(known)
-            return True
-        # Symbols of machine code must differ wherever the code does, in all processes.
-        self.function.__qualname__ = f"{self.function.__name__}_{digest[:24]}"
-        entry = _Entry(self.function.__name__, digest)
+        file = _file_name(self.__name__, self.digest)
         # In this order, or a thread that compiles could wait for one that waits for it.
-        with compiler_lock(), _only_one(entry.file, wait=wait) as is_mine:
+        with _making, _only_one(file, wait=wait) as is_mine:
             if is_mine:
-                self.compile(entry)
+                self.address = _addresses.get(self.digest) or self._load_or_make(file)
+                _addresses[self.digest] = self.address
         return is_mine
 
+    def kept_code(self) -> bytes | None:
+        """Give LLVM's code of the function from disk."""
+        return _read(_file_name(f"{self.__name__}-part", self.digest))
 
-class _Entry:
-    """One function on disk; the part of Numba's interface of caches that a dispatcher calls."""
+    def keep_code(self, code: bytes) -> None:
+        """Keep LLVM's code of the function, for other functions that call it."""
+        _write(_file_name(f"{self.__name__}-part", self.digest), code)
 
-    def __init__(self, name: str, digest: str) -> None:
-        self._digest = digest
-        self.file = _file_name(name, digest)
+    def _load_or_make(self, file: str) -> int:
+        from rebecsim.native.machine import loaded
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Give the compiled function, or None."""
-        payload = _read(self.file)
-        if payload is None:
-            return None
-        try:
-            result = rebuilt_result(payload, target_context)
-        except Exception:  # whatever reading what is no entry may raise
-            return None
-        _results[self._digest] = result
-        return result
+        name = f"entry_{self.digest}"
+        code = _read(file)
+        if code is not None:
+            with suppress(LookupError, RuntimeError):
+                return loaded(code, name)
+        from rebecsim.native.compiler import object_code
 
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a function that has just been compiled."""
-        _results[self._digest] = result
-        _write(self.file, packed_result(result))
+        code = object_code(self, name)
+        _write(file, code)
+        return loaded(code, name)
+
+
+@cache
+def _dtype(element: str) -> Any:
+    import numpy as np
+
+    return np.dtype(element)
+
+
+def _size(kind: Kind) -> int:
+    """Give how many words an argument takes."""
+    return sum(map(_size, kind.parts)) if isinstance(kind, Fields) else 1 + kind.dimensions
+
+
+def _words(value: Any, kind: Kind) -> list[int]:
+    """Give an argument as words: address and shape of an array, the bits of a float.
+
+    Raises TypeError.
+    """
+    if isinstance(kind, Fields):
+        pairs = zip(value, kind.parts, strict=True)
+        return [word for part, own in pairs for word in _words(part, own)]
+    if kind.dimensions:
+        if getattr(value, "dtype", None) != _dtype(kind.element) or value.ndim != kind.dimensions:
+            raise TypeError(f"not an array of {kind.element} with {kind.dimensions} dimensions")
+        # Raises TypeError for an array that is not contiguous, or must not be written to.
+        first = ctypes.addressof(ctypes.c_char.from_buffer(value)) if value.size else 0
+        return [first, *value.shape]
+    if kind.element == "step":
+        value.prepare()
+        return [value.address]
+    if kind.element == "float64":
+        return [*struct.unpack("q", struct.pack("d", value))]
+    return [index(value)]
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -342,27 +384,20 @@ def _only_one(file: str, *, wait: bool) -> Iterator[bool]:
             Path(lock.name).unlink(missing_ok=True)
 
 
+@cache
 def _folder_name() -> str:
-    import numba
-
-    python = platform.python_version()
-    mark = hashlib.sha256("\n".join(_environment()).encode()).hexdigest()[:8]
-    return f"numba-{numba.__version__}-{python}-{mark}"
+    mark = hashlib.sha256(_environment().encode()).hexdigest()[:8]
+    return f"numba-{metadata.version('numba')}-{platform.python_version()}-{mark}"
 
 
-def _environment() -> list[str]:
-    """Everything beside the function itself that machine code depends on."""
-    import numba
+@cache
+def _environment() -> str:
+    """Everything beside the function itself that object code depends on."""
+    from rebecsim.native.machine import processor
 
-    config = _config()
-    return [
-        numba.__version__,
-        metadata.version("llvmlite"),
-        sys.implementation.cache_tag or sys.implementation.name,
-        platform.python_version(),
-        processor(),
-        repr((config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)),
-    ]
+    own = (Path(__file__).with_name(f"{each}.py").read_text() for each in ("compiler", "machine"))
+    versions = map(metadata.version, ("numba", "llvmlite"))
+    return "\n".join([*versions, sys.version, *processor(), *own])
 
 
 # --- content -------------------------------------------------------------------------------------
@@ -370,32 +405,29 @@ def _environment() -> list[str]:
 
 def _digest(made: _Compiled) -> str:
     """Hash what a function is made of."""
-    lines = [*_environment(), *_content(made.function, made.options, {made.function})]
+    lines = [_environment(), *_content(made.function, made, {made.function})]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _content(function: FunctionType, options: str, above: set[FunctionType]) -> Iterator[str]:
-    yield f"{function.__name__} {options} {function.__defaults__!r}"
+def _content(
+    function: FunctionType, made: _Compiled | None, above: set[FunctionType]
+) -> Iterator[str]:
+    yield f"{function.__name__} {made and (made.signature, made.inline)} {function.__defaults__!r}"
     yield from _code(function.__code__)
     names = sorted(set(_names(function.__code__)) & function.__globals__.keys())
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     values = {name: function.__globals__[name] for name in names}
     values |= {name: cell.cell_contents for name, cell in cells}
     for name, value in values.items():
-        made = getattr(value, "made", None)
-        if not isinstance(made, _Compiled):
-            made = None
-        referred = value if made is None else made.function
+        inner = value if isinstance(value, _Compiled) else None
+        referred = value if inner is None else inner.function
         if isinstance(value, ModuleType):
             yield f"{name} = {value.__name__} with {_constants(value, function.__code__)}"
-        elif (intrinsic := definition_of(value)) is not None:
-            yield f"{name}, an intrinsic:"
-            yield from _code(intrinsic.__code__)
         elif not isinstance(referred, FunctionType):
             yield f"{name} = {_shown(name, value)}"
         elif referred not in above:
             yield f"{name}:"
-            yield from _content(referred, made.options if made else "", above | {referred})
+            yield from _content(referred, inner, above | {referred})
 
 
 def _code(code: CodeType) -> Iterator[str]:

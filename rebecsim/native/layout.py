@@ -385,7 +385,7 @@ def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: I
     if kind == Failure.NULL:
         return f"message to null, {where}"
     if kind == Failure.DELAY:
-        return f"a delay of {value} time units: time does not go back, {where}"
+        return f"a delay of {value} time units; use 0 or more, {where}"
     return f"{_arithmetic(kind, value)}, {where}"
 
 

@@ -15,8 +15,6 @@ Everything also runs as plain Python.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rebecsim import arithmetic
@@ -52,7 +50,7 @@ def _split_sum(a: np.uint64, b: np.uint64) -> np.uint64:
     return ((high & _LOW) << _HALF) | (low & _LOW)
 
 
-def _split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+def split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Multiply to 128 bits, without overflow: the high and the low word."""
     a_low, a_high = a & _LOW, a >> _HALF
     b_low, b_high = b & _LOW, b >> _HALF
@@ -63,42 +61,15 @@ def _split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     return high, ((second & _LOW) << _HALF) | (low & _LOW)
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _wrapping_sum(a: np.uint64, b: np.uint64) -> np.uint64:
     return a + b
 
 
-def _wide_product() -> Any:
-    """Make a function like `_split_product` of the one instruction that processors have for it."""
-    from llvmlite import ir
-    from numba import core
-    from numba.extending import intrinsic
-
-    types: Any = core.types
-    cgutils: Any = core.cgutils
-
-    @intrinsic
-    def product(typing_context: Any, a: Any, b: Any) -> Any:
-        signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
-
-        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            wide = ir.IntType(128)
-            a, b = (builder.zext(each, wide) for each in arguments)
-            both = builder.mul(a, b)
-            high = builder.lshr(both, ir.Constant(wide, 64))
-            words = [builder.trunc(each, ir.IntType(64)) for each in (high, both)]
-            return cgutils.pack_array(builder, words)
-
-        return signature, lower
-
-    return product
-
-
 _sum = _split_sum if is_plain() else _wrapping_sum
-_product = _split_product if is_plain() else _wide_product()
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _fill(streams: Streams, row: int) -> None:
     """Compute the block of a stream that holds its next word: Philox 4x64-10."""
     key_0, key_1 = streams[row, KEY], streams[row, KEY + 1]
@@ -108,8 +79,8 @@ def _fill(streams: Streams, row: int) -> None:
     word_2 = streams[row, REPLICATION]
     word_3 = _ZERO
     for _ in range(_ROUNDS):
-        high_0, low_0 = _product(_MULTIPLY_0, word_0)
-        high_1, low_1 = _product(_MULTIPLY_1, word_2)
+        high_0, low_0 = split_product(_MULTIPLY_0, word_0)
+        high_1, low_1 = split_product(_MULTIPLY_1, word_2)
         word_0 = high_1 ^ word_1 ^ key_0
         word_1 = low_1
         word_2 = high_0 ^ word_3 ^ key_1
@@ -122,7 +93,7 @@ def _fill(streams: Streams, row: int) -> None:
     streams[row, WORDS + 3] = word_3
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _word(streams: Streams, row: int) -> int:
     """Draw the next 32 bits of a stream."""
     drawn = streams[row, DRAWN]
@@ -132,7 +103,7 @@ def _word(streams: Streams, row: int) -> int:
     return int(streams[row, WORDS + np.int64(drawn & _THREE)] >> _HALF)
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def below(streams: Streams, row: int, count: int) -> int:
     """Draw an index from 0 to count - 1, each equally likely, for counts below 2**31."""
     if count == 1:
@@ -145,7 +116,7 @@ def below(streams: Streams, row: int, count: int) -> int:
     return product >> 32
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def restart_streams(streams: Streams, replication: int) -> None:
     """Make all streams those of another replication, with nothing drawn yet."""
     for row in range(streams.shape[0]):
@@ -162,7 +133,7 @@ MOST_ROUNDS = 1 << (20 if is_plain() else 30)
 cannot be interrupted. That takes a second or more."""
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
     if ctx[slot.FAILED] == 0:
         ctx[slot.FAILED] = kind
@@ -170,7 +141,7 @@ def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
         ctx[slot.VALUE] = value
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def endless(ctx: Integers, site: int) -> bool:
     """Count a round of a loop; true, and a failure, if there have been too many."""
     ctx[slot.ROUNDS] += 1
@@ -183,25 +154,25 @@ def endless(ctx: Integers, site: int) -> bool:
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def int32(value: int) -> int:
     """Wrap an integer to the 32 bits of `int`."""
     return ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def int16(value: int) -> int:
     """Wrap an integer to the 16 bits of `short`."""
     return ((value + 0x8000) & 0xFFFF) - 0x8000
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def int8(value: int) -> int:
     """Wrap an integer to the 8 bits of `byte`."""
     return ((value + 0x80) & 0xFF) - 0x80
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
     """Divide integers, rounding towards zero; a division by zero fails."""
     if divisor == 0:
@@ -211,7 +182,7 @@ def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
     return result if (dividend < 0) == (divisor < 0) else -result
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
     """Give the remainder of `quotient`; a division by zero fails."""
     if divisor == 0:
@@ -221,7 +192,7 @@ def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
     return result if dividend >= 0 else -result
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def bits(value: float) -> int:
     """Give the bits of a double, as they are kept among integers; there is one NaN."""
     if value != value:
@@ -229,33 +200,33 @@ def bits(value: float) -> int:
     return int(np.float64(value).view(np.int64))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def real(cell: int) -> float:
     """Give the float that is kept as these bits."""
     return float(np.int64(cell).view(np.float64))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _float32(value: float) -> float:
     return np.float64(np.float32(value))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _float_quotient(dividend: float, divisor: float) -> float:
     return np.float64(np.float32(dividend) / np.float32(divisor))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _double_quotient(dividend: float, divisor: float) -> float:
     return np.float64(dividend) / np.float64(divisor)
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _square_root(value: float) -> float:
     return np.sqrt(np.float64(value))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _power(base: float, exponent: float) -> float:
     if exponent == 2.0:
         return base * base
@@ -272,7 +243,7 @@ square_root = arithmetic.square_root if is_plain() else _square_root
 power = arithmetic.power if is_plain() else _power
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def truncate(ctx: Integers, value: float) -> int:
     """Cast a float to `int`, towards zero; what does not fit fails."""
     if not (-2147483649.0 < value < 2147483648.0):
@@ -284,7 +255,7 @@ def truncate(ctx: Integers, value: float) -> int:
 # --- state ---------------------------------------------------------------------------------------
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def element(ctx: Integers, index: int, length: int, site: int) -> int:
     """Give back an array index that is in range; another one fails."""
     if 0 <= index < length:
@@ -293,7 +264,7 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
     return 0
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def fitting(ctx: Integers, value: int, site: int) -> int:
     """Give back a whole number of 32 bits; another one fails."""
     if -0x80000000 <= value <= 0x7FFFFFFF:
@@ -302,7 +273,7 @@ def fitting(ctx: Integers, value: int, site: int) -> int:
     return 0
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     """Assign inside an expression and give the value."""
     if ctx[slot.FAILED] == 0:
@@ -310,7 +281,7 @@ def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     return value
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int) -> int:
     """Cast a reference to one of a set of classes, given as bits; another rebec fails."""
     if reference >= 0 and (classes >> rebecs[reference, slot.CLASS]) & 1 == 0:
@@ -318,23 +289,30 @@ def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int)
     return reference
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def is_one_of(rebecs: Table, reference: int, classes: int) -> bool:
     """Say whether a reference is to a rebec of one of a set of classes, given as bits."""
     return reference >= 0 and (classes >> rebecs[reference, slot.CLASS]) & 1 != 0
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def require(ctx: Integers, condition: bool, site: int) -> None:
     """Check an assertion."""
     if not condition:
         _fail(ctx, Failure.ASSERTION, site, 0)
 
 
+@compiled()
+def fill(cells: Integers, value: int) -> None:
+    """Set all cells."""
+    for place in range(cells.shape[0]):
+        cells[place] = value
+
+
 # --- time, choices and messages ------------------------------------------------------------------
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def delay(ctx: Integers, duration: int) -> None:
     """Let the rebec's time pass; a negative duration fails."""
     if duration < 0:
@@ -343,13 +321,13 @@ def delay(ctx: Integers, duration: int) -> None:
         ctx[slot.NOW] += duration
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def timer_value(ctx: Integers, cell: int) -> int:
     """Give how long a timer has been running, -1 if it does not run."""
     return -1 if cell == slot.NO_TIME else ctx[slot.NOW] - cell
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     """Take the alternative that the script says; a script that is too short fails."""
     most = choices.shape[0] // 2
@@ -362,7 +340,7 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     return choices[drawn]
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def choose(
     ctx: Integers, streams: Streams, choices: Integers, count: int, site: int, stream: int
 ) -> int:
@@ -382,7 +360,7 @@ def choose(
     return _noted(ctx, choices, site, index)
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _noted(ctx: Integers, choices: Integers, site: int, index: int) -> int:
     """Note the alternative that is drawn, as long as there is room."""
     if ctx[slot.CHOICES] < choices.shape[0]:
@@ -391,7 +369,7 @@ def _noted(ctx: Integers, choices: Integers, site: int, index: int) -> int:
     return index
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def choose_weighted(
     ctx: Integers,
     streams: Streams,
@@ -420,16 +398,7 @@ def choose_weighted(
     return _noted(ctx, choices, site, index)
 
 
-@compiled(inner=True)
-def copied(cells: Integers, first: int, length: int) -> Integers:
-    """Copy an array that is an argument."""
-    found = np.empty(length, np.int64)
-    for place in range(length):
-        found[place] = cells[first + place]
-    return found
-
-
-@compiled(borrows=True, inner=True)
+@compiled()
 def sendable(ctx: Integers, receiver: int) -> int:
     """Give back a receiver; null fails."""
     if receiver < 0:
@@ -437,7 +406,7 @@ def sendable(ctx: Integers, receiver: int) -> int:
     return receiver
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def send(
     ctx: Integers,
     rebecs: Table,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -111,11 +112,13 @@ class GroupAnswer:
         runs: the jobs by variant; the first one is what the others are compared with.
         noun: what groups are, `queue` or `user`; empty: there is one group only.
         exact: whether nothing is drawn in the runs.
+        condition: what all ran under, where other answers are of other conditions.
     """
 
     runs: Mapping[str, JobTimes]
     noun: str
     exact: bool
+    condition: str = ""
 
     @cached_property
     def common(self) -> dict[str, JobTimes]:
@@ -157,8 +160,12 @@ class GroupAnswer:
         if not others or not len(self.common[self.base]):
             return ()
         told = None if most is None else max(most // len(others), 2)
+        where = f"With {self.condition}: " if self.condition else ""
         return tuple(
-            Answered(f"{name} instead of {self.base}, on average:", tuple(self._lines(name, told)))
+            Answered(
+                f"{where}{name} instead of {self.base}, on average:",
+                tuple(self._lines(name, told)),
+            )
             for name in others
         )
 
@@ -215,11 +222,11 @@ class GroupAnswer:
     def table(self, most: int | None = MOST_ROWS) -> TextTable:
         """A row for each group and variant: what its jobs wait and take.
 
-        Of groups that take more than `most` rows, the first ones are shown.
+        Of groups that take more than `most` rows, with those of all jobs, the first ones are shown.
         """
         shown = self.groups
         if most is not None:
-            shown = shown[: max(most // len(self.runs), 1)]
+            shown = shown[: max(most // len(self.runs) - (len(shown) > 1), 1)]
         named = len(self.runs) > 1
         rows = [
             (
@@ -235,7 +242,7 @@ class GroupAnswer:
                 for variant, each in self.common.items()
             ]
         title = "Seconds that jobs wait, and take from submission to end"
-        title += f", by {self.noun}" if self.noun else ""
+        title = ", ".join(filter(None, (title, self.noun and f"by {self.noun}", self.condition)))
         if len(shown) < len(self.groups):
             title += f" ({len(shown)} of {len(self.groups):,})"
         variant_heading = ("Variant",) if named else ()
@@ -300,7 +307,7 @@ def group_view(answer: GroupAnswer, whole: bool = False) -> RenderableType:
     parts: list[RenderableType] = []
     if told := answer.told(None if whole else MOST_TOLD):
         parts += [answer_view(told), Text(answer.certainty, style="dim"), ""]
-    return Group(*parts, narrow_table(answer.table(None if whole else MOST_ROWS)))
+    return Group(*parts, _Narrow(answer.table(None if whole else MOST_ROWS)))
 
 
 def answer_view(told: Sequence[Answered]) -> RenderableType:
@@ -326,24 +333,37 @@ class _Hanging:
             yield Text(indent + line.replace("\N{NO-BREAK SPACE}", " "))
 
 
-def narrow_table(shown: TextTable) -> Table:
-    """A table of texts with many columns: no lines but that under the headings."""
-    title = Text(shown.title, style="table.title")
-    table = Table(
-        box=SIMPLE_HEAD, title=title, title_justify="left", padding=(0, 0, 0, 1), pad_edge=False
-    )
-    figures = len(_HEADINGS) + 1
-    for number, heading in enumerate(shown.headings):
-        right = number >= len(shown.headings) - figures
-        two_lines = Text(heading.replace(" mean", "\nmean"))
-        table.add_column(two_lines, justify="right" if right else "left", overflow="fold")
-    above = ""
-    for heading, values in shown.rows:
-        table.add_row(*map(Text, ("" if heading == above else heading, *values)))
-        above = heading
-    return table
+@dataclass(frozen=True)
+class _Narrow:
+    """A table of texts with many columns: no lines but that under the headings.
+
+    Columns stand closer where they would not fit otherwise.
+    """
+
+    shown: TextTable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give the title and the table."""
+        yield Text(self.shown.title, style="table.title")
+        table = self._with_padding(1)
+        wide = Measurement.get(console, options.update(max_width=_WIDEST), table).maximum
+        yield table if wide <= options.max_width else self._with_padding(0)
+
+    def _with_padding(self, left: int) -> Table:
+        table = Table(box=SIMPLE_HEAD, padding=(0, 0, 0, left), pad_edge=False)
+        figures = len(_HEADINGS) + 1
+        for number, heading in enumerate(self.shown.headings):
+            right = number >= len(self.shown.headings) - figures
+            two_lines = Text(heading.replace(" mean", "\nmean"))
+            table.add_column(two_lines, justify="right" if right else "left", overflow="fold")
+        above = ""
+        for heading, values in self.shown.rows:
+            table.add_row(*map(Text, ("" if heading == above else heading, *values)))
+            above = heading
+        return table
 
 
+_WIDEST = 1000
 _HEADINGS = ("Wait mean", "median", "95 %", "Duration mean", "median", "95 %")
 _NAMES = tuple(
     f"{time}_{each}" for time in ("wait", "duration") for each in ("mean", "median", "p95")

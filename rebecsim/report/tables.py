@@ -146,6 +146,10 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     answers = Text(answer_text(report)) if leading is None else leading.terminal
     parts = [
         _Part(0, [answers]),
+        *(
+            _Part(1, [view], name=name)
+            for name, view in ({} if leading is None else leading.further).items()
+        ),
         _Part(1, table, answer_notes(answer, report.compared)),
     ]
     compared = report.comparisons if leading is None or explain else {}
@@ -173,12 +177,16 @@ def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the output: its content, its rank (0 comes first), and its method."""
+    """A part of the output: its content, its rank (0 comes first), its method, and its name.
+
+    A part with a name is named where it does not fit.
+    """
 
     rank: int
     views: Sequence[RenderableType]
     notes: Sequence[str] = ()
     most: Sequence[RenderableType] = ()  # the most important of `views`; empty: all
+    name: str = ""
 
     @property
     def brief(self) -> RenderableType:
@@ -215,6 +223,7 @@ def _spaced(parts: Sequence[_Part]) -> list[RenderableType]:
 
 
 _MOST_PAIRS = 3
+_MOST_NAMED = 2
 MOST_LINES = 36
 """Lines of an answer that is not asked to explain itself; the places of files follow."""
 
@@ -240,6 +249,9 @@ class _Brief:
             yield each.brief
         is_whole = len(shown) == len(self.parts)
         more = "How this was computed" if is_whole else "More figures, and how all were computed"
+        if named := [each.name for each in self.parts if each.name and id(each) not in chosen]:
+            most = f"{len(named)} more conditions" if len(named) > _MOST_NAMED else ", ".join(named)
+            more = f"{most[0].upper()}{most[1:]}, {more[0].lower()}{more[1:]}"
         yield Text(f"{more}: --explain, or the report.", style="dim")
 
 

@@ -86,7 +86,7 @@ def require_checked(checked: CheckedModel | None, against: str = "") -> CheckedM
     """Give the checked tree of a model. Raises EngineError for Python that has none, and why."""
     if checked is None:
         raise EngineError(
-            "the native engine runs models in Rebeca, and Python that has a meaning there; this "
+            "the native engine runs models in Rebeca, and Python that translates to Rebeca; this "
             f"one has none: {against or 'choose the python engine'}"
         )
     return checked

@@ -412,8 +412,8 @@ def _alternatives(checked: CheckedModel) -> dict[str, dict[int, tuple[Any, ...]]
                 if isinstance(node, syntax.Choice):
                     if not all(map(checked.is_constant, node.alternatives)):
                         raise NotNativeError(
-                            f"{name}.{server.name} chooses between values that are no constants, "
-                            "of which compiled code keeps no record; choose the python engine"
+                            f"{name}.{server.name} chooses between values that are not constants, "
+                            "which compiled code cannot record; choose the python engine"
                         )
                     values = tuple(map(checked.constant_of, node.alternatives))
                     found[name][checked.choice_site(node)] = values

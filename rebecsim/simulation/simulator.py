@@ -38,13 +38,13 @@ from rebecsim.actors import (
     steps,
 )
 from rebecsim.actors.randomness import key_of
-from rebecsim.actors.repeatable import NotRepeatableError
 from rebecsim.actors.schedulers import Pick, read_record
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.system import Attributes
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.files import write_json
 from rebecsim.simulation.trace import Event, Tracer, state_of
+from rebecsim.steps.repeatable import NotRepeatableError
 
 _MOST = 10_000
 """The most states that are remembered."""

@@ -5,6 +5,10 @@ form that engines, reductions, races and exact answers work on, whether a model 
 Rebeca or in Python. What does not fit raises `NotUnderstoodError`, which names file, line and
 reason; such a model runs in the plain engine. `understood` gives
 that reason as a text.
+
+Of other Python, `may_name` says which attributes it may use, `wait_of` what a function that waits
+depends on, and `impurities` are code by which a class is no function of state and message
+(`NotRepeatableError`).
 """
 
 from lazy_loader import attach_stub

@@ -85,7 +85,7 @@ def type_of_state(
         if found is None:
             raise source.refused(
                 annotation or source.tree,
-                f"the class of what `{declared.name}` refers to is not known: annotate it",
+                f"the class of the rebec `{declared.name}` is unknown: annotate it",
             )
     assert found is not None
     for length in reversed(lengths):
@@ -116,9 +116,7 @@ def type_of_known(
     if found is None and len(bound) == 1:
         found = program.rebec_type(next(iter(bound)))
     if found is None:
-        raise source.refused(
-            source.tree, f"the class of `{declared.name}` is not known: annotate it"
-        )
+        raise source.refused(source.tree, f"the class of `{declared.name}` is unknown: annotate it")
     return found
 
 
@@ -128,7 +126,7 @@ def signature_of(
     """Give the parameters of a function of a class. Raises NotUnderstoodError."""
     arguments = tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise source.refused(tree, f"`{tree.name}` has parameters that stand for several arguments")
+        raise source.refused(tree, f"`{tree.name}` has * or ** parameters")
     listed = [*arguments.posonlyargs, *arguments.args][1:]
     types: list[Type] = []
     for each in listed:
@@ -145,7 +143,7 @@ def signature_of(
         returns = type_of_annotation(program, tree.returns, function)
         if returns is None:
             raise source.refused(
-                tree.returns, f"`{ast.unparse(tree.returns)}` is no type of Rebeca"
+                tree.returns, f"`{ast.unparse(tree.returns)}` is not a type of Rebeca"
             )
         returns = None if returns == NULL else returns
     return Signature(tuple(each.arg for each in listed), tuple(types), defaults, returns)

@@ -1,7 +1,7 @@
 """Read a model of Python classes as the checked tree of one in Rebeca.
 
 What a run begins with is what the constructors have left in the rebecs, whatever they did. Where
-one of them has no meaning in Rebeca, the tree has none, and cannot stand for the whole model.
+one of them cannot be translated to Rebeca, the tree has none, and cannot stand for the whole model.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def understood(model: Model) -> tuple[CheckedModel | None, str]:
 def steps_of(model: Model) -> CheckedModel:
     """Read what the message servers of a model in Python do.
 
-    Raises NotUnderstoodError, with file, line and reason, for what has no meaning in Rebeca.
+    Raises NotUnderstoodError, with file, line and reason, for what cannot be translated to Rebeca.
     """
     try:
         system = model.start()
@@ -184,7 +184,7 @@ def _note_start(program: Program, system: System) -> None:
             value = getattr(rebec, name)
             if not _fits(program, value, kind):
                 raise facts.source.refused(
-                    facts.source.tree, f"`{name}` starts as {value!r}, no {kind}"
+                    facts.source.tree, f"`{name}` starts as {value!r}, not of type {kind}"
                 )
             if _is_signed(value):
                 program.signed.add(("state", name))
@@ -200,7 +200,7 @@ def _note_start(program: Program, system: System) -> None:
             ):
                 if not _fits(program, value, kind):
                     raise facts.source.refused(
-                        facts.source.tree, f"`{name}` starts with {value!r}, no {kind}"
+                        facts.source.tree, f"`{name}` starts with {value!r}, not of type {kind}"
                     )
                 if _is_signed(value):
                     program.signed.add(("parameter", name, parameter))
@@ -275,7 +275,7 @@ class _Writer:
             return syntax.Name(value.name)
         found = constant(value, NOWHERE)
         if found is None:
-            raise refused(owner, f"the argument {value!r} has no meaning in Rebeca")
+            raise refused(owner, f"the argument {value!r} cannot be translated to Rebeca")
         return found.tree
 
     @staticmethod

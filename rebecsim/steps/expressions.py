@@ -86,7 +86,7 @@ class ExpressionReader(ValueReader):
         name = None if value is None else self.program.constant(node.id, value, self.span(node))
         kind = NULL if value is None else type_of_constant(_tupled(value))
         if kind is None or (name is None and value is not None):
-            raise self.refused(node, f"`{node.id}` is no number, boolean or list of these")
+            raise self.refused(node, f"`{node.id}` is not a number, boolean or list of these")
         if name is None:
             return Piece(literal(None, self.span(node)), NULL, value=(None,))
         tree = syntax.Name(name, span=self.span(node))
@@ -100,9 +100,9 @@ class ExpressionReader(ValueReader):
             owner = self.outer(node.value)
             if isinstance(owner, ModuleType) and hasattr(owner, node.attr):
                 return getattr(owner, node.attr)
-            raise self.refused(node, f"`{shown(node)}` is no number")
+            raise self.refused(node, f"`{shown(node)}` is not a number")
         if not isinstance(node, ast.Name) or node.id in self.locals or node.id in self.keys:
-            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` cannot be translated to Rebeca")
         try:
             return value_of_name(node.id, self.function)
         except KeyError:
@@ -117,7 +117,7 @@ class ExpressionReader(ValueReader):
         if not self.is_self(node.value):
             found = constant(self._module_value(node), span)
             if found is None:
-                raise self.refused(node, f"`{shown(node)}` is no number")
+                raise self.refused(node, f"`{shown(node)}` is not a number")
             return found
         if name in self.facts.state:
             in_rebeca, kind = self.facts.state[name]
@@ -139,7 +139,9 @@ class ExpressionReader(ValueReader):
         member = _static(self.facts.owner, name)
         found = None if name.startswith("_") or member is None else constant(member, span)
         if found is None:
-            raise self.refused(node, f"`{shown(node)}` is no state variable, known rebec or number")
+            raise self.refused(
+                node, f"`{shown(node)}` is not a state variable, known rebec or number"
+            )
         return found
 
     def _module_value(self, node: ast.Attribute) -> Any:
@@ -147,7 +149,7 @@ class ExpressionReader(ValueReader):
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name) or self.is_self(root) or root.id in self.locals:
-            raise self.refused(node, f"`{shown(node)}` reads what is not the rebec's own")
+            raise self.refused(node, f"`{shown(node)}` reads the state of another rebec")
         return self.outer(node)
 
     # --- elements --------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ class ExpressionReader(ValueReader):
         """Read an element of an array; as in Python, -1 is the last one."""
         array = self.read(node.value)
         if not isinstance(array.type, ArrayType):
-            raise self.refused(node, f"`{shown(node.value)}` is no array")
+            raise self.refused(node, f"`{shown(node.value)}` is not an array")
         index = self.index(node.slice, array.type.length)
         span = self.span(node)
         tree = syntax.Index(array.tree, index.tree, span=span)
@@ -206,7 +208,7 @@ class ExpressionReader(ValueReader):
         if name == "timer_value":
             timer = self.read(node.args[0])
             if timer.type != TIMER:
-                raise self.refused(node, f"`{shown(node.args[0])}` is no timer")
+                raise self.refused(node, f"`{shown(node.args[0])}` is not a timer")
             call = syntax.Call("getTimerValue", (timer.tree,), span=span)
             return Piece(call, INT, pure=False)
         if name in self.facts.methods and name not in self.facts.servers:
@@ -234,7 +236,7 @@ class ExpressionReader(ValueReader):
         given: dict[str, ast.expr] = {}
         for place, each in enumerate(node.args):
             if isinstance(each, ast.Starred) or place >= len(signature.names):
-                raise self.refused(node, f"`{name}` is given other arguments than it has")
+                raise self.refused(node, f"`{name}` is called with the wrong arguments")
             given[signature.names[place]] = each
         for word in node.keywords:
             if word.arg in drop:
@@ -262,9 +264,7 @@ class ExpressionReader(ValueReader):
                 continue
             number = constant_int(word.value)
             if word.arg != "site" or number is None or number < 0:
-                raise self.refused(
-                    node, f"`{shown(node)}`: the site must be a number that stands there"
-                )
+                raise self.refused(node, f"`{shown(node)}`: the site must be a literal number")
             site = number
         found: list[Piece] = []
         for each in node.args:
@@ -296,16 +296,16 @@ class ExpressionReader(ValueReader):
             case _:
                 values = self.outer(node.value)
         if not isinstance(values, list | tuple | range):
-            raise self.refused(node, f"`{shown(node)}` is no list of constants")
+            raise self.refused(node, f"`{shown(node)}` is not a list of constants")
         found = [constant(each, self.span(node)) for each in values]
         if None in found:
-            raise self.refused(node, f"`{shown(node)}` holds what is no number")
+            raise self.refused(node, f"`{shown(node)}` holds something other than numbers")
         return [each for each in found if each is not None]
 
     def _function(self, node: ast.Call, called: Any) -> Piece:
         span = self.span(node)
         if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
-            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` cannot be translated to Rebeca")
         if called is len and len(node.args) == 1:
             array = self.read(node.args[0])
             if isinstance(array.type, ArrayType):
@@ -331,7 +331,7 @@ class ExpressionReader(ValueReader):
         sign = None if not callable(called) else _OPERATIONS.get(called)
         if sign is not None and len(given) == 2:
             return self._operation(called, sign, given, node)
-        raise self.refused(node, f"`{shown(node.func)}(...)` has no meaning in Rebeca")
+        raise self.refused(node, f"`{shown(node.func)}(...)` cannot be translated to Rebeca")
 
     def _operation(
         self, called: Any, sign: BinaryOperator, given: list[Piece], node: ast.Call
@@ -348,13 +348,13 @@ class ExpressionReader(ValueReader):
             trees = [syntax.Cast(type_name(kind, span), each.tree, span=span) for each in given]
             tree = Binary("/", trees[0], trees[1], span=span)
             return self.widened(tree, span, pure) if kind == FLOAT else Piece(tree, kind, pure=pure)
-        raise self.refused(node, f"`{shown(node)}` is no division of numbers")
+        raise self.refused(node, f"`{shown(node)}` is not a division of numbers")
 
     def _is_instance(self, node: ast.Call) -> Piece:
         found = self.program.rebec_type(self.outer(node.args[1]))
         operand = self.read(node.args[0])
         if found is None or not isinstance(operand.type, RebecType):
-            raise self.refused(node, f"`{shown(node)}` asks for no class of the model")
+            raise self.refused(node, f"`{shown(node)}` does not name a class of the model")
         tree = syntax.InstanceOf(
             operand.tree, type_name(found, self.span(node)), span=self.span(node)
         )
@@ -366,7 +366,7 @@ class ExpressionReader(ValueReader):
             self.twice(found, node)
             self.twice(each, node)
             if {found.type, each.type} - _NUMBERS:
-                raise self.refused(node, f"`{shown(node)}` compares what are no numbers")
+                raise self.refused(node, f"`{shown(node)}` compares values that are not numbers")
             test = Binary(sign, found.tree, each.tree, span=self.span(node))
             lows = [bound for bound in (found.low, each.low) if bound is not None]
             found = self.chosen(Piece(test, BOOLEAN), each, found, node)

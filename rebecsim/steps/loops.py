@@ -20,16 +20,6 @@ from rebecsim.steps.pieces import (
 from rebecsim.steps.statements import BodyReader
 from rebecsim.steps.values import shown
 
-_COMPOUND: dict[type, syntax.AssignmentOperator] = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.BitAnd: "&=",
-    ast.BitOr: "|=",
-    ast.BitXor: "^=",
-}
-_TIMES = frozenset({"after", "deadline"})
-
 
 class LoopReader(BodyReader):
     """Reads the body of one function of a class, loops too."""
@@ -52,7 +42,7 @@ class LoopReader(BodyReader):
                 return self._over_array(node, target, array, number)
             case _, ast.Name() as target:
                 return self._over_array(node, target, node.iter, None)
-        raise self.refused(node, f"a loop over `{shown(node.iter)}` has no meaning in Rebeca")
+        raise self.refused(node, f"a loop over `{shown(node.iter)}` cannot be translated to Rebeca")
 
     def _range_named(self, node: ast.expr) -> list[ast.expr]:
         """Give the bounds of a constant that is a range; none if it is no such constant."""
@@ -73,9 +63,7 @@ class LoopReader(BodyReader):
         stop = found[0] if len(found) == 1 else found[1]
         step = found[2].value[0] if len(found) == 3 and found[2].value else 1
         if len(found) > 3 or step == 0 or (len(found) == 3 and not found[2].value):
-            raise self.refused(
-                node, f"the step of `{shown(node.iter)}` is no number that stands there"
-            )
+            raise self.refused(node, f"the step of `{shown(node.iter)}` must be a literal number")
         before: list[syntax.Statement] = []
         if not (stop.value or is_stable(bounds[min(1, len(bounds) - 1)], node.body)):
             name = self._new_name("stop")
@@ -143,11 +131,11 @@ class LoopReader(BodyReader):
     ) -> list[syntax.Statement]:
         found = self.read(array)
         if not isinstance(found.type, ArrayType) or isinstance(found.type.element, ArrayType):
-            raise self.refused(node, f"`{shown(array)}` is no array to go over")
+            raise self.refused(node, f"`{shown(array)}` is not an array to iterate over")
         span, length = self.span(node), found.type.length
         counter = number.id if number is not None else None
         if number is not None and (counter in self._homes or assigns(node.body, number.id)):
-            raise self.refused(node, f"`{counter}` is used elsewhere, too")
+            raise self.refused(node, f"`{counter}` is also used elsewhere")
         place = ast.copy_location(ast.Name("$place", ast.Load()), node)
         name = number or ast.copy_location(ast.Name("place", ast.Store()), place)
         shown_name = self._new_name(name.id)
@@ -170,13 +158,13 @@ class LoopReader(BodyReader):
         """
         changed = any(each in self._homes or assigns(node.body, each) for each in names)
         if changed or breaks(node, or_continues=True):
-            raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be written out")
+            raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be unrolled")
         statements: list[syntax.Statement] = []
         for number, each in enumerate(elements):
             piece = self.read(each)
             self.twice(piece, each)
             if not (isinstance(piece.tree, syntax.Name) or piece.value):
-                raise self.refused(each, f"`{shown(each)}` is no name or number")
+                raise self.refused(each, f"`{shown(each)}` is not a name or number")
             place = Piece(literal(number, self.span(node)), INT, number, (number,))
             self.locals |= zip(names, (piece, place), strict=False)
             self._assigned |= set(names)

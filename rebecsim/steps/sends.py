@@ -16,14 +16,6 @@ from rebecsim.steps.blocks import is_none
 from rebecsim.steps.expressions import ExpressionReader
 from rebecsim.steps.values import shown
 
-_COMPOUND: dict[type, syntax.AssignmentOperator] = {
-    ast.Add: "+=",
-    ast.Sub: "-=",
-    ast.Mult: "*=",
-    ast.BitAnd: "&=",
-    ast.BitOr: "|=",
-    ast.BitXor: "^=",
-}
 _TIMES = frozenset({"after", "deadline"})
 
 
@@ -51,12 +43,12 @@ class EffectReader(ExpressionReader):
                 return syntax.ExpressionStatement(send, span=span)
             case ast.Name() if self._called(node) is actors.require:
                 return self._require(node)
-        raise self.refused(node, f"`{shown(node.func)}(...)` has no meaning in Rebeca")
+        raise self.refused(node, f"`{shown(node.func)}(...)` cannot be translated to Rebeca")
 
     def _super(self, node: ast.Call) -> syntax.Statement:
         """Read the call of a constructor of the base class."""
         if self.tree.name != "__init__" or node.keywords:
-            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` cannot be translated to Rebeca")
         span = self.span(node)
         given = tuple(self.read(each).tree for each in node.args)
         if not any(each in self.program.classes for each in self.facts.owner.__bases__):
@@ -69,9 +61,9 @@ class EffectReader(ExpressionReader):
             case [ast.Constant(str() as text)]:
                 pass
             case [_, *_]:
-                raise self.refused(node, "the text of `require` is made while the model runs")
+                raise self.refused(node, "the text of `require` must be a literal")
         if not node.args or node.keywords:
-            raise self.refused(node, "`require` needs a condition, and may have a text behind it")
+            raise self.refused(node, "`require` takes a condition and an optional text")
         test = self.condition(node.args[0])
         return syntax.Assertion(test.tree, text or None, span=self.span(node))
 
@@ -81,7 +73,7 @@ class EffectReader(ExpressionReader):
         if receiver.type == ANY_REBEC:
             receiver = self.fitted(receiver, self._class_with(name, node), node)
         if not isinstance(receiver.type, RebecType):
-            raise self.refused(node, f"`{shown(owner)}` is no rebec")
+            raise self.refused(node, f"`{shown(owner)}` is not a rebec")
         server = self._server(receiver.type.name, name)
         if server is None:
             raise self.refused(node, f"{receiver.type} has no message server `{name}`")

@@ -8,7 +8,7 @@ import linecache
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from rebecsim.actors.watchdog import SOURCE
@@ -17,7 +17,7 @@ from rebecsim.lang.syntax import Span
 
 
 class NotUnderstoodError(UserError):
-    """Python that has no meaning in Rebeca; the text names file, line and reason."""
+    """Python that cannot be translated to Rebeca; the text names file, line and reason."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         super().__init__(f"{file}:{line}: {reason}")
@@ -47,6 +47,28 @@ def _text_of(file: str, known: dict[str, Any]) -> str:
     return "".join(linecache.getlines(file, known))
 
 
+FunctionTree = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def function_tree(code: CodeType, known: dict[str, Any]) -> FunctionTree | None:
+    """Give a function of a module with these globals; None for a lambda, or without a text."""
+    return _functions_in(_text_of(code.co_filename, known)).get((code.co_name, code.co_firstlineno))
+
+
+@lru_cache(maxsize=16)
+def _functions_in(text: str) -> dict[tuple[str, int], FunctionTree]:
+    """Give the functions in a text, by their names and first lines."""
+    try:
+        tree = _parsed(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    return {
+        (node.name, min(each.lineno for each in (node, *node.decorator_list))): node
+        for node in ast.walk(tree)
+        if isinstance(node, FunctionTree)
+    }
+
+
 @dataclass(frozen=True)
 class ClassSource:
     """A class as it stands in its file.
@@ -73,7 +95,7 @@ class ClassSource:
                 node.lineno, *(each.lineno for each in node.decorator_list), node.lineno
             ):
                 return node
-        raise NotUnderstoodError(self.file, first, f"the text of `{name}` was not found")
+        raise NotUnderstoodError(self.file, first, f"the source of `{name}` was not found")
 
     def annotation(self, name: str) -> ast.expr | None:
         """Give the type that the class declares an attribute with."""
@@ -112,7 +134,9 @@ def class_source(owner: type, functions: list[FunctionType]) -> ClassSource:
         if all(line in inside for line in lines):
             return ClassSource(file, node, names)
     line = min(lines, default=1)
-    raise NotUnderstoodError(file, line, f"the text of the class {owner.__qualname__} is not known")
+    raise NotUnderstoodError(
+        file, line, f"the source of the class {owner.__qualname__} is not known"
+    )
 
 
 def _classes_named(tree: ast.Module, qualified: str) -> list[ast.ClassDef]:

@@ -41,7 +41,6 @@ _COMPOUND: dict[type, syntax.AssignmentOperator] = {
     ast.BitOr: "|=",
     ast.BitXor: "^=",
 }
-_TIMES = frozenset({"after", "deadline"})
 
 
 class BodyReader(EffectReader, ABC):
@@ -111,7 +110,7 @@ class BodyReader(EffectReader, ABC):
         """Note a value of a local, and give it as one of the type that the local has."""
         name = node.id
         if node.id == self.self_name:
-            raise self.refused(node, "`self` is given another value")
+            raise self.refused(node, "`self` is assigned")
         self.program.note(self.keys[name], value)
         key = ("local", self.function, name)
         kind = self.program.note_type(key, wanted or value.type)
@@ -197,13 +196,13 @@ class BodyReader(EffectReader, ABC):
             case ast.Continue():
                 return [syntax.Continue(span=span)], False
         what = type(node).__name__.lower()
-        raise self.refused(node, f"a statement `{what}` has no meaning in Rebeca")
+        raise self.refused(node, f"a statement `{what}` cannot be translated to Rebeca")
 
     def program_type(self, annotation: ast.expr) -> Type:
         """Give the type that an annotation names."""
         found = type_of_annotation(self.program, annotation, self.function)
         if found is None:
-            raise self.refused(annotation, f"`{shown(annotation)}` is no type in Rebeca")
+            raise self.refused(annotation, f"`{shown(annotation)}` is not a type in Rebeca")
         return found
 
     @contextmanager
@@ -238,9 +237,7 @@ class BodyReader(EffectReader, ABC):
         )
         if wanted is None:
             if not gives_none:
-                raise self.refused(
-                    node, f"`{self.tree.name}` says nothing of the type that it gives"
-                )
+                raise self.refused(node, f"`{self.tree.name}` has no return type")
             return syntax.Return(span=span)
         if node.value is None:
             raise self.refused(node, f"`{self.tree.name}` gives no value here")
@@ -294,7 +291,7 @@ class BodyReader(EffectReader, ABC):
         span = self.span(node)
         if isinstance(target, ast.Name):
             if target.id not in self._declared:
-                raise self.refused(target, f"`{target.id}` belongs to no block of the function")
+                raise self.refused(target, f"`{target.id}` is not a local variable of the function")
             given = self._set_local(target, value, wanted)
             name = self._declared[target.id]
             if target.id in direct:
@@ -328,7 +325,7 @@ class BodyReader(EffectReader, ABC):
                     if isinstance(kind.element, ArrayType):
                         raise self.refused(target, f"`{shown(target)}` is assigned as a whole")
                     return tree, kind.element, key
-        raise self.refused(target, f"`{shown(target)}` is no state variable of the rebec")
+        raise self.refused(target, f"`{shown(target)}` is not a state variable of the rebec")
 
     def _array(self, node: ast.expr) -> tuple[syntax.Expression, Type, tuple[str, str]]:
         match node:
@@ -341,7 +338,7 @@ class BodyReader(EffectReader, ABC):
                     place = self.index(index, kind.length)
                     inner = syntax.Index(tree, place.tree, span=self.span(node))
                     return inner, kind.element, key
-        raise self.refused(node, f"`{shown(node)}` is no state variable of the rebec")
+        raise self.refused(node, f"`{shown(node)}` is not a state variable of the rebec")
 
     def _set_together(
         self, targets: list[ast.expr], values: list[ast.expr], node: ast.stmt

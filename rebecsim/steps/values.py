@@ -100,7 +100,7 @@ class ValueReader:
         """Read an expression with a single value."""
         rule = self._rules.get(type(node))
         if rule is None:
-            raise self.refused(node, f"`{shown(node)}` has no meaning in Rebeca")
+            raise self.refused(node, f"`{shown(node)}` cannot be translated to Rebeca")
         return rule(node)
 
     def _constant(self, node: ast.Constant) -> Piece:
@@ -129,7 +129,7 @@ class ValueReader:
         elif isinstance(found.type, RebecType):
             zero = literal(None, self.span(node))
         else:
-            raise self.refused(node, f"`{shown(node)}` is tested, and is no condition")
+            raise self.refused(node, f"`{shown(node)}` is used as a condition, but is not boolean")
         tree = Binary("!=", found.tree, zero, span=self.span(node))
         return Piece(tree, BOOLEAN, pure=found.pure)
 
@@ -163,7 +163,7 @@ class ValueReader:
         """Raise NotUnderstoodError for a value that may not be written twice."""
         if not found.pure:
             raise self.refused(
-                node, f"`{shown(node)}` has an effect; give it to a local variable first"
+                node, f"`{shown(node)}` has an effect; assign it to a local variable first"
             )
 
     def widened(self, tree: syntax.Expression, span: Span, pure: bool = True) -> Piece:
@@ -183,7 +183,7 @@ class ValueReader:
             if folded is not None:
                 return folded
         if found.type not in _NUMBERS or (sign == "~" and found.type == DOUBLE):
-            raise self.refused(node, f"`{shown(node.operand)}` is no number")
+            raise self.refused(node, f"`{shown(node.operand)}` is not a number")
         kind = INT if found.type in INTEGERS else DOUBLE
         return Piece(syntax.Unary(sign, found.tree, span=span), kind, pure=found.pure)
 
@@ -202,7 +202,7 @@ class ValueReader:
             low = 0 if left.is_natural and right.is_natural else None
             return Piece(Binary(bits, left.tree, right.tree, span=span), kind, low, pure=pure)
         if not kinds <= _NUMBERS:
-            raise self.refused(node, f"`{shown(node)}` is no arithmetic of numbers")
+            raise self.refused(node, f"`{shown(node)}` is not arithmetic of numbers")
         if type(sign) in _ARITHMETIC:
             symbol = _ARITHMETIC[type(sign)]
             kind = DOUBLE if DOUBLE in kinds else INT
@@ -215,7 +215,9 @@ class ValueReader:
             return Piece(Binary("/", tree, right.tree, span=span), DOUBLE, pure=pure)
         if isinstance(sign, ast.LShift | ast.RShift) and kinds <= INTEGERS and right.value:
             return self._shifted(sign, left, right, node)
-        raise self.refused(node, f"`{shown(node)}`: the operator has no meaning in Rebeca here")
+        raise self.refused(
+            node, f"`{shown(node)}`: the operator cannot be translated to Rebeca here"
+        )
 
     def _folded(
         self, compute: Callable[[Any, Any], Any], left: Piece, right: Piece, node: ast.AST
@@ -235,7 +237,7 @@ class ValueReader:
         if left.is_natural and right.is_natural:
             return Piece(Binary(sign, left.tree, right.tree, span=span), INT, 0, pure=pure)
         if not right.is_natural:
-            raise self.refused(node, f"`{shown(node)}` divides by what may be negative")
+            raise self.refused(node, f"`{shown(node)}` divides by a value that may be negative")
         self.twice(left, node)
         self.twice(right, node)
         zero, one = literal(0, span), literal(1, span)
@@ -265,7 +267,7 @@ class ValueReader:
     def _logical(self, node: ast.BoolOp) -> Piece:
         found = [self.read(each) for each in node.values]
         if any(each.type != BOOLEAN for each in found):
-            raise self.refused(node, f"`{shown(node)}` is a value that is none of true and false")
+            raise self.refused(node, f"`{shown(node)}` is neither true nor false")
         return self._joined(node.op, found, node)
 
     def _joined(self, word: ast.boolop, found: Sequence[Piece], node: ast.AST) -> Piece:
@@ -300,7 +302,7 @@ class ValueReader:
     def _among(self, node: ast.Compare) -> Piece:
         choices = node.comparators[0]
         if not isinstance(choices, ast.Tuple | ast.List | ast.Set) or not choices.elts:
-            raise self.refused(node, f"`{shown(choices)}` is no list that is written out")
+            raise self.refused(node, f"`{shown(choices)}` is not a literal list")
         found = self.read(node.left)
         self.twice(found, node)
         equal = [self.compared(ast.Eq(), found, self.read(each), node) for each in choices.elts]

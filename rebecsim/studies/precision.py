@@ -55,9 +55,9 @@ from rebecsim.studies.estimates import (
     LinearForm,
     linear_form,
     satterthwaite,
-    student_quantile,
 )
 from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.student import student_quantile
 
 SAFE_DISTANCE = 8.0
 """Standard errors between a figure and the end of its range that make an interval reliable."""
@@ -201,7 +201,7 @@ def read_targets(text: str) -> list[tuple[str | None, str]]:
                 f"--precision {text!r}: write several as in late=10%,turnaround=5%, each once"
             )
         if name in found:
-            raise UserError(f"--precision {text!r}: {name} is there twice")
+            raise UserError(f"--precision {text!r}: {name} is given twice")
         found[name] = amount
     return list(found.items())
 

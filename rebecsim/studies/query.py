@@ -287,8 +287,14 @@ class QueryAnswer:
 
 def views(runs: Sequence[StoredRun]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Describe the views over these runs: name -> what a row is, and the columns."""
-    what = "a table of its kind of study, of every replication of the finished cells"
-    tables = dict.fromkeys(kind_tables(runs), what)
+    kinds: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name in _kept_tables(run):
+            kinds.setdefault(name, {})[run.kind] = None
+    tables = {
+        name: f"{', '.join(sorted(of))}: all replications of the finished cells"
+        for name, of in kinds.items()
+    }
     return {
         name: (what, tuple(view_schema(name, runs).names))
         for name, what in {**VIEWS, **tables}.items()

@@ -237,7 +237,7 @@ def _require_empty(directory: Path) -> None:
     if os.path.lexists(directory / RECORD):
         raise ResultsError(
             f"{directory}: holds the results of a run already; "
-            "go on with it by --resume, or choose another directory"
+            "continue it with --resume, or choose another directory"
         )
     _require_known(directory)
 

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -217,8 +216,8 @@ def read_scenario_text(source: str | Path) -> ScenarioText:
     folder = Path(source).parent
     if isinstance(source, str) and source in _builtin_names():
         origin = f"{source}.toml"
-        content = (_builtin_folder() / origin).read_bytes()
-        folder = Path(str(_builtin_folder()))
+        folder = builtin_folder()
+        content = (folder / origin).read_bytes()
     else:
         content = _read_file(Path(source))
     return scenario_text(origin, _decoded(origin, content), folder)
@@ -234,12 +233,13 @@ def scenario_text(origin: str, text: str, folder: Path) -> ScenarioText:
 
 
 def _builtin_names() -> list[str]:
-    names = (entry.name for entry in _builtin_folder().iterdir())
+    names = (entry.name for entry in builtin_folder().iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
-def _builtin_folder() -> Traversable:
-    return resources.files("rebecsim.models") / "scenarios"
+def builtin_folder() -> Path:
+    """Give the folder of the built-in scenarios."""
+    return Path(str(resources.files("rebecsim.models"))) / "scenarios"
 
 
 def _read_file(path: Path) -> bytes:

@@ -77,6 +77,7 @@ class Section:
         files: CSV files by name.
         terminal: what the terminal shows of it, something that `rich` can print; None: nothing.
         leads_terminal: whether a section with an answer leads there, too.
+        further: what it shows of other conditions, by their names, where there is room.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Section:
     files: Mapping[str, str] = field(default_factory=dict)
     terminal: Any = None
     leads_terminal: bool = True
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_shown(self) -> bool:

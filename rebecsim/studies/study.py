@@ -263,7 +263,7 @@ def comparison_of(study: Study, scenario: Any) -> ComparisonRules:
 def exact_orders_of(study: Study) -> ExactOrders:
     """Give what computes all message orders. Raises UserError for a kind that cannot."""
     if study.exact is None:
-        raise UserError(f"exact orders are not for scenarios of the kind {study.kind}")
+        raise UserError(f"there are no exact orders for scenarios of the kind {study.kind}")
     return study.exact
 
 

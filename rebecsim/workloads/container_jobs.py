@@ -172,7 +172,7 @@ class Fields:
         """Give a whole number; without a default it must be there."""
         value = self.values.get(key, default) if default is not None else self.get(key)
         if type(value) is not int or not least <= value <= LARGEST:
-            from_on = f" from {least} on" if least > -LARGEST else ""
+            from_on = f" of {least} or more" if least > -LARGEST else ""
             raise self.wrong(f"{key!r} should be a whole number{from_on}, not {value!r:.40}")
         return value
 
@@ -186,7 +186,7 @@ class Fields:
         if not isinstance(value, str) or not (value or value == default):
             raise self.wrong(f"{key!r} should be a text, not {value!r:.40}")
         if has_half_characters(value):
-            raise self.wrong(f"{key!r} has half of a character: {value!r:.40}")
+            raise self.wrong(f"{key!r} has an incomplete character: {value!r:.40}")
         return value
 
     def objects(self, key: str) -> list[Mapping[str, Any]]:
@@ -226,7 +226,7 @@ def numbers_of(named: Sequence[Fields], nameless: Collection[str] = ()) -> dict[
     taken: dict[int, str] = {}
     for fields in named:
         if fields.what in lines:
-            raise fields.wrong(f"stands here again; first in line {lines[fields.what]}")
+            raise fields.wrong(f"is given again; first in line {lines[fields.what]}")
         lines[fields.what] = fields.line
         number = number_in(fields.what)
         if number is None:

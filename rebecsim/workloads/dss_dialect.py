@@ -48,7 +48,7 @@ def _bump(task: Fields) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= LARGEST:
-        raise task.wrong(f"'c.ib' should be a number from 1 on, not {value!r:.40}")
+        raise task.wrong(f"'c.ib' should be a number of 1 or more, not {value!r:.40}")
     return float(value)
 
 

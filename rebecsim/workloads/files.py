@@ -330,7 +330,7 @@ class _NoNumberError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _TwiceError(f"{first_repeated(key for key, _ in pairs)!r} stands twice")
+        raise _TwiceError(f"{first_repeated(key for key, _ in pairs)!r} is given twice")
     return found
 
 

@@ -262,7 +262,7 @@ class Spread:
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high:
-            raise WorkloadError(f"{self}: should be from 0 on, and the smaller number first")
+            raise WorkloadError(f"{self}: should be 0 or more, with the smaller number first")
 
     def __str__(self) -> str:
         return f"{self.shape}:{self.low}-{self.high}"
@@ -275,7 +275,7 @@ class Spread:
             raise WorkloadError(f"{text}: write it as uniform:10-200, or as constant:5")
         if found[1] not in _SHAPES:
             raise WorkloadError(
-                f"{text}: {found[1]!r} is no shape; {suggestion(found[1], _SHAPES)}"
+                f"{text}: {found[1]!r} is not a shape; {suggestion(found[1], _SHAPES)}"
             )
         return cls(_SHAPES[found[1]], int(found[2]), int(found[3] or found[2]))
 
@@ -304,7 +304,7 @@ class TraceModel:
         if self.tasks.low < 1:
             raise WorkloadError(f"tasks {self.tasks}: a job needs at least 1 task")
         if self.memory.low < _MEMORY_STEP or self.memory.low % 100 or self.memory.high % 100:
-            raise WorkloadError(f"memory {self.memory}: from 100 MB on, in steps of 100 MB")
+            raise WorkloadError(f"memory {self.memory}: use a multiple of 100 MB")
 
 
 def generate_containers(
@@ -367,7 +367,7 @@ class _OldNumbers:
             return _stretched(self._draws.exponential(1.0, count), spread)
         if spread.low < spread.high:
             raise WorkloadError(
-                f"{spread}: DSS draws this from no seed; give the value, as constant:{spread.low}"
+                f"{spread}: DSS draws this without a seed; give a value, as constant:{spread.low}"
             )
         return np.full(count, spread.low)
 

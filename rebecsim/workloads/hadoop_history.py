@@ -115,7 +115,7 @@ def listed_jobs(objects: Sequence[Fields], rule: AppsRule) -> ListedJobs:
 
 def _apps(answer: Fields) -> list[Fields]:
     if not is_listing(answer):
-        raise answer.wrong("no answer of the ResourceManager, which has 'apps'")
+        raise answer.wrong("an answer of the ResourceManager should have 'apps'")
     values = answer.values
     if "RemoteException" in values:
         raise answer.wrong(f"the ResourceManager has refused to answer; ask again: {_ASK}")
@@ -230,7 +230,7 @@ def read_history(path: Path) -> tuple[HistoryJob, ...]:
     ]
     for fields in objects:
         if not is_rumen(fields):
-            raise fields.wrong("not a job of Rumen, which has 'jobID' and 'mapTasks'")
+            raise fields.wrong("a job of Rumen should have 'jobID' and 'mapTasks'")
     named = [fields.named(fields.text("jobID")) for fields in objects]
     numbers_of(named)  # refuses a job that stands twice
     origin = min(fields.whole("submitTime", 0) for fields in named)

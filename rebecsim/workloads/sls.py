@@ -87,7 +87,9 @@ def read_sls_trace(path: Path, rule: AppsRule | None = None) -> SlsTrace:
         listed = hadoop_history.listed_jobs(objects, rule or AppsRule())
         return SlsTrace(listed.jobs, notes=listed.notes)
     if rule is not None:
-        raise first.wrong("no answer of the ResourceManager; its tasks are as the trace has them")
+        raise first.wrong(
+            "these options need an answer of the ResourceManager; other traces list their tasks"
+        )
     racks = _racks(first) if any(key in first.values for key in _NODES) else ()
     rest = objects[1:] if racks else objects
     if not rest:

@@ -55,7 +55,7 @@ class SwimRule:
             least = 0 if each.name == "startup" else 1
             if getattr(self, each.name) < least:
                 raise WorkloadError(
-                    f"{each.name} should be {least} at least, not {getattr(self, each.name)}"
+                    f"{each.name} should be at least {least}, not {getattr(self, each.name)}"
                 )
 
     def classes(self, map_input: int, shuffle: int, output: int) -> tuple[TaskClass, ...]:
@@ -140,9 +140,7 @@ def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
         number = _number(path, line, words[0])
         if number in jobs:
             first = jobs[number].source.rpartition(":")[2]
-            raise WorkloadError.at(
-                path, line, f"{words[0]}: stands here again; first in line {first}"
-            )
+            raise WorkloadError.at(path, line, f"{words[0]}: is given again; first in line {first}")
         submit, _, map_input, shuffle, output = (
             _whole(path, line, f"{words[0]}: {name}", word)
             for name, word in zip(_FIELDS[1:], words[1:], strict=True)
@@ -177,7 +175,7 @@ def _number(path: Path, line: int, name: str) -> int:
 def _whole(path: Path, line: int, what: str, word: str) -> int:
     if not _NUMBER.fullmatch(word) or int(word) > LARGEST:
         raise WorkloadError.at(
-            path, line, f"{what} should be a whole number from 0 on, not {word!r:.40}"
+            path, line, f"{what} should be a whole number of 0 or more, not {word!r:.40}"
         )
     return int(word)
 

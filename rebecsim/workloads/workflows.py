@@ -279,5 +279,5 @@ def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
         what = {dict: "an object", list: "a list", str: "a text", float: "a number"}[kind]
         raise WorkloadError(f"{path}: {where}{name}: should be {what}")
     if isinstance(found, str) and has_half_characters(found):
-        raise WorkloadError(f"{path}: {where}{name}: has half of a character: {found!r:.40}")
+        raise WorkloadError(f"{path}: {where}{name}: has an incomplete character: {found!r:.40}")
     return found

@@ -125,7 +125,7 @@ class Workload:
         arrays: dict[str, Any] = {name: _column(name, values) for name, values in given.items()}
         count = len(arrays["submit"])
         if count == 0:
-            raise WorkloadError("a workload without jobs")
+            raise WorkloadError("a workload needs at least one job")
         taken = arrays["processors"]
         machine = int(taken.max()) if capacity is None else capacity
         _require_jobs(arrays["submit"], arrays["run"], taken, machine)
@@ -230,7 +230,7 @@ def scale_load(workload: Workload, factor: float) -> Workload:
     first = workload.submit[0]
     stretched = (workload.submit - first) / factor
     if stretched[-1] >= 2.0**53:
-        raise WorkloadError(f"a load factor of {factor:g} stretches the log beyond all bounds")
+        raise WorkloadError(f"a load factor of {factor:g} makes the times of the log too large")
     submit = first + np.floor(stretched).astype(np.int64)
     return workload.with_columns(
         submit=submit,

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.clusters.stages.inputs import place_of_run
+from rebecsim.clusters.stages.inputs import run_quantile
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.scenario import StagesScenario
@@ -284,7 +284,7 @@ def _other_errors(run: PlannedRun, *, spread: bool) -> dict[str, list[Mapping[st
     Those of runs that are evenly spread, and of few runs those of their batches as well.
     """
     scenario = run.plan.scenario
-    place = partial(place_of_run, scenario.seed)
+    place = partial(run_quantile, scenario.seed)
     found: dict[str, list[Mapping[str, float]]] = {}
     for each in run.plan.cells:
         errors = found.setdefault(each.cell.policy, [])

@@ -263,7 +263,7 @@ def test_a_killed_worker_says_how_to_go_on(tmp_path):
     assert process.returncode == ExitCode.WORKER_KILLED
     *_, line = complaint.splitlines()  # after what Python's own helper processes may say
     assert line.startswith("a worker process was killed")
-    assert line.endswith("held: go on with --resume")
+    assert line.endswith("held: continue with --resume")
 
 
 def iter_workers(parent):

@@ -86,7 +86,7 @@ def _property(name: str, value: str) -> str:
         ),
         (
             "<configuration><property><nam>a</nam></property></configuration>",
-            "site.xml:1: <nam> is no part of a property",
+            "site.xml:1: <nam> does not belong in a property",
         ),
         ('<?xml version="1.0" encoding="x-no"?><a/>', "site.xml:1: this is not XML"),
         (
@@ -118,10 +118,10 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path, text: str, problem:
     ("value", "problem"),
     [
         ("many", "site.xml:2: slots: should be a whole number, not 'many'"),
-        ("0", "site.xml:2: slots: should be 1 at least, not 0"),
+        ("0", "site.xml:2: slots: should be at least 1, not 0"),
         ("${other}", "site.xml:2: slots: ${other} is not a property of this file"),
-        ("${slots}", "site.xml:2: slots: its ${...} have no end"),
-        ("${slots}${slots}", "site.xml:2: slots: its ${...} have no end"),
+        ("${slots}", "site.xml:2: slots: its ${...} refer to each other"),
+        ("${slots}${slots}", "site.xml:2: slots: its ${...} refer to each other"),
     ],
 )
 def test_a_wrong_number_is_named_with_its_line(tmp_path: Path, value: str, problem: str) -> None:
@@ -133,9 +133,9 @@ def test_a_wrong_number_is_named_with_its_line(tmp_path: Path, value: str, probl
 
 def test_bounds_and_switches_are_checked(tmp_path: Path) -> None:
     found = _read(tmp_path, _property("a", "1.5"))
-    with pytest.raises(XmlError, match=r"should be 1 at most, not 1\.5"):
+    with pytest.raises(XmlError, match=r"should be at most 1, not 1\.5"):
         found.number("a", 0.0, most=1)
-    with pytest.raises(XmlError, match=r"should be 2 at least, not 1\.5"):
+    with pytest.raises(XmlError, match=r"should be at least 2, not 1\.5"):
         found.number("a", 0.0, least=2)
     with pytest.raises(XmlError, match=r"should be true or false, not '1\.5'"):
         found.switch("a", default=False)

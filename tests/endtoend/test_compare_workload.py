@@ -59,8 +59,10 @@ def test_a_comparison_from_the_scenario_to_the_questions(run: Run, folder: Path)
     done = run("compare", "study/small.toml", "--out", "a", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "1 row skipped: no run time" in done.stderr
-    assert "Weighted tardiness (processor h)" in done.stdout
-    assert "schedules.csv, users.csv, changes.csv, parts" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("EASY instead of FCFS, on average:\n  queue 1 waits 6 s less")
+    assert "by_group.csv, schedules.csv, users.csv, changes.csv, parts" in " ".join(
+        done.stdout.split()
+    )
     assert (folder / "a/report.html").stat().st_size > 100_000
 
     again = run("report", "a", "--out", "b", cwd=folder)
@@ -89,10 +91,10 @@ def test_the_builtin_scenario_is_listed(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["study/small.toml", "--trace"], "is not for scenarios of the kind batch"),
-        (["study/small.toml", "--law", "rmc"], "is not for scenarios of the kind batch"),
-        (["study/small.toml", "--no-orders"], "is not for scenarios of the kind batch"),
-        (["study/small.toml", "--replications", "3"], "nothing is random here"),
+        (["study/small.toml", "--trace"], "does not work for scenarios of the kind batch"),
+        (["study/small.toml", "--law", "rmc"], "does not work for scenarios of the kind batch"),
+        (["study/small.toml", "--no-orders"], "does not work for scenarios of the kind batch"),
+        (["study/small.toml", "--replications", "3"], "has no randomness"),
         (["study/none.toml"], "no such file"),
         (
             ["study/bad.toml"],
@@ -131,7 +133,7 @@ def test_resume_does_what_is_missing_and_nothing_else(run: Run, folder: Path) ->
         part.unlink()
     refused = run("compare", "drawn.toml", "--out", "a", cwd=folder)
     assert refused.returncode == 2
-    assert "go on with it by --resume" in refused.stderr
+    assert "continue it with --resume" in refused.stderr
     resumed = run("compare", "drawn.toml", "--out", "a", "--resume", "--explain", cwd=folder)
     assert (resumed.returncode, resumed.stdout) == (0, done.stdout)
     assert {part: part.read_bytes() for part in parts} == content

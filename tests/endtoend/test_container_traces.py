@@ -130,11 +130,11 @@ def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
         (("generate", "--sls", "--out", "x.json", "--like", "a.swf"), "--like a.swf: with --sls"),
         (
             ("generate", "--sls", "--out", "x.json", "--memory", "unifrom:1-2"),
-            "--memory unifrom:1-2: 'unifrom' is no shape; did you mean uniform?",
+            "--memory unifrom:1-2: 'unifrom' is not a shape; did you mean uniform?",
         ),
         (
             ("generate", "--sls", "--out", "x.json", "--memory", "constant:150"),
-            "memory constant:150-150: from 100 MB on, in steps of 100 MB",
+            "memory constant:150-150: use a multiple of 100 MB",
         ),
         (("info", "t.json", "--chart", "x.png"), "--chart: for logs in SWF only"),
         (("info", "t.json", "--block", "3"), "--block: for traces of SWIM"),

@@ -277,7 +277,7 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
         assert done.returncode == 75
         assert without_progress(done.stderr)[1:] == [
             f"the Dask scheduler {own.address} no longer answers; finished cells are kept: "
-            "held: go on with --resume"
+            "held: continue with --resume"
         ]
     else:  # it was killed before it had answered
         assert done.returncode in (2, 75), done.stderr
@@ -295,7 +295,7 @@ def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
     done = finished(process)
     assert done.returncode == 130, done.stderr
     assert without_progress(done.stderr)[1:] == [
-        "interrupted; finished cells are in held: go on with --resume"
+        "interrupted; finished cells are in held: continue with --resume"
     ]
     wait_for(lambda: have_ended(workers))
     resumed(run, place)

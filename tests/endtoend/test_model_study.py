@@ -136,7 +136,7 @@ def test_a_model_in_python_cannot_be_generated_and_is_not_run(tmp_path, capsys):
     [
         (["--observe", "desk.srved"], "--observe 'desk.srved': 'desk.srved', column 1: `desk` has"),
         (["--observe", "waits=desk.srve"], "there is no message server desk.srve; did you mean"),
-        (["--observe", "first=desk.served"], "is no condition: its type is int"),
+        (["--observe", "first=desk.served"], "is not a condition: its type is int"),
         (["--observe", "first=desk.served == "], "unexpected the end of the file"),
         (["--env", "SERVCE=1"], "--env SERVCE: there is no env constant of this name; did you"),
         (["--env", "SERVICE"], "--env SERVICE: write it as NAME=VALUE"),

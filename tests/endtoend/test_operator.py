@@ -60,6 +60,21 @@ def test_what_is_not_on_the_first_screen_is_asked_for(
     assert shown.stdout.count("exact") == 1
 
 
+def test_a_comparison_of_queue_files_begins_with_the_queues(run: Run, tmp_path: Path) -> None:
+    ended = run("compare", "changed_queues", "--out", "out", cwd=tmp_path, columns=80)
+    assert ended.returncode == 0, ended.stderr
+    lines = [line.rstrip() for line in ended.stdout.splitlines()]
+    answer = lines[: lines.index("report  out/report.html")]
+    assert answer == (DATA / "queues_screen.txt").read_text().splitlines()
+    assert len(answer) <= 40
+    assert max(map(len, lines)) <= 80
+    (tmp_path / "elsewhere").mkdir()
+    again = run("report", "../out", "--out", "again", cwd=tmp_path / "elsewhere", columns=80)
+    assert [line.rstrip() for line in again.stdout.splitlines()][: len(answer)] == answer
+    page = (tmp_path / "elsewhere/again/report.html").read_bytes()
+    assert page == (tmp_path / "out/report.html").read_bytes()
+
+
 def trace(folder: Path, *queues: str) -> Path:
     tasks = [{"count": 40, "duration.ms": 60_000, "container.memory-mb": 2048}]
     jobs = [

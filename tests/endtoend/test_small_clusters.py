@@ -81,13 +81,13 @@ def test_a_policy_at_fault_breaks_its_promise(run: Run, scenario: str, tmp_path:
     [
         (
             ("explore", "for_edf", "--jobs", "2"),
-            "for_edf: a cluster of kind `dispatch` cannot be cut small",
+            "for_edf: clusters of kind `dispatch` cannot be explored",
         ),
         (("explore", "for_edf", "--cell", "edf"), "for_edf: no cell edf; it has edf_uniform1"),
         (("step", "for_edf", "--policy", "SJF"), "for_edf: no policy SJF; it has EDF, FIFO"),
         (("explore", "close.toml", "--cell", "easy"), "close.toml is cut by `--jobs`"),
         (("explore", "close.toml", "--as-test", "t.py"), "is for models; of a scenario"),
-        (("explore", "close.toml", "--save", "run.json"), "is written of one cluster"),
+        (("explore", "close.toml", "--save", "run.json"), "is written for one cluster"),
         (("explore", "close.toml", "--policy", "SJF"), "no policy SJF; it has EASY, FCFS"),
         (("races", "close.toml"), "close.toml has several clusters; choose one of EASY, FCFS"),
         (("explore", "none.toml"), "none.toml"),
@@ -103,7 +103,7 @@ def test_a_model_is_not_cut(run: Run, scenario: str) -> None:
     Path("one.rebeca").write_text("reactiveclass A(1) { } main { A a():(); }")
     result = run("explore", "one.rebeca", "--jobs", "4")
     assert result.returncode == 2
-    assert "is a model; these are for scenarios" in result.stderr
+    assert "is a model; this option works only for scenarios" in result.stderr
 
 
 def test_python_has_the_clusters_as_models(scenario: str) -> None:
@@ -165,4 +165,4 @@ def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) ->
     (tmp_path / "stages.toml").write_text(SOLVED)
     result = run("explore", "stages.toml")
     assert result.returncode == 2
-    assert "cannot be cut, as its solver stops" in " ".join(result.stderr.split())
+    assert "cannot be explored, because its solver stops" in " ".join(result.stderr.split())

@@ -62,8 +62,12 @@ def test_a_built_in_scenario_is_explored(run: Run) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
-        ('"EDF", "FIFO"', '"MILP"', "MILP cannot be cut, as its solver stops by the wall clock"),
-        ("[resources]", "[hadoop]\n[resources]", "a cluster of Hadoop cannot be cut yet"),
+        (
+            '"EDF", "FIFO"',
+            '"MILP"',
+            "MILP cannot be explored, because its solver stops by the wall clock",
+        ),
+        ("[resources]", "[hadoop]\n[resources]", "a Hadoop cluster cannot be explored yet"),
         (
             "[resources]",
             '[decisions]\ncharged_by = "clock"\n[resources]',

@@ -46,7 +46,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import simulate
 from tests.examples import dear
-from tests.exploration.conformance import SUITE, model
+from tests.exploration.conformance import SUITE, load, model
 
 pytestmark = pytest.mark.large
 
@@ -82,7 +82,8 @@ class Shuffled:
 
 @cache
 def _reached(file: str, language: str) -> tuple[TransitionSystem, frozenset[Any]]:
-    system = TransitionSystem(model(file, language))
+    checked, built = load(file, language)
+    system = TransitionSystem(built, checked=checked)
     search = Search(Problem(system))
     BreadthFirst().run(search)
     return system, frozenset(search.states)
@@ -179,9 +180,10 @@ def test_global_priorities_mean_the_same_in_simulation_and_exploration(
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])
 @pytest.mark.parametrize("file", TIMED)
 def test_counts_do_not_depend_on_the_order_of_the_search(file: str, mode: Any) -> None:
-    first = explore(model(file), mode=mode)
+    checked, built = load(file)
+    first = explore(built, checked=checked, mode=mode)
     for strategy in (DepthFirst(), Shuffled(1), Shuffled(2)):
-        other = explore(model(file), mode=mode, strategy=strategy)
+        other = explore(built, checked=checked, mode=mode, strategy=strategy)
         assert (other.verdict, other.states, other.transitions) == (
             first.verdict,
             first.states,

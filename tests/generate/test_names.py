@@ -35,6 +35,7 @@ from rebecsim.generate import (
 from rebecsim.generate.code import ModelNames
 from rebecsim.lang import CheckedModel, RebecaError, check_source
 from rebecsim.native import cache as native_cache, codes, operations
+from rebecsim.steps import reached
 from tests.examples import dear
 
 MODEL = """
@@ -134,7 +135,7 @@ def _assert_same_model(given_names: dict[str, str]) -> None:
     _assert_no_function_hides_what_it_uses(python_source(checked))
     _assert_no_function_hides_what_it_uses(step_source(checked).text)
     model = build_model(checked)
-    assert reads_absolute_time(model) is None
+    assert reads_absolute_time(model, None) is None
     assert _explored(model, checked) == _expected()
 
 
@@ -187,7 +188,7 @@ def test_names_never_matter(given_names: dict[str, str]) -> None:
 
 
 def test_no_name_of_a_model_is_one_that_engines_look_for() -> None:
-    watched = absolute_time.BACK_DOORS | absolute_time._ABSOLUTE | absolute_time._WAITING
+    watched = {*reached.BACK_DOORS, *absolute_time.IN_PYTHON.values()}
     for name in sorted(watched):
         for slot in ("variable", "server", "method", "owner", "constant", "known"):
             try:

@@ -13,7 +13,7 @@ MODELS = Path(__file__).resolve().parents[2] / "models"
 
 BUY = """
 @compiled("void(int64, int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], \
-uint64[:, ::1], int64[::1])", borrows=True, inline=True)
+uint64[:, ::1], int64[::1])", inline=True)
 def Office_buy(base, cells, message, sends, rebecs, ctx, streams, choices):
     # line 17
     left = base
@@ -146,7 +146,7 @@ def test_locals_that_are_assigned_within_expressions_are_kept_in_an_array():
       msgsrv go(int n) { int k = 2; int m = 5; m++; x = k++ + --n + m; v[n++ & 1]++; } }
     main { A a():(); }"""
     go = function(step_source(check_source(text)).text, "A_go")
-    assert "kept = np.zeros(3, np.int64)" in go  # k, n and the place in v
+    assert "kept = room(np.int64, 3)" in go  # k, n and the place in v
     assert ":=" not in go
     assert "m = int32(m + 1)" in go  # a statement of its own
 

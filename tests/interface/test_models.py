@@ -219,7 +219,7 @@ def test_exact_orders_answer_as_the_command_does(run):
     assert found.to_arrow().column("maximum").to_pylist() == [1.59375, 0.46875, 0.0]
     assert "increase of ann.tickets" in str(found)
     assert repr(found) == "<Exact ticket_service: up to time 10>"
-    with pytest.raises(UserError, match="was not asked for; there are ann"):
+    with pytest.raises(UserError, match="was not requested; there are ann"):
         found["ann.asking"]
 
 

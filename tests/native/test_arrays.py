@@ -1,11 +1,10 @@
 from typing import Any, NamedTuple
 
 import pytest
-from numba import types
 from numpy.typing import NDArray
 
 from rebecsim.native import Flags, Integers, Table, arrays
-from rebecsim.native.arrays import ArrayType, signature_of
+from rebecsim.native.arrays import ArrayType, Fields, Leaf, signature_of
 
 ARRAYS = {
     name: hint
@@ -22,13 +21,19 @@ class _Pair(NamedTuple):
 def _function(pair: _Pair, flags: Flags, count: int) -> None: ...
 
 
-def test_annotations_become_the_types_that_numba_compiles_for() -> None:
+def test_annotations_become_what_functions_are_compiled_for() -> None:
     signature = signature_of(_function)
 
-    pair, flags, count = signature.args
-    assert list(pair.types) == [types.int64[::1], types.int64[:, ::1]]
-    assert pair.instance_class is _Pair
-    assert (signature.return_type, flags, count) == (types.void, types.boolean[::1], types.int64)
+    parts = (Leaf("int64", 1), Leaf("int64", 2))
+    assert signature.arguments == (Fields(_Pair, parts), Leaf("bool", 1), Leaf("int64"))
+    assert signature.result is None
+
+
+def test_a_text_says_the_same_as_annotations() -> None:
+    signature = signature_of(_function, "float64(int64, boolean, uint64[:, ::1], float64[::1])")
+
+    arguments = Leaf("int64"), Leaf("bool"), Leaf("uint64", 2), Leaf("float64", 1)
+    assert signature == (Leaf("float64"), arguments)
 
 
 @pytest.mark.parametrize("name", ARRAYS)

@@ -10,12 +10,12 @@ from rebecsim.native.operations import KEY, NUMBER, STREAM_WIDTH, below, restart
 pytestmark = pytest.mark.plain
 
 
-@compiled("int64(uint64[:, ::1], int64, int64)", borrows=True)
+@compiled("int64(uint64[:, ::1], int64, int64)")
 def draw(streams, row, count):
     return below(streams, row, count)
 
 
-@compiled("void(uint64[:, ::1], int64)", borrows=True)
+@compiled("void(uint64[:, ::1], int64)")
 def restart(streams, replication):
     restart_streams(streams, replication)
 

@@ -394,7 +394,7 @@ FAILURES = {
     "((B) other).go();": "other is a A, no B",
     "nobody.go();": 'message to null, method "a.go"',
     "self.go() after(z - 2);": 'a.go: after(-2) lies in the past, method "a.go"',
-    "delay(z - 3);": 'a delay of -3 time units: time does not go back, method "a.go"',
+    "delay(z - 3);": 'a delay of -3 time units; use 0 or more, method "a.go"',
     'assertion(x < 7, "too large");': "too large",
     "assertion(x < 7);": "",
     "self.full(x, true, f, other, nobody); self.go();": "no place for go() in a queue of 2",

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from rebecsim.clusters.stages.inputs import place_of_run
+from rebecsim.clusters.stages.inputs import run_quantile
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.errors import UserError
 from rebecsim.studies.estimates import Estimate
@@ -274,7 +274,7 @@ def test_evenly_spread_runs_are_as_sure_as_neighbours_agree(
     ]
     found = running.compared(table, runs).rows[0]["turnaround"][0].ours
     jobs = runs[0].results.table("jobs", runs[0].plan.cells[0])
-    place = partial(place_of_run, runs[0].plan.scenario.seed)
+    place = partial(run_quantile, runs[0].plan.scenario.seed)
     assert found.standard_error == spread_errors(jobs, place)["turnaround"]
     kept = pq.read_table(jobs)
     run_of, start, end = (kept[name].to_numpy() for name in ("replication", "start", "end"))

@@ -48,23 +48,31 @@ def lamp(*lines: str):
     ("lines", "line", "reason"),
     [
         (["self.count = random.randint(1, 2)"], 15, "`random.randint(...)` gives no value"),
-        (["self.count += 1", "self.count = sum(self.cells)"], 16, "`sum(...)` has no meaning"),
-        (["self.count = self.other.count"], 15, "reads what is not the rebec's own"),
+        (
+            ["self.count += 1", "self.count = sum(self.cells)"],
+            16,
+            "`sum(...)` cannot be translated",
+        ),
+        (["self.count = self.other.count"], 15, "reads the state of another rebec"),
         (["if self.count:", "    got = 1", "self.count = got"], 17, "`got` may have no value here"),
         (["got = 1", "got = self.other"], 16, "`got` is int here and Lamp there"),
         (["self.real = 0.1"], 15, "a Float needs `float32(...)`"),
         (["self.count = 7 // self.count - 1 // -1"], 15, None),
-        (["self.count = self.count // (self.count - 3)"], 15, "divides by what may be negative"),
+        (
+            ["self.count = self.count // (self.count - 3)"],
+            15,
+            "divides by a value that may be negative",
+        ),
         (["self.other.stop()"], 15, "Lamp has no message server `stop`"),
-        (["self.other.go(1)"], 15, "`go` is given other arguments than it has"),
-        (["for each in {1, 2}:", "    self.count = each"], 15, "`{1, 2}` has no meaning"),
-        (["with open('x'): pass"], 15, "a statement `with` has no meaning in Rebeca"),
-        (["assert self.count == 0"], 15, "a statement `assert` has no meaning in Rebeca"),
-        (["require(self.count == 0, f'{self.count}')"], 15, "text of `require` is made while"),
-        (["self.cells = [1, 2]"], 15, "`[1, 2]` has no meaning in Rebeca"),
-        (["self.other = self"], 15, "`self.other` is no state variable of the rebec"),
-        (["self.extra = 1"], 15, "`self.extra` is no state variable of the rebec"),
-        (["global SIZES"], 15, "a statement `global` has no meaning in Rebeca"),
+        (["self.other.go(1)"], 15, "`go` is called with the wrong arguments"),
+        (["for each in {1, 2}:", "    self.count = each"], 15, "`{1, 2}` cannot be translated"),
+        (["with open('x'): pass"], 15, "a statement `with` cannot be translated to Rebeca"),
+        (["assert self.count == 0"], 15, "a statement `assert` cannot be translated to Rebeca"),
+        (["require(self.count == 0, f'{self.count}')"], 15, "text of `require` must be"),
+        (["self.cells = [1, 2]"], 15, "`[1, 2]` cannot be translated to Rebeca"),
+        (["self.other = self"], 15, "`self.other` is not a state variable of the rebec"),
+        (["self.extra = 1"], 15, "`self.extra` is not a state variable of the rebec"),
+        (["global SIZES"], 15, "a statement `global` cannot be translated to Rebeca"),
     ],
 )
 def test_what_has_no_meaning_is_named_with_its_place(lines, line, reason):
@@ -146,5 +154,5 @@ def test_a_model_whose_constructor_has_no_meaning_is_explored_and_not_printed():
 
 def test_the_initial_values_must_fit_their_variables():
     text = HEAD.format("pass").replace("self.go()", "self.count = 'many'", 1)
-    with pytest.raises(NotUnderstoodError, match="`count` starts as 'many', no int"):
+    with pytest.raises(NotUnderstoodError, match="`count` starts as 'many', not of type int"):
         steps_of(python_model(text, Path("lamp.py")))

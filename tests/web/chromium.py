@@ -50,6 +50,11 @@ def browsing() -> Iterator[Any]:
         browser.close()
 
 
+def open_folds(page: Any) -> None:
+    """Open all that is folded, so that it is checked too."""
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+
 def assert_accessible(page: Any, width: int) -> None:
     """Check a page by the rules of axe, and that it is no wider than the window."""
     page.evaluate(AXE.read_text("utf-8"))

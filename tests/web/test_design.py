@@ -15,7 +15,7 @@ from rebecsim.web.explorer import shown_lines
 from rebecsim.web.studies.scenarios import questions_by_kind
 from tests.conftest import Run
 from tests.on_asgi import ask
-from tests.web.chromium import assert_accessible, browsing, needs_chromium, running
+from tests.web.chromium import assert_accessible, browsing, needs_chromium, open_folds, running
 from tests.web.pictures import COLOURS, WIDTHS, addresses
 from tests.web.runs import check, make_run
 
@@ -141,25 +141,33 @@ def site(tmp_path: Path, run: Run) -> Path:
 
 
 @needs_chromium
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_every_page_fits_and_is_accessible(browser: Any, site: Path) -> None:
+@pytest.mark.parametrize(
+    ("colours", "width", "only"),
+    [
+        ("dark", 390, "explorer|graph|report-one|run-two|sql|form-yarn"),
+        *(
+            pytest.param(colours, width, "", marks=pytest.mark.slow)
+            for colours in COLOURS
+            for width in WIDTHS
+        ),
+    ],
+)
+def test_every_page_with_its_folds_open_fits_and_is_accessible(
+    browser: Any, site: Path, colours: str, width: int, only: str
+) -> None:
+    window = {"width": width, "height": 800}
+    context = browser.new_context(viewport=window, color_scheme=colours, bypass_csp=True)
+    page = context.new_page()
     with running(site) as address:
-        places = list(addresses(browser.new_page(), address, site))
-        assert len(places) > 25
-        for colours in COLOURS:
-            for width in WIDTHS:
-                context = browser.new_context(
-                    viewport={"width": width, "height": 800},
-                    color_scheme=colours,
-                    bypass_csp=True,
-                )
-                page = context.new_page()
-                for _, place in places:
-                    page.goto(place)
-                    page.locator("main").wait_for()
-                    assert_accessible(page, width)
-                context.close()
+        places = [each for each in addresses(page, address, site) if re.match(only, each[0])]
+        assert len(places) > (6 if only else 25)
+        for _, place in places:
+            page.goto(place)
+            page.locator("main").wait_for()
+            open_folds(page)
+            assert_accessible(page, width)
+    context.close()
 
 
 @needs_chromium

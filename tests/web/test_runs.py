@@ -22,9 +22,9 @@ from rebecsim.report import answer_sentence, shown_figures, write_report
 from rebecsim.report.comparison import report_input
 from rebecsim.studies import Results
 from rebecsim.studies.run_directory import exclusive
+from rebecsim.studies.scenario_files import builtin_folder
 from rebecsim.web.library import read_small_file
 from rebecsim.web.studies.run_finder import id_of
-from rebecsim.web.studies.scenarios import builtin_folder
 from rebecsim.web.studies.sql import Questions, answered
 from tests.on_asgi import ask, send_form
 from tests.plans import run_plan

@@ -53,7 +53,7 @@ def test_jobs_are_selected_by_mask_and_by_index():
         (([0], [0], [1]), "job 1 has a run time below 1 s"),
         (([0], [1], [0]), "job 1 takes no processor"),
         (([0, 0], [1, 1], [1, 9]), "job 2 is larger than the machine of 8"),
-        (([], [], []), "without jobs"),
+        (([], [], []), "at least one job"),
     ],
 )
 def test_impossible_jobs_are_refused(columns, problem):

@@ -56,7 +56,7 @@ class MachineOptions:
 
         if not self.nodes:
             if self.placement != "first-fit":
-                raise UserError("--placement is about nodes; give them with --nodes")
+                raise UserError("--placement needs nodes; give them with --nodes")
             return None if self.processors is None else Pool(self.processors)
         if self.processors is not None:
             raise UserError("give --processors or --nodes, not both")
@@ -79,7 +79,7 @@ class EstimateOptions:
         if self.error is None:
             return self.estimates
         if self.estimates == "exact":
-            raise UserError("--error is an error of the estimates; leave out --estimates exact")
+            raise UserError("--error needs estimates; leave out --estimates exact")
         return InflatedEstimates(self.error)
 
 
@@ -144,7 +144,7 @@ def batch(
     use_plugins(plugin)
     chosen = {each.name: each for each in map(_known_policy, policy or ["EASY"])}
     if out is not None and len(chosen) > 1:
-        raise UserError("--out is for one schedule; give one --policy, or leave out --out")
+        raise UserError("--out writes one schedule; give one --policy, or leave out --out")
     estimates = believed.chosen()
     machine = on.machine()
     capacity = on.processors if machine is None else machine.processors

@@ -288,7 +288,9 @@ class SingleNodes(GroupedMachine[int]):
     def __init__(self, *groups: NodeGroup, placement: Placement = "first-fit") -> None:
         super().__init__(*groups, placement=placement)
         if any(each.processors > 1 or each.resources for each in groups):
-            raise UserError("nodes with more than one processor; make `Nodes` of them")
+            raise UserError(
+                "nodes with more than one processor, or with resources; use `Nodes` for them"
+            )
         self._empty = (1 << self.processors) - 1
         sizes = [1 << power for power in range(3, self.processors.bit_length())]
         self._halves = [(size, (1 << size) - 1) for size in reversed(sizes)]

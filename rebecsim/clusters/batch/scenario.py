@@ -152,7 +152,7 @@ class MachineTable(Table):
         if self.nodes and self.processors is not None:
             raise ValueError("a machine has processors or nodes, not both; remove one")
         if self.placement != "first-fit" and not self.nodes:
-            raise ValueError("placement is about nodes, and there are none")
+            raise ValueError("placement needs nodes; add nodes, or remove placement")
         return self
 
 
@@ -294,7 +294,7 @@ class BatchScenario(StudyScenario):
                 raise ValueError(f"the metric {each.metric.name} needs {each.needs}; add it")
         if self.replications > 1 and self.workload.generate is None and not self.estimate_errors:
             raise ValueError(
-                "nothing is random here, so replications would all be the same; remove them"
+                "the scenario has no randomness, so all replications are equal; remove replications"
             )
         cells = (
             len(self.policies)

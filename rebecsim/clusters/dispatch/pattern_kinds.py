@@ -278,7 +278,7 @@ class _RegisteredPattern:
                 return value
             raise PydanticCustomError(
                 "pattern_of_another_kind",
-                "{pattern} is no registered {kind}",
+                "{pattern} is not a registered {kind}",
                 {"pattern": value.label, "kind": self.registry.kind},
             )
         if not isinstance(value, Mapping):
@@ -293,7 +293,7 @@ class _RegisteredPattern:
         name = value.get("pattern")
         if not isinstance(name, str):
             raise PydanticCustomError(
-                "pattern_missing", 'says no pattern; add for example pattern = "uniform"'
+                "pattern_missing", 'has no pattern; add one, for example pattern = "uniform"'
             )
         try:
             return self.registry.find(name)

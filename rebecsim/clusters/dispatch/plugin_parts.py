@@ -39,7 +39,7 @@ def _require_eviction(policy: Any) -> None:
 
 def _require_pattern(pattern: Any) -> None:
     if not isinstance(pattern, type) or not issubclass(pattern, WorkloadPattern):
-        raise TypeError(f"{pattern!r} is no subclass of WorkloadPattern")
+        raise TypeError(f"{pattern!r} is not a subclass of WorkloadPattern")
     if inspect.isabstract(pattern):
         raise TypeError(f"pattern {pattern.__name__} does not define {abstract_methods(pattern)}")
     names = pattern.names() if "pattern" in pattern.model_fields else ()

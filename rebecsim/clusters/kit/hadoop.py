@@ -77,7 +77,7 @@ class HadoopProperties:
         if abs(value) > _LARGEST:
             raise self.wrong(name, f"should be {_LARGEST:,} at most, not {text:.40}")
         if least is not None and value < least:
-            raise self.wrong(name, f"should be {least} at least, not {value}")
+            raise self.wrong(name, f"should be at least {least}, not {value}")
         return value
 
     def number(
@@ -91,9 +91,9 @@ class HadoopProperties:
         if value is None:
             raise self.wrong(name, f"should be a number, not {text!r:.40}")
         if least is not None and value < least:
-            raise self.wrong(name, f"should be {least:g} at least, not {value:g}")
+            raise self.wrong(name, f"should be at least {least:g}, not {value:g}")
         if most is not None and value > most:
-            raise self.wrong(name, f"should be {most:g} at most, not {value:g}")
+            raise self.wrong(name, f"should be at most {most:g}, not {value:g}")
         return value
 
     def switch(self, name: str, default: bool) -> bool:
@@ -140,7 +140,7 @@ class HadoopProperties:
             text = text[: variable.start()] + other.value + text[variable.end() :]
             if len(text) > _LONGEST:
                 break
-        raise self.wrong(found.name, "its ${...} have no end")
+        raise self.wrong(found.name, "its ${...} refer to each other")
 
 
 def read_properties(path: Path, name: str = "") -> HadoopProperties:
@@ -172,7 +172,7 @@ def _property(element: Element) -> Property:
     parts = dict(element.attributes)
     for each in element.children:
         if each.tag not in ("name", "value", "final", "description", "source", "tag"):
-            raise each.wrong(f"<{each.tag}> is no part of a property")
+            raise each.wrong(f"<{each.tag}> does not belong in a property")
         parts[each.tag] = each.text
     name = parts.get("name", "").strip()
     if not name:

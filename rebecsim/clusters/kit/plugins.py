@@ -247,7 +247,7 @@ def require_policy(policy: Any, kind: type[Any], **classes: type) -> None:
     `classes` are attributes that must be subclasses, which can be instantiated: name -> base.
     """
     if not isinstance(policy, kind):
-        raise TypeError(f"{policy!r} is no {kind.__name__}")
+        raise TypeError(f"{policy!r} is not a {kind.__name__}")
     if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
         raise ValueError(
             f"a policy cannot be called {policy.name!r}; "
@@ -265,7 +265,7 @@ def _require_class(policy: Any, attribute: str, base: type) -> None:
     given: Any = getattr(policy, attribute)
     if not isinstance(given, type) or not issubclass(given, base):
         kind = f"subclass of {base.__name__}"
-        raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
+        raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is not a {kind}")
     if inspect.isabstract(given):
         raise TypeError(
             f"policy {policy.name}: {given.__name__} does not define {abstract_methods(given)}"

@@ -201,7 +201,7 @@ def _refused(what: str, after: Any) -> Exception:
     if type(after) is not int:
         return no_time(what, after)
     if after < 0:
-        return NegativeTimeError(f"{what}: after({after}) lies in the past")
+        return NegativeTimeError(f"{what}: after({after}) is in the past; use 0 or more")
     return ModelError(f"{what}: there are no deadlines here")
 
 

@@ -119,5 +119,5 @@ def read_entries(path: Path, key: str, make: Callable[[Any], Entry]) -> list[Ent
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             text = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             name = getattr(make, "__name__", "entry")
-            raise UserError(f"{path}: {key}[{number}] is no {name}: {text}") from error
+            raise UserError(f"{path}: {key}[{number}] is not a {name}: {text}") from error
     return found

@@ -25,7 +25,7 @@ from rebecsim.report.figures import (
     plain_axes,
     time_axis,
 )
-from rebecsim.report.groups import GroupAnswer, group_section
+from rebecsim.report.groups import GroupAnswer, answer_view, group_section
 from rebecsim.studies.cells import REPLICATION, Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.record import ResultsError
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _MOST_ABOUT = 6
 """Answers, each of two variants under a condition, that lead a page; one condition at least."""
 
+_MOST_VARIANTS = 3
+"""Of which sentences on each queue fit a screen."""
+
 
 def by_group_section(
     answers: Mapping[Condition, GroupAnswer],
@@ -54,38 +57,46 @@ def by_group_section(
     """Answer by queue or user under each condition, and draw the first one.
 
     Where it `leads`, it is the answer of the page. The `terminal`, if it shows anything of it, and
-    the file have the first condition; it leads there where it is the only one.
+    the file have the first condition; there, what changes under others follows as far as it fits.
     """
-    parts = {condition: group_section(each, leads=leads) for condition, each in answers.items()}
-    (condition, first), *others = parts.items()
-    if not others:
-        return replace(
-            first,
-            pictures=first.pictures if answers[condition].groups else (),
-            notes=notes,
-            files=first.files if terminal else {},
-            terminal=first.terminal if terminal else None,
-            leads_terminal=terminal,
-        )
-    told = [
-        replace(each, about=f"With {condition}: {each.about}")
-        for condition, part in parts.items()
-        for each in part.answer
-    ]
+    several = len(answers) > 1
+    shown = {
+        str(condition): replace(each, condition=str(condition) if several else "")
+        for condition, each in answers.items()
+    }
+    parts = [group_section(each, leads=leads) for each in shown.values()]
+    (condition, whole), *others = shown.items()
+    first = parts[0]
+    told = [each for part in parts for each in part.answer]
     most = max(_MOST_ABOUT // max(len(first.answer), 1), 1) * len(first.answer)
     more = ("The tables have the other conditions.",) if len(told) > most else ()
-    alone = by_group_section({condition: answers[condition]}, leads=leads, terminal=terminal)
+    of = f", with {condition}" if several else ""
     return replace(
-        alone,
+        first,
         answer=tuple(told[:most]),
         sentences=(*first.sentences, *more),
-        tables=tuple(table.under(each) for each, part in parts.items() for table in part.tables),
-        pictures=tuple(
-            replace(each, title=f"{each.title}, with {condition}") for each in alone.pictures
-        ),
+        tables=tuple(table for part in parts for table in part.tables),
+        pictures=tuple(replace(each, title=f"{each.title}{of}") for each in first.pictures)
+        if whole.groups
+        else (),
         notes=notes,
-        leads_terminal=False,
+        files=first.files if terminal else {},
+        terminal=first.terminal if terminal else None,
+        leads_terminal=terminal,
+        further={other: answer_view(each.told()) for other, each in others},
     )
+
+
+def asks_for_groups(plan: Plan, answers: Mapping[Condition, GroupAnswer]) -> bool:
+    """Whether the terminal begins with the queues or users, as commands on a log do.
+
+    Not where means over replications, many policies, conditions, or figures that the scenario
+    names are compared: a table of figures says more then.
+    """
+    few = len(answers) == 1 and all(
+        each.noun and len(each.runs) <= _MOST_VARIANTS for each in answers.values()
+    )
+    return few and not plan.has_chance and not plan.scenario.metrics
 
 
 def first_cells(plan: Plan) -> dict[Condition, dict[str, PlannedCell]]:

@@ -1,12 +1,11 @@
 """Attempts of tasks: what the JobTracker knows of them, and the demands of their steps on devices.
 
-A map reads its split in pieces that fill its sort buffer once they have gone through the map
-function; each piece is read, mapped, sorted and written before the next is read, and what was
-written in several pieces is merged in one more pass. A reduce fetches its part of the output of
-every map, merging what it holds in memory when that has become too much; when it has everything it
-merges the rest, sorts, reads all of it, reduces it and writes the result, once.
+A map works on its split in pieces whose output fills the sort buffer: it reads, maps, sorts and
+writes each piece before the next, then merges several pieces in one more pass. A reduce fetches its
+part of each map's output, and merges its memory to disk whenever it is full. With all outputs it
+merges the rest, sorts, reads, reduces and writes the result once.
 
-Constants and order are those of MRPERF's model of Hadoop, whose network and disk it does not take.
+Constants and order follow MRPERF's model of Hadoop, but not its network and disks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Phase(IntEnum):
-    """What an attempt spends its time on."""
+    """The phases of an attempt."""
 
     START = 0
     READ = 1
@@ -39,7 +38,7 @@ class Phase(IntEnum):
 
 
 class DeviceKind(IntEnum):
-    """What serves a step: a processor or disk of the node, the disk with the split, the network."""
+    """The device of a step: processor or disk of the node, the disk with the split, the network."""
 
     PROCESSOR = 0
     DISK = 1
@@ -48,10 +47,10 @@ class DeviceKind(IntEnum):
 
 
 class TaskStep(NamedTuple):
-    """A demand of a device.
+    """A demand on a device.
 
     Its size is in cycles for processors, in bytes for the network, and for disks in the bytes that
-    could be read in the time that it takes.
+    could be read in the same time.
     """
 
     device: DeviceKind
@@ -65,10 +64,10 @@ Jitter = Callable[[], float]
 
 @dataclass(frozen=True)
 class Rates:
-    """How fast devices are that nobody shares, per microsecond; what a written byte costs.
+    """Rates of unshared devices, per microsecond, and the cost of a written byte.
 
     Attributes:
-        cycles: of a processor.
+        cycles: cycles of a processor.
         read: bytes that a disk reads.
         link: bytes over the network.
         written: bytes that a disk could read while it writes one.
@@ -90,7 +89,7 @@ class Rates:
         )
 
     def alone(self, step: TaskStep) -> float:
-        """Give how long a step takes with its device for itself (microseconds)."""
+        """Return how long a step takes on an unshared device (microseconds)."""
         if step.device is DeviceKind.PROCESSOR:
             return step.size / self.cycles
         if step.device is DeviceKind.NETWORK:
@@ -99,7 +98,7 @@ class Rates:
 
 
 class ReduceFactors(NamedTuple):
-    """By what factors the demands of a reduce are larger than they should be."""
+    """Random factors of the demands of a reduce."""
 
     start: float
     sort: float
@@ -109,9 +108,9 @@ class ReduceFactors(NamedTuple):
 
 
 class TaskDraws(Constant):
-    """What is drawn for one attempt: the same whatever scheduler gives it a slot, and where.
+    """Random numbers of one attempt, which do not depend on the scheduler or the node.
 
-    First come its source and the factors of its first demands, then those of later ones.
+    Its source and the factors of its first demands come first, then those of later demands.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class TaskDraws(Constant):
         return hash(self._name)
 
     def later(self, number: int) -> float:
-        """Give the factor of a later demand by its number, from 0, whoever asks and how often."""
+        """Return the factor of a later demand by its number, from 0; the same at each call."""
         while len(self._later) <= number:
             self._later.append(self.jitter())
         return self._later[number]
@@ -149,7 +148,7 @@ class TaskDraws(Constant):
         return self._factor(self._variation.jitter)
 
     def reduce_factors(self) -> ReduceFactors:
-        """Draw those of a reduce, before those of the merges, whose number depends on others."""
+        """Draw the factors of a reduce, before those of merges, whose number depends on others."""
         jitter = self.jitter
         start, sort, read = jitter(), jitter(), jitter()
         compute = self._factor(self._variation.reduce_jitter)
@@ -169,7 +168,7 @@ def map_output(split: int, costs: JobCosts) -> float:
 def map_steps(
     split: int, costs: JobCosts, buffer: int, is_local: bool, rates: Rates, jitter: Jitter
 ) -> list[TaskStep]:
-    """List what a map does whose output is shuffled. The factors drawn do not depend on where."""
+    """List the steps of a map with shuffled output. Its factors do not depend on the node."""
     steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
     spills = max(ceil(split * costs.map_ratio / buffer), 1)
@@ -194,7 +193,7 @@ def map_steps(
 def map_only_steps(
     split: int, costs: JobCosts, is_local: bool, rates: Rates, jitter: Jitter
 ) -> list[TaskStep]:
-    """List what a map does whose output is that of its job: nothing is sorted or merged."""
+    """List the steps of a map that writes the output of its job, without sort or merge."""
     steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
     _add_read(steps, float(split), is_local, jitter)
@@ -205,14 +204,14 @@ def map_only_steps(
 
 
 def reduce_start(costs: JobCosts, factors: ReduceFactors) -> list[TaskStep]:
-    """List what a reduce does before it fetches anything."""
+    """List the steps of a reduce before its first fetch."""
     steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * factors.start)
     return steps
 
 
 def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> list[TaskStep]:
-    """List how a reduce writes what it holds in memory, as one sorted file."""
+    """List the steps of a reduce that merges its memory into one sorted file."""
     steps: list[TaskStep] = []
     if held:
         _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.merge * jitter())
@@ -223,7 +222,7 @@ def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> l
 def reduce_steps(
     fetched: float, costs: JobCosts, rates: Rates, factors: ReduceFactors
 ) -> list[TaskStep]:
-    """List what a reduce does once it has merged all it has fetched."""
+    """List the steps of a reduce after the last merge."""
     steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.reduce_sort * factors.sort)
     _add(steps, DeviceKind.DISK, Phase.READ, fetched * factors.read)
@@ -234,7 +233,7 @@ def reduce_steps(
 
 
 def _add_read(steps: list[TaskStep], size: float, is_local: bool, jitter: Jitter) -> None:
-    """Add how a piece of the split is read: over the network after the disk, if not here."""
+    """Add the read of a piece of the split, with a transfer if it is remote."""
     disk = DeviceKind.DISK if is_local else DeviceKind.SOURCE_DISK
     _add(steps, disk, Phase.READ, size * jitter())
     if not is_local:
@@ -242,7 +241,7 @@ def _add_read(steps: list[TaskStep], size: float, is_local: bool, jitter: Jitter
 
 
 def _add(steps: list[TaskStep], device: DeviceKind, phase: Phase, size: float) -> None:
-    """Add a step, unless it asks for nothing."""
+    """Add a step, unless its demand is 0."""
     if size > 0.0:
         steps.append(TaskStep(device, phase, size))
 
@@ -261,7 +260,7 @@ class AttemptOutcome(IntEnum):
 
 
 DONE = (AttemptOutcome.SUCCEEDED, AttemptOutcome.OUTPUT_LOST)
-"""The outcomes of attempts that have done all that they had to."""
+"""The outcomes of complete attempts."""
 
 
 AttemptKey = tuple[int, SlotKind, int, int]
@@ -270,7 +269,7 @@ AttemptKey = tuple[int, SlotKind, int, int]
 
 @dataclass(frozen=True, slots=True)
 class MapOutput(Constant):
-    """What a map has left on the disk of its node, for reduces to fetch.
+    """The output of a map on the disk of its node, which reduces fetch.
 
     Attributes:
         number: of the map in its job.
@@ -314,7 +313,7 @@ class TaskOrder(Constant):
 
     @property
     def key(self) -> AttemptKey:
-        """What messages call the attempt."""
+        """The key of the attempt in messages."""
         return self.job.number, self.kind, self.number, self.earlier
 
     def __str__(self) -> str:
@@ -323,13 +322,13 @@ class TaskOrder(Constant):
 
 
 class StepProgress(NamedTuple):
-    """How far an attempt is in its steps, by the time that they take alone (microseconds).
+    """Progress of an attempt, in time on unshared devices (microseconds).
 
     Attributes:
-        done: of the steps that it has done.
-        current: of the one that it has begun.
-        total: of all steps.
-        began: when it began the current one.
+        done: time of finished steps.
+        current: time of the current step.
+        total: time of all steps.
+        began: when the current step began.
     """
 
     done: float
@@ -338,12 +337,12 @@ class StepProgress(NamedTuple):
     began: int
 
     def at(self, now: int) -> float:
-        """Give the part that is done: a step counts by the time taken, up to its share."""
+        """Return the finished share; the current step counts by elapsed time, up to its time."""
         return (self.done + min(float(now - self.began), self.current)) / self.total
 
 
 class Attempt(StatePart):
-    """What the JobTracker knows of one attempt of a task; how far it is, its TaskTracker knows.
+    """What the JobTracker knows of an attempt. Its TaskTracker knows its steps.
 
     Attributes:
         run: its job.
@@ -402,10 +401,10 @@ class Attempt(StatePart):
 
     @property
     def key(self) -> AttemptKey:
-        """What messages call it."""
+        """The key of the attempt in messages."""
         return self.run.job.number, self.kind, self.number, self.earlier
 
     @property
     def is_lost(self) -> bool:
-        """Whether what a map has left is lost, since its node has failed."""
+        """Whether the output of a map is lost because its node has failed."""
         return self.output is not None and self.output.outage != self.node.outages

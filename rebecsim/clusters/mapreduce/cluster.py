@@ -1,4 +1,4 @@
-"""A cluster at work: its rebecs are made, and their messages served until all jobs have ended."""
+"""Runs of a cluster: makes its rebecs, and serves their messages until all jobs have ended."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def run_mapreduce(
     scheduler: SchedulerFactory,
     seed: int,
 ) -> FinishedRun:
-    """Run jobs on a cluster until all have ended that are accepted.
+    """Run jobs on a cluster until all accepted jobs have ended.
 
-    Raises UserError, with the key, for what can never run, and StuckJobsError, which is one, when
-    jobs wait for what never happens.
+    Raises UserError, with the key, for an invalid configuration, and StuckJobsError if jobs would
+    wait for ever.
     """
     require_runnable(jobs, configuration)
     plan = ClusterPlan(configuration, seed)
@@ -57,7 +57,7 @@ def run_mapreduce(
 
 
 def slow_nodes_of(plan: ClusterPlan) -> list[int]:
-    """Give the nodes that take longer than they should."""
+    """Return the slow nodes."""
     return sorted(plan.slow_nodes) if plan.configuration.variation.node_slowdown != 1.0 else []
 
 

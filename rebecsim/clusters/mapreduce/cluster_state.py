@@ -29,39 +29,39 @@ from rebecsim.clusters.mapreduce.job import (
 
 
 class SlotBeats(StatePart):
-    """When the slots of a node send heartbeats: each has a first one, and others a period apart.
+    """Heartbeat times of the slots of a node: each slot has a first one and a period.
 
-    A slot sends them while it is free, and to tell that what it ran has ended. Where a node sends
-    them for all its slots, these have the same times, and what they send together is one.
+    A slot sends heartbeats while it is free, and to report the end of its attempt. If the node
+    sends them for all its slots, the slots share their times, and send one heartbeat.
     """
 
     __slots__ = ("_free", "_period")
 
     def __init__(self, period: int, slots: Iterable[int], firsts: Iterator[int]) -> None:
-        """Take the first heartbeat of each slot, so many of each kind (microseconds)."""
+        """Take the first heartbeat of each slot of each kind (microseconds)."""
         self._period = period
         self._free = tuple([next(firsts) for _ in range(number)] for number in slots)
 
     def fill(self, kind: SlotKind, now: int) -> int:
-        """Fill a free slot, the one that sends a heartbeat now if there is one; give its first."""
+        """Fill a free slot, preferably the one that sends this heartbeat; return its first."""
         free = self._free[kind]
         sender = next((first for first in free if not (now - first) % self._period), free[0])
         free.remove(sender)
         return sender
 
     def empty(self, kind: SlotKind, first: int) -> None:
-        """Take back a slot, by its first heartbeat."""
+        """Free a slot, named by its first heartbeat."""
         self._free[kind].append(first)
 
     def until_next(
         self, now: int, kinds: Iterable[SlotKind], telling: Iterable[int] = ()
     ) -> int | None:
-        """Give how long it is until the next heartbeat (microseconds); None: nobody sends any.
+        """Return the time until the next heartbeat (microseconds), or None.
 
         Args:
             now: the time.
-            kinds: whose free slots send some.
-            telling: the first heartbeats of slots that have an end to tell, too.
+            kinds: kinds of free slots that send heartbeats.
+            telling: first heartbeats of slots with an end to report.
         """
         senders = {*telling, *(first for kind in kinds for first in self._free[kind])}
         return min((self._until(first, now) for first in senders), default=None)
@@ -95,9 +95,9 @@ class TrackerStatus(StatePart):
         self.next_beat: int | None = None
 
     def until_beat(self, now: int, kinds: Iterable[SlotKind]) -> int | None:
-        """Give how long it is until it tells of an end, or asks for tasks of some kinds.
+        """Return the time until it reports an end or asks for tasks of some kinds.
 
-        Without an end and a free slot of these kinds it does neither: None.
+        None if it has no end to report and no free slot of these kinds.
         """
         return self.beats.until_next(now, kinds, (each.slot_beat for each in self.ended))
 
@@ -115,7 +115,7 @@ class JobRun(StatePart):
         done: whether each task has ended, by kind and number.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
         outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
-        missing: of maps that have ended and whose output is lost: the attempt; nobody needs them
+        missing: of maps that have ended and whose output is lost: the attempt; no reduce needs them
             now.
         first_map: when its first map was launched (microseconds).
         maps_end: when the last of its maps was reported to have ended.
@@ -140,7 +140,7 @@ class JobRun(StatePart):
         self.end: int | None = None
 
     def wants(self) -> tuple[int, int]:
-        """Give how many maps wait, and how many reduces that may begin."""
+        """Return the number of waiting maps, and of waiting reduces that may start."""
         progress = self.progress
         if progress is None or self.rejected is not None:
             return 0, 0
@@ -150,11 +150,11 @@ class JobRun(StatePart):
 
 @dataclass(frozen=True, eq=False)
 class ClusterPlan(Constant):
-    """What all rebecs of a cluster know, as it never changes.
+    """Constant facts that all rebecs of a cluster share.
 
     Attributes:
-        configuration: as it is given.
-        seed: of all that is drawn.
+        configuration: the configuration.
+        seed: seed of all random numbers.
     """
 
     configuration: MapReduceConfiguration
@@ -173,16 +173,16 @@ class ClusterPlan(Constant):
 
     @cached_property
     def rates(self) -> Sequence[Rates]:
-        """How fast the devices of each node are, were it not slow."""
+        """Rates of the devices of each node, without the slowdown of slow nodes."""
         return [Rates.of(each.hardware) for each in self.classes]
 
     def slowdown(self, node: int) -> float:
-        """Give how much longer the devices of a node take than they should."""
+        """Return the slowdown of a node."""
         return self.configuration.variation.node_slowdown if node in self.slow_nodes else 1.0
 
     @cached_property
     def slow_nodes(self) -> frozenset[int]:
-        """The nodes that are slow: the nearest number to their share, drawn."""
+        """The slow nodes, drawn; their number is the share, rounded."""
         nodes = self.configuration.hardware.nodes
         slow = round(nodes * self.configuration.variation.slow_nodes)
         return frozenset(Random(f"{self.seed} slow nodes").sample(range(nodes), slow))
@@ -192,9 +192,9 @@ class ClusterPlan(Constant):
         return {}
 
     def lifetime(self, node: int, number: int) -> int:
-        """Give how long a node works before its next random failure (microseconds).
+        """Return the time until a node's next random failure (microseconds).
 
-        It is the draw of this number, from 0, and depends on no other node, nor on what runs.
+        `number` counts its failures from 0. The time does not depend on other nodes or on tasks.
         """
         mean = self.configuration.failures.mean_time_between
         assert mean is not None
@@ -207,14 +207,14 @@ class ClusterPlan(Constant):
 
 
 def racks_of(nodes: int, racks: int) -> list[int]:
-    """Deal nodes to racks, as evenly as can be; neighbours to the same."""
+    """Spread nodes evenly over racks, neighbours together."""
     return [node * racks // nodes for node in range(nodes)]
 
 
 def place_blocks(
     blocks: int, racks: Sequence[int], files: FileSystem, draws: Random
 ) -> list[tuple[int, ...]]:
-    """Draw the nodes with a replica of each block; no node has two of one."""
+    """Draw the nodes with a replica of each block, at most one on a node."""
     nodes = range(len(racks))
     if files.placement == "random":
         return [tuple(draws.sample(nodes, files.replication)) for _ in range(blocks)]
@@ -252,7 +252,7 @@ def replica_for(hosts: Sequence[int], node: int, racks: Sequence[int], drawn: fl
 
 
 def locality_of(host: int, node: int, racks: Sequence[int]) -> Locality:
-    """Say how far a replica is from a node."""
+    """Return how far a replica is from a node."""
     if host == node:
         return Locality.NODE
     return Locality.RACK if racks[host] == racks[node] else Locality.OFF_SWITCH
@@ -263,17 +263,17 @@ _FIGURES: Sequence[QueueFigure] = ("jobs", "waiting_maps", "waiting_reduces")
 
 @dataclass(slots=True)
 class _Watched(StatePart):
-    """A change, and whether its condition was true when it was last looked at."""
+    """A change, and whether its condition was true at the last check."""
 
     change: TimedChange
     was_true: bool
 
 
 class QueueTriggers(StatePart):
-    """The changes of a cluster that wait for conditions, and the figures that these are about."""
+    """Changes that wait for conditions, and the queue figures of these conditions."""
 
     def __init__(self, changes: Sequence[TimedChange]) -> None:
-        """Take what waits for a condition among some changes; queues have nothing yet."""
+        """Take the changes that have a condition; all queues are empty."""
         conditional = [(each, each.when) for each in changes if each.when is not None]
         self._watched = [_Watched(change, when.holds(0)) for change, when in conditional]
         self._figures = {when.queue: [0] * len(_FIGURES) for _, when in conditional}
@@ -285,7 +285,7 @@ class QueueTriggers(StatePart):
             figures[:] = map(sum, zip(figures, amounts, strict=True))
 
     def due(self) -> Iterator[TimedChange]:
-        """Give the changes whose condition has become true since this was last asked."""
+        """Return the changes whose condition has become true since the last call."""
         for each in self._watched:
             when = each.change.when
             assert when is not None

@@ -14,10 +14,8 @@ from rebecsim.clusters.mapreduce.configuration import (
     NodeHardware,
     PlacementRule,
     QueueCondition,
-    QueueFigure,
     ReportRule,
     Share,
-    SpeculationRule,
     TimedChange,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
@@ -38,106 +36,117 @@ ParameterValue = str | int | float | bool
 
 
 class NodeClassTable(Table):
-    """Nodes with slots of their own; what is not said is as in the cluster."""
+    """A class of equal nodes. Missing keys are those of the cluster."""
 
-    count: Annotated[int, within(1, 10**5, "nodes")] = Field(description="how many of these")
-    map_slots: Annotated[int | None, within(0, 1000)] = Field(None, description="of each")
-    reduce_slots: Annotated[int | None, within(0, 1000)] = Field(None, description="of each")
-    cores: Annotated[int | None, within(1, 10_000)] = Field(None, description="of each")
-    clock: Annotated[float | None, within(0.001, 1000, "GHz")] = Field(
-        None, description="of a core"
+    count: Annotated[int, within(1, 10**5, "nodes")] = Field(description="number of nodes")
+    map_slots: Annotated[int | None, within(0, 1000)] = Field(
+        None, description="map slots of each node"
     )
-    disks: Annotated[int | None, within(1, 1000)] = Field(None, description="of each")
+    reduce_slots: Annotated[int | None, within(0, 1000)] = Field(
+        None, description="reduce slots of each node"
+    )
+    cores: Annotated[int | None, within(1, 10_000)] = Field(None, description="cores of each node")
+    clock: Annotated[float | None, within(0.001, 1000, "GHz")] = Field(
+        None, description="clock rate of a core"
+    )
+    disks: Annotated[int | None, within(1, 1000)] = Field(None, description="disks of each node")
     disk_read: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
-        None, description="of a disk"
+        None, description="read rate of a disk"
     )
     disk_write: Annotated[float | None, within(0.001, 1e9, "MiB/s")] = Field(
-        None, description="of a disk"
+        None, description="write rate of a disk"
     )
 
     @property
     def given(self) -> dict[str, Any]:
-        """What is said of them, beside how many they are."""
+        """The given keys, without the number of nodes."""
         return self.model_dump(exclude={"count"}, exclude_none=True)
 
 
 class ClusterTable(Table):
-    """Nodes that are alike, or in classes, their network, and how Hadoop works on them."""
+    """Nodes, equal or in classes, their network, and the settings of Hadoop."""
 
     nodes: Annotated[int, within(1, 10**5)] = Field(
-        30, description="that run tasks; the master is not among them"
+        30, description="nodes that run tasks, without the master"
     )
-    racks: Annotated[int, within(1, 10**5)] = Field(1, description="over which they are dealt")
-    map_slots: Annotated[int, within(1, 1000)] = Field(4, description="of a node")
-    reduce_slots: Annotated[int, within(0, 1000)] = Field(4, description="of a node")
+    racks: Annotated[int, within(1, 10**5)] = Field(
+        1, description="racks that nodes are spread over evenly"
+    )
+    map_slots: Annotated[int, within(1, 1000)] = Field(4, description="map slots of a node")
+    reduce_slots: Annotated[int, within(0, 1000)] = Field(4, description="reduce slots of a node")
     cores: Annotated[int, within(1, 10_000)] = Field(
-        8, description="of a node; a task uses one at a time"
+        8, description="cores of a node; a task uses one at a time"
     )
-    clock: Annotated[float, within(0.001, 1000, "GHz")] = Field(2.5, description="of a core")
+    clock: Annotated[float, within(0.001, 1000, "GHz")] = Field(
+        2.5, description="clock rate of a core"
+    )
     disks: Annotated[int, within(1, 1000)] = Field(
-        1, description="of a node; a task uses one at a time"
+        1, description="disks of a node; a task uses one at a time"
     )
-    disk_read: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(280.0, description="of a disk")
-    disk_write: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(75.0, description="of a disk")
+    disk_read: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(
+        280.0, description="read rate of a disk"
+    )
+    disk_write: Annotated[float, within(0.001, 1e9, "MiB/s")] = Field(
+        75.0, description="write rate of a disk"
+    )
     link: Annotated[float, within(0.001, 1e9, "Gbit/s")] = Field(
-        1.0, description="of a node to its switch, each way"
+        1.0, description="rate of a node's link to its switch, each way"
     )
     oversubscription: Annotated[float, within(1, 1000)] = Field(
-        1.0, description="how many times the link of a rack those of its nodes are together"
+        1.0, description="ratio of the links of a rack's nodes together to the rack's own link"
     )
     latency: Annotated[int, within(0, 10**7, "microseconds")] = Field(
-        600, description="from asking another node for bytes until they flow"
+        600, description="time from a request to another node until bytes flow"
     )
     replication: Annotated[int, within(1, 100, "nodes")] = Field(
-        3, description="how many have each block"
+        3, description="replicas of each block"
     )
     placement: PlacementRule = Field(
         "random",
-        description="blocks on any nodes; or, as Hadoop does it, two replicas in one rack and the "
-        "others in another",
+        description="random: replicas on any nodes; hadoop: two in one rack, the others in another",
     )
     heartbeat: Annotated[int, within(1, 10**7, "ms")] = Field(
-        300, description="of a node, its period"
+        300, description="heartbeat period of a node"
     )
     first_heartbeats: Annotated[int, within(0, 10**9, "ms")] = Field(
-        300, description="within which time all nodes send their first"
+        300, description="time within which all nodes send their first heartbeats"
     )
     heartbeats_of: HeartbeatSender = Field(
         "node",
-        description="who sends them: a node for all its slots; or each slot, while it is free, at "
-        "times of its own, so that a node with more free slots asks more often",
+        description="node: a node sends heartbeats for all its slots; slot: each free slot sends "
+        "its own, so a node with more free slots asks more often",
     )
     reports: ReportRule = Field(
         "heartbeat",
-        description="when the master is told that a task has ended: with the next heartbeat of its "
-        "node, or at once; its slot is given again at the next heartbeat in either case",
+        description="when the master learns that a task has ended: at the next heartbeat of its "
+        "node, or at once; either way its slot is assigned at the next heartbeat",
     )
     slow_start: Share = Field(
-        0.05, description="part of a job's maps that has ended before its reduces begin"
+        0.05, description="share of a job's maps that must end before its reduces start"
     )
     parallel_copies: Annotated[int, within(1, 10**5)] = Field(
-        5, description="outputs of maps that a reduce fetches at a time"
+        5, description="map outputs that a reduce fetches at once"
     )
     sort_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
-        50, description="output of a map after which it goes to disk"
+        50, description="map output that fits in memory; more is spilled to disk"
     )
     merge_buffer: Annotated[int, within(1, 10**5, "MiB")] = Field(
-        66, description="input of a reduce after which it goes to disk"
+        66, description="reduce input that fits in memory; more is spilled to disk"
     )
     merge_outputs: Annotated[int, within(1, 10**5)] = Field(
-        100, description="outputs of maps after which it does, too"
+        100, description="map outputs that fit in memory; more are spilled to disk"
     )
     expiry: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
-        600.0, description="after what time without heartbeats a node is lost"
+        600.0, description="time without heartbeats after which a node is lost"
     )
     classes: Annotated[tuple[NodeClassTable, ...], AnyList] = Field(
-        (), description="of the first nodes; the others are as said above"
+        (), description="classes of the first nodes; the others are as above"
     )
 
     @model_validator(mode="after")
     def _classes_fit(self) -> Self:
         if (classed := sum(each.count for each in self.classes)) > self.nodes:
-            raise ValueError(f"classes have {classed} nodes; let nodes = {self.nodes} be as many")
+            raise ValueError(f"classes have {classed} nodes, more than nodes = {self.nodes}")
         if not self.slots[0]:
             raise ValueError("no node has a map slot; give some of them map_slots")
         return self
@@ -148,12 +157,12 @@ class ClusterTable(Table):
             raise ValueError(f"{self.racks} racks, but {self.nodes} nodes; give each rack a node")
         if self.replication > self.nodes:
             raise ValueError(
-                f"replication = {self.replication} needs as many nodes, and there are {self.nodes}"
+                f"replication = {self.replication} needs as many nodes, but nodes = {self.nodes}"
             )
         return self
 
     def node_classes(self) -> tuple[NodeClass, ...]:
-        """Give the classes of nodes as the cluster has them."""
+        """Make the classes of nodes of the simulated cluster."""
         return tuple(
             NodeClass(like.nodes, like.map_slots, like.reduce_slots, like.hardware())
             for each in self.classes
@@ -162,7 +171,7 @@ class ClusterTable(Table):
 
     @property
     def slots(self) -> tuple[int, int]:
-        """How many there are, of maps and of reduces."""
+        """Number of map slots and of reduce slots."""
         left = self.nodes - sum(each.count for each in self.classes)
         maps, reduces = left * self.map_slots, left * self.reduce_slots
         for each in self.node_classes():
@@ -172,7 +181,7 @@ class ClusterTable(Table):
 
     @property
     def most_slots(self) -> tuple[int, int]:
-        """How many a node has at most, of maps and of reduces."""
+        """Largest number of map slots and of reduce slots of a node."""
         all_slots = [(each.map_slots, each.reduce_slots) for each in self.node_classes()]
         if sum(each.count for each in self.classes) < self.nodes:
             all_slots.append((self.map_slots, self.reduce_slots))
@@ -186,7 +195,7 @@ class ClusterTable(Table):
 class OutageTable(Table):
     """A node that fails at a given time."""
 
-    node: Annotated[int, within(0, 10**5)] = Field(description="which one, from 0 on")
+    node: Annotated[int, within(0, 10**5)] = Field(description="number of the node, from 0")
     start: Annotated[float, within(0, 1e9, "seconds")] = Field(description="when it fails")
     end: Annotated[float | None, within(0, 1e9, "seconds")] = Field(
         None, description="when it works again; without it, never"
@@ -200,14 +209,16 @@ class OutageTable(Table):
 
 
 class FailuresTable(Table):
-    """Nodes that fail; their tasks, and the outputs of their maps, are made again."""
+    """Failures of nodes. Their tasks, and maps with lost outputs, run again."""
 
-    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field((), description="at given times")
+    outages: Annotated[tuple[OutageTable, ...], AnyList] = Field(
+        (), description="failures at given times"
+    )
     mean_time_between: Annotated[float | None, within(0.001, 1e9, "seconds")] = Field(
-        None, description="of the random failures of one node; without it none"
+        None, description="mean time between random failures of a node; without it none"
     )
     repair: Annotated[float, within(0.001, 1e9, "seconds")] = Field(
-        300.0, description="how long such a node does not work"
+        300.0, description="repair time after a random failure"
     )
 
     @property
@@ -216,68 +227,27 @@ class FailuresTable(Table):
         return bool(self.outages) or self.mean_time_between is not None
 
 
-class SpeculationTable(Table):
-    """Second attempts of tasks that take long; the first to end counts, the other is killed."""
-
-    rule: SpeculationRule = Field(
-        "hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
-    )
-    lag: Share = Field(
-        0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
-    )
-    patience: Annotated[float, within(0, 1e9, "seconds")] = Field(
-        60.0, description="that a task runs before it may have a second attempt"
-    )
-    cap: Share = Field(
-        0.1, description="LATE's: the part of all slots with second attempts, at most"
-    )
-    slow_task: Share = Field(0.25, description="LATE's: the part of a job's attempts that are slow")
-    slow_node: Share = Field(
-        0.25, description="LATE's: the part of the nodes that run no second attempts"
-    )
-
-
-class ConditionTable(Table):
-    """What must become true of a queue for settings to change."""
-
-    queue: str = Field(min_length=1, description="whose figure it is")
-    figure: QueueFigure = Field(
-        "jobs", description="its jobs that have not ended, or tasks of these that wait for a slot"
-    )
-    below: Annotated[int | None, within(1, 10**9)] = Field(
-        None, description="the figure is less than this"
-    )
-    above: Annotated[int | None, within(0, 10**9)] = Field(
-        None, description="the figure is more than this"
-    )
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if self.below is None and self.above is None:
-            raise ValueError("give below or above, as in below = 1")
-        return self
-
-
 class ChangeTable(Table):
-    """Parameters of the schedulers that change while the cluster runs."""
+    """Settings of a scheduler that change while the cluster runs."""
 
-    at: Annotated[float | None, within(0, 1e9, "seconds")] = Field(None, description="when")
-    when: ConditionTable | None = Field(
-        None, description="instead of at: each time that this becomes true of a queue"
+    at: Annotated[float | None, within(0, 1e9, "seconds")] = Field(
+        None, description="time of the change"
+    )
+    when: QueueCondition | None = Field(
+        None, description="instead of at: change each time that this becomes true of a queue"
     )
     settings: dict[str, ParameterValue] = Field(
         min_length=1,
         json_schema_extra=NO_UNIT,
-        description="which, by the names that they have in the scheduler's file",
+        description="new settings, by their names in the scheduler's file",
     )
 
     @model_validator(mode="after")
     def _one_time(self) -> Self:
         if (self.at is None) == (self.when is None):
-            raise ValueError('give one of at = SECONDS and when = { queue = "NAME", below = 1 }')
+            raise ValueError('give either at = SECONDS or when = { queue = "NAME", below = 1 }')
         return self
 
     def change(self) -> TimedChange:
-        """Give it as the cluster has it."""
-        when = None if self.when is None else settings_of(QueueCondition, self.when, SCALES)
-        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
+        """Make the change of the simulated cluster."""
+        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), self.when)

@@ -46,11 +46,11 @@ class JobColumns:
         return len(self.submit)
 
     def only(self, chosen: NDArray[np.bool_]) -> JobColumns:
-        """Leave some of the jobs."""
+        """Keep some of the jobs."""
         return JobColumns(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
     def of(self, family: str = "", queue: str = "") -> JobColumns:
-        """Leave the jobs of a family, of a queue, or of both; of all where none is named."""
+        """Keep the jobs of a family, of a queue, or of both."""
         chosen = np.ones(len(self), dtype=bool)
         if family:
             chosen &= self.family == family
@@ -59,7 +59,7 @@ class JobColumns:
         return self.only(chosen)
 
     def after_warm_up(self, share: float) -> NDArray[np.bool_]:
-        """Say which of the jobs count where this share, the first to be submitted, does not."""
+        """Return which jobs count if this share of first jobs does not."""
         order = np.argsort(self.submit, kind="stable")
         counted = np.ones(len(self), dtype=bool)
         counted[order[: int(share * len(self))]] = False
@@ -121,7 +121,7 @@ def _variation(jobs: JobColumns) -> float:
 
 
 def share_of_maps(jobs: JobColumns, which: str) -> float:
-    """Give what part of the maps are `node_local`, `rack_local` or `remote` (%)."""
+    """Return the share of maps that are `node_local`, `rack_local` or `remote` (%)."""
     total = int(jobs.node_local.sum() + jobs.rack_local.sum() + jobs.remote.sum())
     return 100 * int(getattr(jobs, which).sum()) / max(total, 1)
 
@@ -188,15 +188,12 @@ class AttemptColumns:
     outcome: Integers
 
     def slot_time(self, kind: int, begin: int = 0) -> float:
-        """Give how long slots of a kind were held, from a time on (s)."""
+        """Return how long slots of a kind were held from a time on (s)."""
         held = (self.kind == kind) & (self.end > begin)
         return float((self.end[held] - np.maximum(self.start[held], begin)).sum() / _SECOND)
 
     def ran_there(self, locality: int) -> NDArray[np.int64]:
-        """Give the jobs of the maps, once for each, that ran so far from their splits.
-
-        Of a map with several attempts it is the first that counts.
-        """
+        """Return the job of each map with this locality, by its first attempt."""
         return np.asarray(self.job[(self.locality == locality) & self.is_first])
 
     @property
@@ -213,10 +210,10 @@ class AttemptColumns:
 
     @property
     def launched_backups(self) -> int:
-        """How many second attempts were begun."""
+        """Number of second attempts."""
         return int(self.backup.sum())
 
     @property
     def useful_backups(self) -> int:
-        """How many of them ended first."""
+        """Number of second attempts that ended first."""
         return int((self.backup & np.isin(self.outcome, (SUCCEEDED, OUTPUT_LOST))).sum())

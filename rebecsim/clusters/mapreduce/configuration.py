@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
@@ -15,7 +15,7 @@ from rebecsim.studies.scenario import Table
 from rebecsim.studies.units import within
 
 SECOND = 1_000_000
-"""Of microseconds."""
+"""One second in microseconds."""
 
 PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
@@ -29,10 +29,10 @@ QueueFigure = Literal["jobs", "waiting_maps", "waiting_reduces"]
 
 @dataclass(frozen=True, slots=True)
 class NodeHardware:
-    """Nodes that are alike, and what connects them: keys of `[cluster]`.
+    """Equal nodes and their network: keys of `[cluster]`.
 
-    Rates are bytes, or cycles, of one second; the latency is microseconds. The JobTracker has a
-    node of its own beside these.
+    Rates are bytes or cycles per second; the latency is in microseconds. The JobTracker has a node
+    of its own.
     """
 
     nodes: int = 30
@@ -49,7 +49,7 @@ class NodeHardware:
 
 @dataclass(frozen=True, slots=True)
 class HadoopSettings:
-    """How Hadoop is set up: keys of `[cluster]`, times in microseconds, buffers in bytes."""
+    """Settings of Hadoop: keys of `[cluster]`, times in microseconds, buffers in bytes."""
 
     map_slots: int = 4
     reduce_slots: int = 4
@@ -67,12 +67,12 @@ class HadoopSettings:
 
 @dataclass(frozen=True, slots=True)
 class NodeClass:
-    """Nodes that are alike, and may differ from others; links are those of the cluster.
+    """A class of equal nodes, with the links of the cluster.
 
     Attributes:
-        count: how many.
-        map_slots, reduce_slots: of each.
-        hardware: its processors and disks; the number of nodes in it has no meaning.
+        count: number of nodes.
+        map_slots, reduce_slots: slots of each node.
+        hardware: processors and disks; its number of nodes is unused.
     """
 
     count: int
@@ -83,26 +83,26 @@ class NodeClass:
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """Where the blocks of inputs are: keys of `[cluster]`."""
+    """Placement of input blocks: keys of `[cluster]`."""
 
     replication: int = 3
     placement: PlacementRule = "random"
 
 
 class VariationTable(Table):
-    """In what tasks and nodes differ that should be alike: chance, and stragglers."""
+    """Random variation of equal tasks and nodes, and stragglers."""
 
     jitter: Annotated[float, within(0, 2)] = Field(
         log(1.10),
-        description="of what is asked of processors and disks: standard deviation of the logarithm",
+        description="standard deviation of the logarithm of demands on processors and disks",
     )
     reduce_jitter: Annotated[float, within(0, 2)] = Field(
-        log(1.04), description="the same, of the processor in reduce functions"
+        log(1.04), description="the same for processors in reduce functions"
     )
-    slow_nodes: Share = Field(0.0, description="the part of the nodes that is slow")
-    node_slowdown: Slowdown = Field(1.0, description="how many times as long these take")
-    slow_tasks: Share = Field(0.0, description="the part of the attempts that is slow")
-    task_slowdown: Slowdown = Field(1.0, description="how many times as much these ask for")
+    slow_nodes: Share = Field(0.0, description="share of slow nodes")
+    node_slowdown: Slowdown = Field(1.0, description="factor of a slow node's times")
+    slow_tasks: Share = Field(0.0, description="share of slow attempts")
+    task_slowdown: Slowdown = Field(1.0, description="factor of a slow attempt's demands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,32 +128,43 @@ class Failures:
         return bool(self.outages) or self.mean_time_between is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Speculation(Constant):
-    """Second attempts of tasks that take long: the keys of `[speculation]`.
+class Speculation(Table, Constant):
+    """Second attempts of slow tasks; the first to end counts, the other is killed."""
 
-    The patience is microseconds.
-    """
+    rule: SpeculationRule = Field(
+        "hadoop", description="hadoop: by progress; late: LATE, by the remaining time"
+    )
+    lag: Share = Field(0.2, description="hadoop: progress of a slow task below the mean of its job")
+    patience: Annotated[float, within(0, 1e9, "seconds")] = Field(
+        60.0, description="run time before a task may have a second attempt"
+    )
+    cap: Share = Field(0.1, description="late: largest share of all slots with second attempts")
+    slow_task: Share = Field(0.25, description="late: share of a job's attempts that are slow")
+    slow_node: Share = Field(0.25, description="late: share of nodes that run no second attempts")
 
-    rule: SpeculationRule = "hadoop"
-    lag: float = 0.2
-    patience: int = 60 * SECOND
-    cap: float = 0.1
-    slow_task: float = 0.25
-    slow_node: float = 0.25
 
+class QueueCondition(Table):
+    """The condition on a queue that changes settings."""
 
-@dataclass(frozen=True, slots=True)
-class QueueCondition:
-    """What must become true of a queue, or pool: the keys of `changes.when`."""
+    queue: str = Field(min_length=1, description="name of the queue or pool")
+    figure: QueueFigure = Field(
+        "jobs", description="its unfinished jobs, or their tasks that wait for a slot"
+    )
+    below: Annotated[int | None, within(1, 10**9)] = Field(
+        None, description="the figure is below this"
+    )
+    above: Annotated[int | None, within(0, 10**9)] = Field(
+        None, description="the figure is above this"
+    )
 
-    queue: str
-    figure: QueueFigure = "jobs"
-    below: int | None = None
-    above: int | None = None
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.below is None and self.above is None:
+            raise ValueError("give below or above, as in below = 1")
+        return self
 
     def holds(self, figure: int) -> bool:
-        """Whether it is true of a figure."""
+        """Whether a value of the figure meets the condition."""
         return (self.below is None or figure < self.below) and (
             self.above is None or figure > self.above
         )
@@ -164,10 +175,10 @@ class TimedChange(Constant):
     """Parameters of the scheduler that change while the cluster runs.
 
     Attributes:
-        at: when (microseconds).
-        parameters: by the names that the scheduler knows.
-        when: instead: each time that this becomes true; what is true at the beginning must become
-            false first.
+        at: time of the change (microseconds).
+        parameters: new values, by the scheduler's names.
+        when: instead, a condition; the change happens each time that it becomes true. If it is true
+            at the beginning, it must become false first.
     """
 
     at: int
@@ -180,18 +191,18 @@ class TimedChange(Constant):
 
 @dataclass(frozen=True, slots=True)
 class MapReduceConfiguration:
-    """A cluster, and what happens to it.
+    """The configuration of a cluster.
 
     Attributes:
-        hardware: of its nodes and its network.
-        hadoop: how it is set up.
-        files: where its inputs are.
-        variation: of what should be alike.
-        failures: of its nodes.
-        speculation: None: no task has two attempts at a time.
-        changes: of the parameters of its scheduler, in any order.
-        classes: of the first nodes; the others are as `hardware` and `hadoop` say.
-        sampling: how often the use of its devices is written down (microseconds); 0: never.
+        hardware: its nodes and network.
+        hadoop: settings of Hadoop.
+        files: placement of input blocks.
+        variation: random variation of tasks and nodes.
+        failures: failures of nodes.
+        speculation: rule of second attempts; None for none.
+        changes: changes of the scheduler's parameters, in any order.
+        classes: classes of the first nodes; the others follow `hardware` and `hadoop`.
+        sampling: period at which the use of devices is recorded (microseconds); 0 for never.
     """
 
     hardware: NodeHardware = field(default_factory=NodeHardware)
@@ -206,7 +217,7 @@ class MapReduceConfiguration:
 
     @property
     def class_of_nodes(self) -> list[NodeClass]:
-        """Give the class of each node, in the order of their numbers."""
+        """The class of each node, by number."""
         nodes, hadoop = self.hardware.nodes, self.hadoop
         classed = [each for each in self.classes for _ in range(each.count)]
         left = nodes - len(classed)
@@ -215,6 +226,6 @@ class MapReduceConfiguration:
 
     @property
     def slots(self) -> tuple[int, int]:
-        """Give how many slots there are, of maps and of reduces."""
+        """Number of map slots and of reduce slots."""
         nodes = self.class_of_nodes
         return sum(each.map_slots for each in nodes), sum(each.reduce_slots for each in nodes)

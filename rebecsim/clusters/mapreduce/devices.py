@@ -1,10 +1,10 @@
-"""Devices as rebecs: they are told demands, and tell a TaskTracker when one of its is done.
+"""Devices as rebecs: they serve demands of TaskTrackers, and report when each is done.
 
-A TaskTracker numbers its demands; with its number, a demand is known to all devices. One that is
-dropped may not have arrived yet, as reading from another node takes a latency.
+A TaskTracker numbers its demands, and devices know a demand by both numbers. A demand may be
+dropped before it arrives, because reading from another node takes a latency.
 
-A device sends itself a message for when its next demand will be done. Such a message cannot be
-taken back: one that comes too early, since demands have arrived meanwhile, changes nothing.
+A device sends itself a message for the completion of its next demand. The message cannot be
+withdrawn: if new demands have delayed the completion, it has no effect.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ UNBOUNDED = 2**31 - 1
 
 
 def first_of_all(handler: Callable[..., None]) -> Callable[..., None]:
-    """Make a message server that is served before anything else of its time."""
+    """Make a message server that comes before all others at equal times."""
     return message_server(priority=1, global_priority=1)(handler)
 
 
 def at_once(handler: Callable[..., None]) -> Callable[..., None]:
-    """Make a message server that is served before the network finds its rates anew."""
+    """Make a message server that comes before the network updates its rates."""
     return message_server(priority=2, global_priority=2)(handler)
 
 
 NumberedDemand = tuple["TaskTracker", int]
-"""Who waits for it, and the number by which they know it."""
+"""The TaskTracker that waits for a demand, and its number there."""
 
 
 class Device(Rebec, queue_size=UNBOUNDED):
-    """The processors of a node, or its disks: equal shares for all demands."""
+    """The processors or disks of a node, shared equally by all demands."""
 
     def __init__(self, servers: int, rate: float) -> None:
         """`rate` is that of one processor, or disk (units per microsecond)."""
@@ -60,7 +60,7 @@ class Device(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def tick(self) -> None:
-        """Tell who waits what is done."""
+        """Report completed demands."""
         now = self._now
         if now != self._due:
             return
@@ -71,14 +71,14 @@ class Device(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def drop(self, client: TaskTracker, number: int) -> None:
-        """Serve a demand no more."""
+        """Drop a demand."""
         if not self.server.remove((client, number), self._now):
             self._dropped[client, number] = True
         self._plan()
 
     @first_of_all
     def fail(self) -> None:
-        """Lose all demands; who waits for one is told."""
+        """Lose all demands, and tell their TaskTrackers."""
         self._works = False
         for client, number in self.server.clear(self._now):
             client.refused(number)
@@ -89,7 +89,7 @@ class Device(Rebec, queue_size=UNBOUNDED):
         self._works = True
 
     def _plan(self) -> None:
-        """Come back when something is done, unless a message for that is under way."""
+        """Schedule the next completion, unless a message for it is under way."""
         coming = self.server.next_completion()
         if coming is not None and (self._due is None or coming < self._due):
             self._due = coming
@@ -97,9 +97,9 @@ class Device(Rebec, queue_size=UNBOUNDED):
 
 
 class Switch(Rebec, queue_size=UNBOUNDED):
-    """The network: what begins and ends at one time changes rates once.
+    """The network. All flows that begin or end at one time change rates once.
 
-    It tells TaskTrackers where the disks of all nodes are, and when a node fails or recovers.
+    It tells TaskTrackers the disks of all nodes, and when a node fails or recovers.
     """
 
     def __init__(self, topology: RackTopology, *rebecs: Any) -> None:
@@ -118,7 +118,7 @@ class Switch(Rebec, queue_size=UNBOUNDED):
     def transfer(
         self, client: TaskTracker, number: int, source: int, target: int, size: float
     ) -> None:
-        """Begin to send bytes from one node to another, unless that has been dropped meanwhile."""
+        """Start a flow from one node to another, unless it was dropped meanwhile."""
         demand = client, number
         if self._dropped and self._dropped.pop(demand, False):
             return
@@ -130,14 +130,14 @@ class Switch(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def tick(self) -> None:
-        """Look what has arrived."""
+        """Check for completed flows."""
         if self._now == self._due:
             self._due = None
             self._settle_later()
 
     @message_server
     def settle(self) -> None:
-        """Tell who waits what has arrived, and find when more will."""
+        """Report completed flows, and schedule the next completion."""
         self._settles = False
         now = self._now
         for client, number in self.network.advance(now):
@@ -149,14 +149,14 @@ class Switch(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def drop(self, client: TaskTracker, number: int) -> None:
-        """Send nothing more of a demand."""
+        """Drop a flow."""
         if not self.network.remove((client, number), self._now):
             self._dropped[client, number] = True
         self._settle_later()
 
     @first_of_all
     def fail(self, node: int, outages: int) -> None:
-        """Cut a node off that has failed so often; who waits for something from it is told."""
+        """Disconnect a failed node, and tell the TaskTrackers that wait for its data."""
         self._down[node] = True
         for tracker in self._trackers:
             tracker.node_failed(node, outages)
@@ -172,7 +172,7 @@ class Switch(Rebec, queue_size=UNBOUNDED):
             tracker.node_recovered(node)
 
     def _settle_later(self) -> None:
-        """Find rates when everything of this time has begun or ended."""
+        """Update rates after all flows of this time have begun or ended."""
         if not self._settles:
             self._settles = True
             self.settle()

@@ -1,4 +1,4 @@
-"""Attempts at work, as TaskTrackers know them: how far they are, and what they wait for."""
+"""Running attempts, as TaskTrackers know them: their progress, and what they wait for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Execution(StatePart):
-    """One attempt at work.
+    """A running attempt.
 
     Attributes:
         order: what is to be run.
@@ -94,7 +94,7 @@ class Execution(StatePart):
 
 
 class Fetch(StatePart):
-    """A reduce gets its part of a map's output: from the disk there, then over the network."""
+    """A fetch of a reduce: reads its part of a map's output, then transfers it."""
 
     __slots__ = ("attempt", "is_read", "map")
 
@@ -105,7 +105,7 @@ class Fetch(StatePart):
 
 
 class BackgroundMerge(StatePart):
-    """A reduce writes what it held in memory, while it goes on fetching."""
+    """A merge of a reduce's memory to disk, while it goes on fetching."""
 
     __slots__ = ("attempt", "place", "steps")
 
@@ -116,16 +116,16 @@ class BackgroundMerge(StatePart):
 
 
 class Shuffle(StatePart):
-    """What a reduce has fetched, and is about to fetch.
+    """The shuffle of a reduce.
 
     Attributes:
-        waiting: outputs that it knows of and has not asked for.
-        fetching: how many it fetches.
-        got: the maps whose output it has.
-        fetched: how much that is (bytes).
-        held: how much of that is in memory (bytes), and `held_outputs`, of how many maps.
-        merges: whether some of it is being merged.
-        is_open: whether it fetches; it does not before its process has started.
+        waiting: known outputs that it has not requested.
+        fetching: number of fetches under way.
+        got: maps whose output it has.
+        fetched: bytes of these outputs.
+        held: bytes in memory, from `held_outputs` maps.
+        merges: whether a merge is under way.
+        is_open: whether it fetches, which starts with its process.
     """
 
     __slots__ = (
@@ -151,17 +151,17 @@ class Shuffle(StatePart):
 
 
 Demand = Execution | Fetch | BackgroundMerge
-"""What waits for devices."""
+"""Anything that waits for devices."""
 
 
 class RunningTasks(StatePart):
-    """What a TaskTracker has run, and what it waits for.
+    """Attempts of a TaskTracker, and their demands.
 
     Attributes:
-        executions: all attempts that it has run, by key.
-        running: those that have not ended, in the order of their launch.
-        demands: what waits for which device, by the number that this knows it by.
-        asked: the last of these numbers.
+        executions: all attempts so far, by key.
+        running: unfinished attempts, in the order of their launch.
+        demands: open demands and their devices, by number.
+        asked: number of the last demand.
     """
 
     __slots__ = ("asked", "demands", "executions", "running")

@@ -1,4 +1,4 @@
-"""Nodes fail, and work again."""
+"""Failures and repairs of nodes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class FailureInjector(Rebec, queue_size=UNBOUNDED):
-    """Lets nodes fail, and work again. A node that has failed does not fail again before.
+    """Makes nodes fail, and recover after repair. Only working nodes fail.
 
     Attributes:
-        outages: that have begun.
-        repairs: how many nodes have failed and will work again.
+        outages: outages so far.
+        repairs: number of failed nodes that will recover.
     """
 
     def __init__(self, plan: ClusterPlan, *trackers: TaskTracker) -> None:
@@ -37,7 +37,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def fail(self, node: int, repair: int | None) -> None:
-        """Let a node fail that works, and work again after some time; None: never."""
+        """Make a node fail, for some time or (None) for good."""
         if node not in self._down:
             self._fail(node, repair)
 
@@ -52,7 +52,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def fail_at_random(self, node: int) -> None:
-        """Let a node fail whose time has come, unless it has failed already."""
+        """Make a node fail at its drawn time, unless it is down already."""
         if node in self._down:
             self._draw(node)
         else:
@@ -60,7 +60,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def recover(self, node: int) -> None:
-        """Let a node work again."""
+        """Recover a node."""
         del self._down[node]
         self.repairs -= 1
         self.trackers[node].recover()
@@ -68,7 +68,7 @@ class FailureInjector(Rebec, queue_size=UNBOUNDED):
             self._draw(node)
 
     def _draw(self, node: int) -> None:
-        """Draw when a node fails that works now."""
+        """Draw the next failure of a node."""
         lifetime = self.plan.lifetime(node, self._drawn[node])
         self._drawn[node] += 1
         self.fail_at_random(node, after=lifetime)

@@ -28,12 +28,12 @@ from rebecsim.studies.study import seed_of
 
 @dataclass(frozen=True)
 class RunSetup:
-    """Under what a run is made.
+    """The settings of a run.
 
     Attributes:
-        scenario: which jobs, on what cluster.
-        folder: what paths in it start from.
-        name: of the variant.
+        scenario: the scenario.
+        folder: folder that its paths start from.
+        name: name of the variant.
     """
 
     scenario: MapReduceScenario
@@ -47,7 +47,7 @@ class RunSetup:
 
     @cached_property
     def scheduler(self) -> SchedulerSetup:
-        """What gives slots to tasks. Raises UserError and OSError for a file of settings."""
+        """The scheduler. Raises UserError and OSError for its file of settings."""
         variant = self.variant
         chosen = slot_scheduler(variant.scheduler).scheduler
         if variant.file is None:
@@ -57,7 +57,7 @@ class RunSetup:
 
     @property
     def configuration(self) -> MapReduceConfiguration:
-        """The cluster, and what happens to it."""
+        """The configuration of the cluster."""
         return self.scenario.configuration(self.variant)
 
     def jobs(self, replication: int) -> tuple[MapReduceJob, ...]:
@@ -80,7 +80,7 @@ class RunSetup:
         )
 
     def require_sense(self) -> Iterator[str]:
-        """Refuse what cannot go together; give what has no effect, in words. Raises UserError."""
+        """Check that the settings fit together; return those without effect. Raises UserError."""
         jobs, configuration = self.jobs(0), self.configuration
         self.scheduler.require_queues(dict.fromkeys(job.queue for job in jobs))
         require_runnable(jobs, configuration)
@@ -111,7 +111,7 @@ _SECONDS_A_SECOND, _BYTES_A_SECOND = 7e-6, 300
 
 @dataclass(frozen=True)
 class _Costs:
-    """What determines how long tasks run, and how often their output is written meanwhile."""
+    """What determines how long tasks run, and how often they spill."""
 
     rates: Rates
     sort_buffer: int
@@ -128,7 +128,7 @@ class _Costs:
         )
 
     def _busy(self, costs: JobCosts, taken: int, mapped: float) -> float:
-        """Give for how long slots are taken if tasks have devices for themselves (microseconds)."""
+        """Return how long slots are held if devices are unshared (microseconds)."""
         rates, shuffled = self.rates, mapped * costs.combine_ratio
         cycles = taken * costs.map + mapped * costs.sort + shuffled * costs.reduce
         written = shuffled * (2 + costs.reduce_ratio)
@@ -152,7 +152,7 @@ def run_size(setup: RunSetup) -> RunSize:
         jobs += each.count
         tasks += each.count * (maps + each.reduces)
         seconds += each.count * of_one
-    # Few others are drawn, and those of a trace are known by reading it only.
+    # Other sources draw few jobs; those of a trace are unknown before it is read.
     others = workload.model_copy(update={"jobs": ()})
     last = 0
     for job in workload_jobs(others, setup.folder, setup.scenario.seed, 0, rates):

@@ -15,7 +15,7 @@ MEBIBYTE = 2**20
 
 
 class SlotKind(IntEnum):
-    """What a slot is for."""
+    """The kind of task that a slot takes."""
 
     MAP = 0
     REDUCE = 1
@@ -33,10 +33,9 @@ class JobPriority(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobCosts:
-    """What the tasks of a job take of processors and disks, per byte and per task.
+    """Costs of a job's tasks on processors and disks, per byte and per task.
 
-    The defaults are TeraSort's in MRPERF (see `attempts`). Ratios are of bytes that leave a step to
-    bytes that enter it.
+    The defaults are TeraSort's in MRPERF (see `attempts`). Ratios are output bytes to input bytes.
 
     Attributes:
         start: of a task's process (cycles).
@@ -63,21 +62,20 @@ class JobCosts:
 
 @dataclass(frozen=True, slots=True)
 class MapReduceJob(Constant):
-    """A job: one map for each split of its input, and reduces that share what the maps give.
+    """A job: a map for each split of its input, and reduces that share the output of the maps.
 
     Attributes:
-        number: of the job; jobs of one time are told apart by it.
-        family: what kind of job it is, by name: figures are grouped by this.
-        user: who submits it.
-        queue: to which queue, or pool.
-        submit: when it is submitted; of a job after another one, until it is submitted, how long
-            after that one's end (microseconds).
-        splits: bytes of input of each map.
-        reduces: how many; 0: the maps write their output to the file system.
-        costs: of its tasks.
-        priority: among the jobs of its queue, where the queue heeds priorities.
-        after: the number of the job whose end, or rejection, it waits for to be submitted; None:
-            it waits for none.
+        number: number of the job, which breaks ties.
+        family: kind of job, by which measures are grouped.
+        user: user who submits it.
+        queue: its queue or pool.
+        submit: time of submission (microseconds). For a job after another, the time from the end
+            of that job, until it is submitted.
+        splits: input bytes of each map.
+        reduces: number of reduces; with 0, maps write to the file system.
+        costs: costs of its tasks.
+        priority: priority, in queues that support priorities.
+        after: number of the job after whose end or rejection it is submitted, if any.
     """
 
     number: int
@@ -93,7 +91,7 @@ class MapReduceJob(Constant):
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         return f"job_{self.number}"
 
     @property
@@ -114,11 +112,11 @@ class TrackerSlots(StatePart):
     """The slots of a node.
 
     Attributes:
-        number: of the node, from 0.
-        rack: the number of its rack, from 0.
-        slots: how many it has, of maps and of reduces.
-        busy: how many of these run something.
-        alive: whether it sends heartbeats; tasks of a node that does not are lost.
+        number: number of the node, from 0.
+        rack: number of its rack, from 0.
+        slots: number of map slots and of reduce slots.
+        busy: number of busy ones.
+        alive: whether it sends heartbeats; without them its tasks are lost.
     """
 
     __slots__ = ("alive", "busy", "number", "rack", "slots")
@@ -131,7 +129,7 @@ class TrackerSlots(StatePart):
         self.alive = True
 
     def free(self, kind: SlotKind) -> int:
-        """Give how many slots run nothing."""
+        """Return the number of free slots."""
         return self.slots[kind] - self.busy[kind]
 
 
@@ -144,12 +142,12 @@ class Locality(IntEnum):
 
 
 class Speculator(Protocol):
-    """Who finds tasks that are worth a second attempt."""
+    """Finds tasks for second attempts."""
 
     def backup_for(
         self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
     ) -> int | None:
-        """Give a running task that should have a backup on this node; None: there is none."""
+        """Return a running task that should have a backup on this node, or None."""
 
 
 class JobInProgress(StatePart):
@@ -195,7 +193,7 @@ class JobInProgress(StatePart):
         self._waiting_reduces = deque(range(job.reduces))
 
     def waiting(self, kind: SlotKind) -> int:
-        """Give how many tasks have no slot and have not ended."""
+        """Return the number of tasks that wait for a slot."""
         return self._waiting_maps if kind is SlotKind.MAP else len(self._waiting_reduces)
 
     @property
@@ -204,7 +202,7 @@ class JobInProgress(StatePart):
         return self.finished[0] == self.job.maps and self.finished[1] == self.job.reduces
 
     def map_for(self, tracker: TrackerSlots, furthest: Locality) -> tuple[int, Locality] | None:
-        """Find a map that waits, as near to its split as there is one; none that is further."""
+        """Find the waiting map nearest to its split, within a locality level."""
         number = self._first(self._on_node.get(tracker.number))
         if number is not None:
             return number, Locality.NODE
@@ -219,7 +217,7 @@ class JobInProgress(StatePart):
         return None
 
     def offers_reduce(self) -> bool:
-        """Whether a reduce waits, and enough maps have ended for it to begin."""
+        """Whether a reduce waits and the slow start is over."""
         return bool(self._waiting_reduces) and self.finished[0] >= self._enough_maps
 
     def start_map(self, number: int) -> None:
@@ -234,9 +232,9 @@ class JobInProgress(StatePart):
         return self._waiting_reduces.popleft()
 
     def backup_for(self, kind: SlotKind, tracker: TrackerSlots, now: int) -> int | None:
-        """Give a running task that should have a second attempt here; None: there is none.
+        """Return a running task that should have a second attempt here, or None.
 
-        Schedulers ask when nothing of the job that could be given waits.
+        Schedulers ask when no task of the job waits.
         """
         if self.speculator is None:
             return None
@@ -247,20 +245,20 @@ class JobInProgress(StatePart):
         self.running[kind] += 1
 
     def attempt_ended(self, kind: SlotKind) -> None:
-        """Take note that an attempt runs no more, however it ended."""
+        """Record the end of an attempt, of any outcome."""
         self.running[kind] -= 1
 
     def finish(self, kind: SlotKind) -> None:
-        """Take note that a task has ended."""
+        """Record the end of a task."""
         self.finished[kind] += 1
 
     def lose(self, number: int) -> None:
-        """Take note that the output of a map that had ended is lost: the map waits again."""
+        """Record the loss of a map's output; the map waits again."""
         self.finished[SlotKind.MAP] -= 1
         self.wait_again(SlotKind.MAP, number)
 
     def wait_again(self, kind: SlotKind, number: int) -> None:
-        """Let a task wait that has no attempt any more; it goes before those not yet begun."""
+        """Return a task without attempts to the queue, before tasks that have not started."""
         if kind is SlotKind.REDUCE:
             self._waiting_reduces.appendleft(number)
             return
@@ -274,7 +272,7 @@ class JobInProgress(StatePart):
             self._in_rack[rack].appendleft(number)
 
     def tidy(self) -> None:
-        """Drop maps that do not wait from where they would be dropped once somebody looks."""
+        """Drop maps that no longer wait, which is otherwise done lazily."""
         waits = self._waits
         for numbers in (self._anywhere, *self._on_node.values(), *self._in_rack.values()):
             left = dict.fromkeys(number for number in numbers if waits[number])
@@ -282,7 +280,7 @@ class JobInProgress(StatePart):
             numbers.extend(left)
 
     def _first(self, numbers: deque[int] | None) -> int | None:
-        """Give the first number that waits; those that do not are dropped on the way."""
+        """Return the first waiting number, and drop stale ones before it."""
         while numbers:
             if self._waits[numbers[0]]:
                 return numbers[0]

@@ -25,21 +25,21 @@ from numpy.typing import NDArray
 from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
 
 BLOCK = 64 * MEBIBYTE
-"""Bytes of a block of the file system, where nothing else is said."""
+"""Default block size of the file system (bytes)."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobFamily:
-    """Jobs that are alike.
+    """A family of equal jobs.
 
     Attributes:
-        name: of the family.
+        name: name of the family.
         nature: what such jobs do, in words.
-        percent: of the jobs of the mix.
-        maps: of each.
-        reduces: of each.
-        costs: of their tasks.
-        is_long: whether the mix counts them among the long ones.
+        percent: share of the jobs of the mix (%).
+        maps: maps of each job.
+        reduces: reduces of each job.
+        costs: costs of their tasks.
+        is_long: whether they count as long jobs in the mix.
     """
 
     name: str
@@ -108,7 +108,7 @@ ArrivalLaw = Literal["fixed", "poisson", "bursts", "at_once", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """When some jobs come.
+    """Arrival times of jobs.
 
     Attributes:
         law: `fixed`, with the same gap between every two; `poisson`, with gaps that are
@@ -127,11 +127,11 @@ class Arrivals:
 
     @property
     def is_random(self) -> bool:
-        """Whether anything is drawn."""
+        """Whether arrivals are random."""
         return self.law in ("poisson", "bursts") and self.gap > 0
 
     def times(self, jobs: int, draws: np.random.Generator) -> list[int]:
-        """Give when so many jobs come, in order (microseconds); after: how long after others."""
+        """Return arrival times in order (microseconds); for `after`, times from the end before."""
         first = 0.0 if self.law == "after" else self.first
         seconds = first + self._offsets(jobs, draws)
         return [round(each * SECOND) for each in seconds.tolist()]

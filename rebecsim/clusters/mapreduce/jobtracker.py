@@ -61,7 +61,7 @@ _MOST_TRIES = 200
 
 
 class Client(Rebec, queue_size=UNBOUNDED):
-    """Submits jobs when it is their time."""
+    """Submits jobs at their arrival times."""
 
     jobtracker: JobTracker = known_rebec()
 
@@ -72,10 +72,10 @@ class Client(Rebec, queue_size=UNBOUNDED):
 
 
 class JobTracker(Rebec, queue_size=UNBOUNDED):
-    """Hears the heartbeats of TaskTrackers, and launches what its scheduler gives free slots.
+    """Answers heartbeats of TaskTrackers with the tasks that its scheduler assigns.
 
     Attributes:
-        state: all that it knows.
+        state: its state.
         closed: whether all jobs have ended or were rejected.
     """
 
@@ -124,7 +124,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def heartbeat(self, number: int) -> None:
-        """Hear what has ended on a node, and launch what is given its free slots."""
+        """Record ended attempts of a node, and launch the tasks assigned to its free slots."""
         state = self.state
         node = state.nodes[number]
         if node.next_beat != self._now:  # another one came before it
@@ -152,7 +152,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @first_of_all
     def ended(self, key: AttemptKey, outcome: AttemptOutcome, output: MapOutput | None) -> None:
-        """Take note that an attempt has ended, to act at the next heartbeat of its node, or now."""
+        """Record the end of an attempt, to act at the next heartbeat of its node, or at once."""
         attempt = self.state.attempts[key]
         attempt.end = self._now
         attempt.outcome = outcome
@@ -165,28 +165,28 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @first_of_all
     def progressed(self, key: AttemptKey, progress: StepProgress) -> None:
-        """Take note of how far an attempt is."""
+        """Record the progress of an attempt."""
         attempt = self.state.attempts.get(key)
         if attempt is not None:
             attempt.progress = progress
 
     @first_of_all
     def fetched(self, key: AttemptKey, number: int) -> None:
-        """Take note that a reduce has the output of a map."""
+        """Record that a reduce has the output of a map."""
         attempt = self.state.attempts.get(key)
         if attempt is not None:
             attempt.fetched[number] = True
 
     @at_once
     def told(self, number: int) -> None:
-        """Hear what has ended on a node that does not wait for its heartbeat to say so."""
+        """Record ended attempts of a node that reports without waiting for its heartbeat."""
         node = self.state.nodes[number]
         if not self.closed and node.works:
             self._hear(node)
 
     @at_once
     def poll(self) -> None:
-        """Let the scheduler do what it does now and then."""
+        """Run the scheduler's periodic work."""
         if self.closed:
             return
         scheduler = self.state.scheduler
@@ -199,7 +199,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def change(self, change: TimedChange) -> None:
-        """Let the scheduler go on with other parameters."""
+        """Change the scheduler's parameters."""
         state = self.state
         state.to_come -= 1
         state.last = self._now
@@ -207,7 +207,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._something_happened()
 
     def _wake(self, node: TrackerStatus) -> None:
-        """Let a node send its next heartbeat, unless an earlier one is under way."""
+        """Schedule a node's next heartbeat, unless an earlier one is under way."""
         now = self._now
         after = node.until_beat(now, self._asked_for())
         if after is None:
@@ -217,16 +217,16 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             self.heartbeat(node.number, after=after)
 
     def _asked_for(self) -> Sequence[SlotKind]:
-        """Give the kinds of which something may be given."""
+        """Return the kinds with tasks that may be assigned."""
         state = self.state
         return [kind for kind in SlotKind if state.wanted[kind] or state.speculation is not None]
 
     def _kill(self, attempt: Attempt) -> None:
-        """Let an attempt end that is not needed any more."""
+        """Kill an attempt."""
         self.trackers[attempt.node.number].kill(attempt.key)
 
     def _hear(self, node: TrackerStatus) -> None:
-        """Take note of what has ended on a node."""
+        """Record the ended attempts of a node."""
         if node.ended:
             for attempt in node.ended:
                 self._settle(attempt)
@@ -234,7 +234,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             self._something_happened()
 
     def _could_be_given(self, node: TrackerStatus) -> bool:
-        """Whether something waits for a slot of a kind that is free here."""
+        """Whether a task waits for a slot that is free here."""
         state, slots = self.state, node.slots
         maps, reduces = state.wanted
         if state.speculation is not None and state.live > len(state.starving):
@@ -242,14 +242,14 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
 
     def _something_happened(self) -> None:
-        """Let all nodes ask again that were given nothing."""
+        """Wake all idle nodes, so that they ask again."""
         resting = self.state.resting
         for node in [node for node in resting if self._could_be_given(node)]:
             del resting[node]
             self._wake(node)
 
     def _count(self, run: JobRun) -> None:
-        """Bring up to date how much waits, after a job has changed."""
+        """Update the counts of waiting tasks after a job has changed."""
         state = self.state
         maps, reduces = run.wants()
         state.wanted[MAP] += maps - run.wanted[0]
@@ -259,7 +259,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._trigger()
 
     def _trigger(self) -> None:
-        """Change settings whose condition has become true."""
+        """Apply changes whose conditions have become true."""
         for change in self.state.triggers.due():
             self.state.to_come += 1
             self.change(change)
@@ -267,7 +267,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     # --- attempts begin and end ------------------------------------------------------------------
 
     def _launch(self, assignment: Assignment, node: TrackerStatus) -> TaskOrder:
-        """Take note of an attempt that begins on a node; give the order for its TaskTracker."""
+        """Record a new attempt on a node; return the order for its TaskTracker."""
         now, state = self._now, self.state
         run = state.active[assignment.job]
         kind, number = assignment.kind, assignment.number
@@ -294,7 +294,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         return order
 
     def _map_order(self, attempt: Attempt) -> TaskOrder:
-        """Say what a map is to do, and where replicas of its split are."""
+        """Make the order of a map, with the nodes that have its split."""
         run, nodes = attempt.run, self.state.nodes
         assert run.progress is not None
         if run.first_map is None:
@@ -304,7 +304,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         return TaskOrder(run.job, MAP, attempt.number, attempt.earlier, hosts, working)
 
     def _reduce_order(self, attempt: Attempt) -> TaskOrder:
-        """Say what a reduce is to do, and what it can fetch."""
+        """Make the order of a reduce, with the outputs that it can fetch."""
         run = attempt.run
         if run.first_reduce is None:
             run.first_reduce = self._now
@@ -312,7 +312,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         return TaskOrder(run.job, REDUCE, attempt.number, attempt.earlier, outputs=outputs)
 
     def _settle(self, attempt: Attempt) -> None:
-        """Take note of how an attempt has ended."""
+        """Record the outcome of an attempt."""
         run, kind, number = attempt.run, attempt.kind, attempt.number
         progress = run.progress
         assert progress is not None
@@ -340,7 +340,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             self._leave(run)
 
     def _free_slot(self, attempt: Attempt) -> None:
-        """Take note that an attempt holds its slot no more."""
+        """Free the slot of an attempt."""
         state, run, kind, number = self.state, attempt.run, attempt.kind, attempt.number
         assert run.progress is not None
         attempt.reported = state.last = self._now
@@ -355,7 +355,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             del run.live[kind][number]
 
     def _finish(self, attempt: Attempt, others: Sequence[Attempt]) -> None:
-        """Take note that a task has ended: its other attempts are killed, its output fetched."""
+        """Record the end of a task: kill its other attempts, and offer its output to reduces."""
         run, now = attempt.run, self._now
         progress = run.progress
         assert progress is not None
@@ -374,7 +374,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             run.end = now
 
     def _leave(self, run: JobRun) -> None:
-        """Take note that a job is done with, and await those after it; close after the last one."""
+        """Finish a job, and start the clock of jobs after it; close after the last one."""
         state = self.state
         if run.rejected is None:
             state.triggers.add(run.job.queue, (-1, 0, 0))
@@ -389,7 +389,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @first_of_all
     def failed(self, number: int) -> None:
-        """Take note that a node has failed, to act when it has sent no heartbeats for long."""
+        """Record a failure of a node, which takes effect when its heartbeats have expired."""
         state = self.state
         node = state.nodes[number]
         node.works = False
@@ -405,14 +405,14 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def expire(self, number: int, outage: int) -> None:
-        """Take a node for lost that has not sent heartbeats for long."""
+        """Declare a node lost after its heartbeats have expired."""
         node = self.state.nodes[number]
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
     @at_once
     def restarted(self, number: int) -> None:
-        """Take a node back, without anything that ran there before."""
+        """Readmit a node; its tasks from before are lost."""
         state = self.state
         node = state.nodes[number]
         node.works = True
@@ -431,11 +431,11 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def starve(self, key: AttemptKey) -> None:
-        """Let a map wait until a node with its split works again."""
+        """Make a map wait until a node with its split recovers."""
         self.state.starving.append(self.state.attempts[key])
 
     def _lose(self, node: TrackerStatus) -> None:
-        """Run again what ran on a node, and maps whose output it has lost and somebody needs."""
+        """Run again the tasks of a lost node, and maps whose lost output is still needed."""
         node.slots.alive = False
         for run in list(self.state.active.values()):
             lost = _on(node, run)
@@ -451,7 +451,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._something_happened()
 
     def _run_missing_again(self, run: JobRun) -> None:
-        """Let maps wait again whose output is lost, if a reduce has yet to fetch it."""
+        """Queue maps with lost output again, if a reduce still needs it."""
         progress = run.progress
         assert progress is not None
         if progress.waiting(REDUCE):

@@ -1,4 +1,4 @@
-"""All that the JobTracker knows, as one part of its state."""
+"""The state of the JobTracker."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class JobTrackerState(StatePart):
             self.speculation = backup_rule(configuration.speculation, plan, self)
 
     def tidy(self) -> None:
-        """Forget in which order things have come that are looked up only, and what has no effect.
+        """Normalise the state: drop insertion orders and values without effect.
 
-        So states that differ in nothing else become one.
+        Exploration then merges states that differ only in these.
         """
         self.attempts = dict(sorted(self.attempts.items()))
         self.resting = dict.fromkeys(sorted(self.resting, key=lambda node: node.number))
@@ -93,7 +93,7 @@ class JobTrackerState(StatePart):
 
 
 def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
-    """Give what is known of the TaskTrackers at first: draw when they first send heartbeats."""
+    """Make the initial state of the TaskTrackers, with random first heartbeats."""
     draws = Random(f"{plan.seed} heartbeats")
     found = []
     for number, (rack, of) in enumerate(zip(plan.racks, plan.classes, strict=True)):
@@ -103,7 +103,7 @@ def tracker_statuses(plan: ClusterPlan) -> list[TrackerStatus]:
 
 
 def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
-    """Draw when a node sends its first heartbeat, or when each of its slots does."""
+    """Draw the first heartbeat of a node, or of each of its slots."""
     firsts: Iterator[int] = (int(draws.random() * hadoop.first_heartbeats) for _ in count())
     if hadoop.heartbeats_of == "node":
         firsts = repeat(next(firsts))

@@ -1,4 +1,4 @@
-"""The figures by which runs of MapReduce clusters are compared."""
+"""Measures by which runs of MapReduce clusters are compared."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from rebecsim.clusters.mapreduce.columns import (
 _SECOND = 1_000_000
 
 NEEDS = ("backups", "failures", "racks", "warm_up", "asked")
-"""What measures need beside jobs: second attempts, failures, several racks, a warm-up; or that the
-scenario asks for them."""
+"""What a measure needs in the scenario to be shown."""
 
 
 def _of_jobs(
@@ -41,7 +40,7 @@ def _of_jobs(
 
 
 def begin_of_counted(jobs: JobColumns, warm_up: float) -> int:
-    """Give when the first job that counts is submitted; without a warm-up, 0 (microseconds)."""
+    """Return the submission of the first job that counts (microseconds), 0 without a warm-up."""
     return int(jobs.submit[jobs.after_warm_up(warm_up)].min()) if warm_up and len(jobs) else 0
 
 
@@ -76,7 +75,7 @@ class MeasuredRun:
         return begin_of_counted(self.jobs, self.warm_up)
 
     def slot_use(self, kind: int) -> float:
-        """Give what part of the slots of a kind was held, until the last job ended (%)."""
+        """Return the share of slots of a kind that were held, until the last job ended (%)."""
         begin = self.begin
         most = self.slots[kind] * (JOB_FIGURES["makespan"](self.jobs) - begin / _SECOND)
         return 100 * self.attempts.slot_time(kind, begin) / most if most > 0 else 0.0
@@ -133,12 +132,12 @@ class MeasuredRun:
 
     @measure("Map slots held", "%", "higher")
     def map_slots(self) -> float:
-        """By attempts of maps, until the last job ended."""
+        """Share of map slots held by attempts, until the last job ended."""
         return self.slot_use(0)
 
     @measure("Reduce slots held", "%", "neither")
     def reduce_slots(self) -> float:
-        """By attempts of reduces, whether they work or wait for maps."""
+        """Share of reduce slots held by attempts, which may work or wait for maps."""
         return self.slot_use(1)
 
     @measure("Processors used", "%", "higher")
@@ -153,32 +152,32 @@ class MeasuredRun:
 
     @measure("Links used", "%", "higher")
     def links(self) -> float:
-        """Of nodes, both ways; mean over nodes and time."""
+        """Use of the nodes' links, both ways; mean over nodes and time."""
         return self.use.get("link", 0.0)
 
     @measure("Second attempts", "", "neither", needs="backups")
     def backups(self) -> float:
-        """Of tasks of which another attempt ran."""
+        """Attempts that started while another attempt of the task ran."""
         return float(self.attempts.launched_backups)
 
     @measure("Useful second attempts", "", "higher", needs="backups")
     def useful_backups(self) -> float:
-        """Those that ended before the first attempt."""
+        """Second attempts that ended before the first."""
         return float(self.attempts.useful_backups)
 
     @measure("Wasted second attempts", needs="backups")
     def wasted_backups(self) -> float:
-        """The others."""
+        """Second attempts that did not end first."""
         return float(self.attempts.launched_backups - self.attempts.useful_backups)
 
     @measure("Attempts lost", needs="failures")
     def lost(self) -> float:
-        """With the nodes that they ran on."""
+        """Attempts lost by failures of their nodes."""
         return float((self.attempts.outcome == OUTCOMES.index("lost")).sum())
 
     @measure("Jobs rejected", needs="asked")
     def rejected(self) -> float:
-        """Those that the scheduler did not accept; other figures are of the others."""
+        """Jobs that the scheduler did not accept; other measures leave them out."""
         return float(self.refused)
 
 
@@ -208,7 +207,7 @@ def family_figure(name: str, jobs: JobColumns) -> str:
 
 
 def family_title(name: str) -> str:
-    """Give what tables call a figure, with its unit."""
+    """Return the heading of a figure, with its unit."""
     title, unit, _ = FAMILY_FIGURES[name]
     return f"{title} ({unit})" if unit else title
 

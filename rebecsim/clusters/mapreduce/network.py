@@ -1,15 +1,14 @@
 """The network of a cluster: links of nodes and racks, and transfers with max-min fair rates.
 
-Nothing is sent in packets. A flow has its fair rate from its first moment to its last, whatever
-happens elsewhere is known everywhere at once, and nothing is lost or sent twice.
+This is a fluid model: a flow has its fair rate from start to end, changes take effect everywhere at
+once, and no packets are lost or resent.
 
-Flows over the same links are one class and have one rate. So, as in `shared_server`, one number
-says how much each of them has been served. An arrival costs O(log n), and rates are found anew once
-for all that arrives and leaves at one time.
+Flows over the same links form a class with one rate. So, as in `shared_server`, one number tells
+how much each of them has been served. An arrival costs O(log n), and rates are updated once for all
+flows that begin or end at one time.
 
-Small networks are done before compiled code is loaded, which takes about a second. So the columns
-of classes are lists at first. After some work they become arrays, and the loops are the compiled
-ones; both give the same results.
+Loading compiled code takes about a second, longer than small networks need. So the columns of
+classes start as lists. After some work they become arrays for compiled loops, with equal results.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _loaded: list[Any] = []  # the compiled loops, once a network of this process ha
 
 
 class FlowColumns(StatePart):
-    """Columns with a place for each class of flows, or each link, and the loops over them.
+    """Columns with an entry for each class of flows or each link, and the loops over them.
 
     Attributes:
         classes: how many there are; columns have more places.
@@ -142,7 +141,7 @@ class FlowColumns(StatePart):
         self.heads = _longer(self.heads, numbers)
 
     def _use_compiled(self) -> None:
-        """Go on with compiled loops, if they are worth it by now."""
+        """Switch to compiled loops once they pay off."""
         if not _loaded:
             from rebecsim.clusters.mapreduce import compiled_network_loops
             from rebecsim.native.cache import is_plain, is_ready, prepare
@@ -215,7 +214,7 @@ class FlowNetwork(StatePart, Generic[Item]):
         columns.heads[slot] = heap[0][0]
 
     def remove(self, item: Item, now: int) -> bool:
-        """Send nothing more of a flow; say whether there was one of this name."""
+        """Remove a flow; return whether there was one of this name."""
         self._pass(now)
         before = len(self)
         for slot in reversed(range(len(self._heaps))):
@@ -223,7 +222,7 @@ class FlowNetwork(StatePart, Generic[Item]):
         return len(self) < before
 
     def cut(self, links: Sequence[int], now: int) -> list[Item]:
-        """Send nothing more over links; give the flows that went over them, the oldest first."""
+        """Remove and return the flows over these links, the oldest first."""
         self._pass(now)
         flows: list[tuple[int, Item]] = []
         for slot in reversed(range(len(self._heaps))):
@@ -249,7 +248,7 @@ class FlowNetwork(StatePart, Generic[Item]):
         return [item for _, item in ended]
 
     def next_completion(self) -> int | None:
-        """Give when the next flow ends if none begins or is removed; None: there is none."""
+        """Return when the next flow ends if none begins or is removed, or None."""
         self._find_rates()
         missing = self._columns.next_end()
         return None if missing < 0.0 else self.now + max(ceil(missing - INSTANT), 0)
@@ -289,7 +288,7 @@ class FlowNetwork(StatePart, Generic[Item]):
             self._count(slot)
 
     def _count(self, slot: int) -> None:
-        """Take note that flows of a class have left; a class without any is closed."""
+        """Record that flows of a class have ended; close an empty class."""
         self._changed = True
         heap = self._heaps[slot]
         if heap:
@@ -359,7 +358,7 @@ class RackTopology(Constant):
         return node, self._down + node
 
     def name(self, link: int) -> str:
-        """Give what tables call a link."""
+        """Return the name of a link in tables."""
         nodes = self._down
         if link < 2 * nodes:
             return f"node {link % nodes} {'down' if link >= nodes else 'up'}"

@@ -1,4 +1,4 @@
-"""TaskTrackers of clusters cut small: their tasks take as long as they would alone."""
+"""TaskTrackers of small clusters: tasks take as long as on unshared devices."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ALIKE = ReduceFactors(1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 class Work(StatePart):
-    """What runs in the slots of a node.
+    """The work in the slots of a node.
 
     Attributes:
-        orders: what it has begun and not ended.
+        orders: started and unfinished tasks.
         fetched: maps whose output a reduce can fetch, by its key.
-        unwanted: what was killed before it was heard of.
-        outages: how often each node has failed, of those that have.
-        down: nodes that do not work now.
+        unwanted: tasks killed before their orders arrived.
+        outages: number of failures of each node that has failed.
+        down: nodes that are down.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Work(StatePart):
 
 
 class PlainTracker(Rebec, queue_size=UNBOUNDED):
-    """A TaskTracker whose tasks take as long as they would alone; its devices are not modelled.
+    """A TaskTracker without devices: tasks take as long as on unshared ones.
 
     A reduce takes its time from when all maps of its job are reported to have ended.
     """
@@ -116,7 +116,7 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def fail(self) -> None:
-        """Lose all that runs here, and what maps have left."""
+        """Lose all running tasks, and outputs of maps."""
         number, work = self.number, self.work
         outages = work.outages.get(number, 0) + 1
         for each in (work.orders, work.fetched, work.unwanted):
@@ -128,14 +128,14 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def recover(self) -> None:
-        """Begin anew, with the blocks that were on the disks and nothing else."""
+        """Restart, with only the blocks on the disks."""
         for tracker in self.trackers:
             tracker.node_recovered(self.number)
         self.jobtracker.restarted(self.number)
 
     @first_of_all
     def node_failed(self, node: int, outages: int) -> None:
-        """Take note that a node, this one or another, has failed so often."""
+        """Record how often a node, this one or another, has failed."""
         self.work.down[node] = True
         self.work.outages[node] = outages
 
@@ -160,7 +160,7 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
             self.jobtracker.progressed(key, progress)
 
     def _note(self, key: AttemptKey, of: MapOutput) -> bool:
-        """Take note of an output; say whether it is new, and not lost."""
+        """Record an output; return whether it is new and not lost."""
         fetched = self.work.fetched.setdefault(key, [])
         if of.number in fetched or of.outage != self.work.outages.get(of.node, 0):
             return False
@@ -171,7 +171,7 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
         return True
 
     def _reduce(self, key: AttemptKey) -> None:
-        """Begin to reduce, if nothing is missing."""
+        """Start the reduce function once all outputs are there."""
         order = self.work.orders.get(key)
         if order is not None and len(self.work.fetched.get(key, ())) == order.job.maps:
             self._work(key, self._reduce_time(order))
@@ -217,12 +217,12 @@ class PlainTracker(Rebec, queue_size=UNBOUNDED):
         return taken / rates.link + sum(map(rates.alone, steps)) * self._slowdown(order)
 
     def _slowdown(self, order: TaskOrder) -> float:
-        """Give how many times as long a task takes as it should, as in a simulation."""
+        """Return the slowdown of a task, as in a simulation."""
         plan = self.plan
         draws = TaskDraws(plan.seed, *order.key, variation=plan.configuration.variation)
         return draws.slowdown * plan.slowdown(self.number)
 
 
 def _alike() -> float:
-    """Draw nothing: all demands are as large as they should be."""
+    """Draws that make all factors 1."""
     return 1.0

@@ -1,4 +1,4 @@
-"""What schedulers of slots promise: who is served before whom."""
+"""Promises of slot schedulers: which queue, pool or job is served first."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Breaches = Callable[[TaskScheduler, Sequence[Given], TrackerSlots], Iterator[str
 
 
 def promise_of(scheduler: TaskScheduler) -> tuple[str, Breaches] | None:
-    """Give what a scheduler promises beside what all do, and what finds that it does not keep it.
+    """Return the promise of a scheduler, and the function that finds violations.
 
-    Jobs that still ask after a heartbeat asked before: nothing else happens meanwhile.
+    Jobs that still wait after a heartbeat waited before it, since nothing happens in between.
     """
     match scheduler:
         case CapacityTaskScheduler():
@@ -42,7 +42,7 @@ def promise_of(scheduler: TaskScheduler) -> tuple[str, Breaches] | None:
 
 
 def _asks(job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, furthest: Locality) -> bool:
-    """Whether a job has something for a node: a reduce, or a map no further from its split."""
+    """Whether a job has a task for a node: a reduce, or a map within a locality level."""
     if kind is SlotKind.REDUCE:
         return job.offers_reduce()
     return job.map_for(tracker, furthest) is not None
@@ -51,7 +51,7 @@ def _asks(job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, furthest: L
 def _passed_queues(
     scheduler: TaskScheduler, given: Sequence[Given], tracker: TrackerSlots
 ) -> Iterator[str]:
-    """Find queues below their capacity that were passed over, with data on the node."""
+    """Find queues below capacity that were passed over although the node has their data."""
     assert isinstance(scheduler, CapacityTaskScheduler)
     for job, kind in given:
         name = job.job.queue
@@ -77,7 +77,7 @@ def _passed_queues(
 def _passed_pools(
     scheduler: TaskScheduler, given: Sequence[Given], tracker: TrackerSlots
 ) -> Iterator[str]:
-    """Find pools below their minimum share that were passed over, with data on the node."""
+    """Find pools below minimum share that were passed over although the node has their data."""
     assert isinstance(scheduler, FairTaskScheduler)
     for job, kind in given:
         name, pools = job.job.queue, scheduler.pools[kind]

@@ -1,4 +1,4 @@
-"""Records of a run: the fates of jobs and attempts, and the use of devices."""
+"""Records of a run: jobs, attempts and the use of devices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AttemptRecord(NamedTuple):
-    """What became of an attempt. Times are microseconds.
+    """The record of an attempt. Times are microseconds.
 
     Attributes:
         job: its number.
@@ -51,7 +51,7 @@ class AttemptRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """What became of a job. Times are microseconds; None: it was rejected, or has none of these.
+    """The record of a job. Times are microseconds, and None if they do not apply.
 
     Attributes:
         job: as it was submitted.
@@ -73,7 +73,7 @@ class JobRecord:
 
 
 class DeviceUse(NamedTuple):
-    """How much devices have been used, from the beginning up to a time.
+    """Use of devices from the beginning up to a time.
 
     Attributes:
         time: microseconds.
@@ -90,18 +90,18 @@ class DeviceUse(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes:
-        configuration: of the cluster.
-        racks: that of each node.
-        capacities: of each link (bytes per microsecond).
-        jobs: in the order in which they were given.
-        attempts: in the order of their launch.
-        uses: of devices, at regular times and at the end.
-        slow_nodes: their numbers.
-        outages: that happened, in the order of their beginning.
-        messages: how many were served.
+        configuration: configuration of the cluster.
+        racks: rack of each node.
+        capacities: capacity of each link (bytes per microsecond).
+        jobs: jobs, in the order of the input.
+        attempts: attempts, in the order of their launch.
+        uses: use of devices, at regular times and at the end.
+        slow_nodes: numbers of the slow nodes.
+        outages: outages, in the order of their start.
+        messages: number of messages served.
     """
 
     configuration: MapReduceConfiguration
@@ -116,7 +116,7 @@ class FinishedRun:
 
 
 def record_of_attempt(attempt: Attempt, tracker: TaskTracker, end: int) -> AttemptRecord:
-    """Write down an attempt of a TaskTracker; one that has not ended, when everything does."""
+    """Make the record of an attempt; an unfinished one ends with the run."""
     execution = tracker.tasks.executions.get(attempt.key)
     slots, locality = attempt.node.slots, attempt.locality
     if attempt.is_backup and attempt.kind is SlotKind.MAP and execution is not None:
@@ -140,7 +140,7 @@ def record_of_attempt(attempt: Attempt, tracker: TaskTracker, end: int) -> Attem
 
 
 def record_of_job(run: JobRun) -> JobRecord:
-    """Write down a job."""
+    """Make the record of a job."""
     hosts = run.progress.hosts if run.progress is not None else ()
     return JobRecord(
         run.job, run.rejected, run.first_map, run.maps_end, run.first_reduce, run.end, hosts

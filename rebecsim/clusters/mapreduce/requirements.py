@@ -11,7 +11,6 @@ from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     MapReduceConfiguration,
     NodeHardware,
-    Speculation,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.errors import UserError
@@ -21,7 +20,7 @@ _MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_sl
 
 
 class StuckJobsError(UserError):
-    """Jobs wait for what will never happen."""
+    """Jobs that would wait for ever."""
 
     def __init__(self, names: Sequence[str], why: str) -> None:
         first = ", ".join(names[:3])
@@ -30,7 +29,7 @@ class StuckJobsError(UserError):
 
 
 def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfiguration) -> None:
-    """Raise UserError, naming the key, for what is no cluster, or jobs that cannot run on it."""
+    """Raise UserError, naming the key, for an invalid cluster or jobs that cannot run on it."""
     hardware, hadoop = configuration.hardware, configuration.hadoop
     _require_positive("hardware", hardware, fields(NodeHardware))
     _require_positive("hadoop", hadoop, fields(HadoopSettings))
@@ -42,13 +41,11 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
         raise UserError(f"hadoop.slow_start: should be from 0 to 1, not {hadoop.slow_start}")
     _require_replicas(configuration.files, hardware.nodes)
     _require_failures(configuration)
-    if configuration.speculation is not None:
-        _require_speculation(configuration.speculation)
     if configuration.sampling < 0:
-        raise UserError(f"sampling: should be 0 at least, not {configuration.sampling}")
+        raise UserError(f"sampling: should be at least 0, not {configuration.sampling}")
     for change in configuration.changes:
         if change.at < 0:
-            raise UserError(f"changes: at should be 0 at least, not {change.at}")
+            raise UserError(f"changes: at should be at least 0, not {change.at}")
         if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
             raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
     _require_classes(configuration)
@@ -68,7 +65,7 @@ def _require_positive(section: str, settings: object, names: Iterable[object]) -
             continue
         if name in _MAY_BE_ZERO:
             if value < 0:
-                raise UserError(f"{section}.{name}: should be 0 at least, not {value}")
+                raise UserError(f"{section}.{name}: should be at least 0, not {value}")
         elif not 0 < value < math.inf:
             raise UserError(f"{section}.{name}: should be more than 0, not {value}")
 
@@ -76,7 +73,7 @@ def _require_positive(section: str, settings: object, names: Iterable[object]) -
 def _require_replicas(files: FileSystem, nodes: int) -> None:
     if files.replication < 1:
         raise UserError(
-            f"files.replication: blocks without replicas cannot be read; should be 1 at least, "
+            f"files.replication: blocks without replicas cannot be read; should be at least 1, "
             f"not {files.replication}"
         )
     if files.replication > nodes:
@@ -106,17 +103,6 @@ def _require_failures(configuration: MapReduceConfiguration) -> None:
         raise UserError(f"failures.repair: should be more than 0, not {failures.repair}")
 
 
-def _require_speculation(speculation: Speculation) -> None:
-    for name in ("lag", "cap", "slow_task", "slow_node"):
-        value = getattr(speculation, name)
-        if not 0.0 <= value <= 1.0:
-            raise UserError(f"speculation.{name}: should be from 0 to 1, not {value}")
-    if speculation.patience < 0:
-        raise UserError(f"speculation.patience: should be 0 at least, not {speculation.patience}")
-    if speculation.rule not in ("hadoop", "late"):
-        raise UserError(f"speculation.rule: should be hadoop or late, not {speculation.rule!r}")
-
-
 def _require_classes(configuration: MapReduceConfiguration) -> None:
     classed = sum(each.count for each in configuration.classes)
     if classed > configuration.hardware.nodes:
@@ -131,17 +117,17 @@ def _require_classes(configuration: MapReduceConfiguration) -> None:
 
 def _require_job(job: MapReduceJob, slots_of_kinds: tuple[int, int]) -> None:
     if job.submit < 0:
-        raise UserError(f"{job.name}: submit should be 0 at least, not {job.submit}")
+        raise UserError(f"{job.name}: submit should be at least 0, not {job.submit}")
     if not job.maps:
         raise UserError(f"{job.name}: has no maps, and so nothing to do; splits is empty")
     if min(job.splits) < 0:
         raise UserError(f"{job.name}: splits should have 0 bytes at least, not {min(job.splits)}")
     if job.reduces < 0:
-        raise UserError(f"{job.name}: reduces should be 0 at least, not {job.reduces}")
+        raise UserError(f"{job.name}: reduces should be at least 0, not {job.reduces}")
     for field in fields(job.costs):
         value = getattr(job.costs, field.name)
         if not 0.0 <= value < math.inf:
-            raise UserError(f"{job.name}: costs.{field.name} should be 0 at least, not {value}")
+            raise UserError(f"{job.name}: costs.{field.name} should be at least 0, not {value}")
     for kind, slots in zip(SlotKind, slots_of_kinds, strict=True):
         tasks = job.maps if kind is SlotKind.MAP else job.reduces
         if tasks and not slots:

@@ -34,7 +34,6 @@ from rebecsim.clusters.mapreduce.cluster_tables import (
     ClusterTable,
     FailuresTable,
     ParameterValue,
-    SpeculationTable,
 )
 from rebecsim.clusters.mapreduce.configuration import (
     Failures,
@@ -59,20 +58,20 @@ class VariantTable(Table):
     """A scheduler with its settings, under a name."""
 
     name: str = Field(
-        pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60, description="what results call it"
+        pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60, description="its name in results"
     )
     scheduler: str = Field(description="name of the scheduler")
     file: str | None = Field(
         None,
         min_length=1,
-        description="its settings: a capacity-scheduler.xml, or the allocations of fair; from the "
-        "scenario's folder",
+        description="file of settings: a capacity-scheduler.xml or an allocations file, relative "
+        "to the scenario's folder",
     )
     settings: dict[str, ParameterValue] = Field(
         {},
         json_schema_extra=NO_UNIT,
-        description="or the settings by their names in that file, with or without "
-        "mapred.capacity-scheduler in front",
+        description="instead of file: settings by their names in that file, with or without the "
+        "prefix mapred.capacity-scheduler",
     )
     changes: Annotated[tuple[ChangeTable, ...], AnyList] = Field(
         (), description="settings that change while the cluster runs"
@@ -88,7 +87,7 @@ class VariantTable(Table):
     def _has_sense(self) -> Self:
         if self.file is not None:
             if self.settings:
-                raise ValueError("give a file or settings, not both")
+                raise ValueError("give either file or settings, not both")
             return self
         try:
             slot_scheduler(self.scheduler).scheduler.with_parameters(self.settings)
@@ -104,30 +103,30 @@ class MapReduceScenario(StudyScenario):
 
     kind: Literal["mapreduce"] = Field("mapreduce", description="the kind of cluster")
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
-        10, description="runs with other random blocks, heartbeats, jitter and jobs"
+        10, description="runs with different random blocks, heartbeats, jitter and jobs"
     )
     variants: Annotated[tuple[VariantTable, ...], ListOf] = Field(
         description="schedulers with settings, to compare"
     )
     baseline: str | None = Field(
-        None, description="the variant that the others are compared with; the first one"
+        None, description="the variant that others are compared with; by default the first"
     )
-    workload: MapReduceWorkload = Field(description="where the jobs come from")
-    cluster: ClusterTable = Field(ClusterTable(), description="what they run on")
+    workload: MapReduceWorkload = Field(description="sources of jobs")
+    cluster: ClusterTable = Field(ClusterTable(), description="nodes, network and Hadoop")
     variation: VariationTable = Field(
-        VariationTable(), description="in what tasks and nodes differ; stragglers"
+        VariationTable(), description="random variation of tasks and nodes; stragglers"
     )
-    failures: FailuresTable = Field(FailuresTable(), description="nodes that fail")
-    speculation: SpeculationTable | None = Field(
+    failures: FailuresTable = Field(FailuresTable(), description="failures of nodes")
+    speculation: Speculation | None = Field(
         None, description="second attempts of slow tasks; without it none"
     )
     warm_up: Annotated[float, within(0, 0.9)] = Field(
         0.0,
-        description="the share of the jobs, by submission, that do not count; slots and devices "
-        "count from when the first other one is submitted",
+        description="the share of first jobs that measures leave out; slots and devices count from "
+        "the submission of the first job that counts",
     )
     metrics: Annotated[MetricNames, among(_METRICS)] = Field(
-        (), description="columns of the table, by name; without it, those that matter"
+        (), description="columns of the table, by name; by default those that apply"
     )
 
     @classmethod
@@ -152,14 +151,14 @@ class MapReduceScenario(StudyScenario):
 
     def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
-        cluster, backups = self.cluster, self.speculation
+        cluster = self.cluster
         return MapReduceConfiguration(
             hardware=cluster.hardware(),
             hadoop=settings_of(HadoopSettings, cluster, SCALES),
             files=settings_of(FileSystem, cluster, SCALES),
             variation=self.variation,
             failures=settings_of(Failures, self.failures, SCALES),
-            speculation=None if backups is None else settings_of(Speculation, backups, SCALES),
+            speculation=self.speculation,
             changes=tuple(each.change() for each in variant.changes),
             classes=cluster.node_classes(),
         )

@@ -1,12 +1,12 @@
-"""Servers that share what they do equally among all that is to be done: processors and disks.
+"""Processor sharing: processors and disks that serve all demands at equal rates.
 
-With n demands present, each is served at the rate of one server, or at its n-th part of what all
-of them do together, if that is less. All demands go forward alike, so one number says how much
-each has been served since the server was last idle, and a demand is done when that number has
-grown by its size: arriving and being done cost O(log n), however many others are present.
+With n demands, each gets the rate of one server, or an n-th of the total rate if that is less. All
+demands progress equally, so one number tells how much each has been served since the servers were
+last idle. A demand completes when that number has grown by its size: arrivals and completions cost
+O(log n).
 
-Times are whole microseconds. A demand is done at the first of them at which it has been served, so
-it stays up to one microsecond longer than it would in continuous time."""
+Times are whole microseconds, rounded up: a demand completes up to one microsecond later than in
+continuous time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rebecsim.actors import StatePart
 Item = TypeVar("Item", bound=Hashable)
 
 INSTANT = 1e-6
-"""Microseconds that are no time: what rounding errors may amount to."""
+"""Tolerance for rounding errors (microseconds)."""
 
 
 class SharedServer(StatePart, Generic[Item]):
-    """A few servers of one rate that share all demands equally.
+    """A few equal servers that share all demands equally.
 
     Whoever uses it calls `advance` at each `next_completion`.
 
@@ -70,7 +70,7 @@ class SharedServer(StatePart, Generic[Item]):
         self._share()
 
     def remove(self, item: Item, now: int) -> bool:
-        """Serve a demand no more; say whether there was one of this name."""
+        """Remove a demand; return whether there was one of this name."""
         self._pass(now)
         before, self._heap = self._heap, [entry for entry in self._heap if entry[2] != item]
         heapify(self._heap)
@@ -78,7 +78,7 @@ class SharedServer(StatePart, Generic[Item]):
         return len(self._heap) < len(before)
 
     def clear(self, now: int) -> list[Item]:
-        """Serve nothing more; give what was being served, in the order of arrival."""
+        """Remove and return all demands, in the order of arrival."""
         self._pass(now)
         present = sorted(self._heap, key=_number_of)
         self._heap = []
@@ -86,7 +86,7 @@ class SharedServer(StatePart, Generic[Item]):
         return [item for _, _, item in present]
 
     def advance(self, now: int) -> list[Item]:
-        """Serve until a time; give what is done by then, of one time in the order of arrival."""
+        """Serve until a time; return completed demands, ties in the order of arrival."""
         if now != self.now:
             self._pass(now)
         heap, done = self._heap, []
@@ -98,7 +98,7 @@ class SharedServer(StatePart, Generic[Item]):
         return done
 
     def next_completion(self) -> int | None:
-        """Give when the next demand will be done if none arrives or leaves; None: there is none."""
+        """Return the next completion if no demand arrives or leaves, or None."""
         if not self._heap:
             return None
         missing = (self._heap[0][0] - self._served) / self._each
@@ -116,9 +116,9 @@ class SharedServer(StatePart, Generic[Item]):
             self.busy += elapsed * self._at_work
 
     def _share(self) -> None:
-        """Share the servers anew, after demands have come or gone.
+        """Update the rate after demands have come or gone.
 
-        Without any, what each has been served counts from 0 again: so nothing is lost to rounding.
+        When idle, the count of served units restarts at 0, which limits rounding errors.
         """
         present, servers = len(self._heap), self.servers
         if present <= servers:

@@ -1,10 +1,9 @@
-"""A MapReduce cluster of a few jobs and nodes, which asserts what its scheduler promises.
+"""A small MapReduce cluster for exploration, which asserts the promises of its scheduler.
 
-The JobTracker and its scheduler are those that are simulated. TaskTrackers have plain slots: tasks
-take as long as they do alone, without devices that are shared, and a reduce has an output as soon
-as it hears of it. Times are whole heartbeats, and all nodes send theirs at one time: whose comes
-first is left open. Tasks end between two heartbeats. In place of random failures, any one node may
-fail, once, whenever a task starts or its end is heard of.
+The JobTracker and its scheduler are those of the simulation. TaskTrackers have no devices: tasks
+take as long as on unshared ones, and reduces fetch at once. Times are whole heartbeats. All nodes
+send heartbeats at the same times, in any order; tasks end between two heartbeats. Instead of random
+failures, any one node may fail once, when a task starts or its end is reported.
 """
 
 from __future__ import annotations
@@ -56,15 +55,15 @@ PROMISES = (
 _JOBTRACKER = "jobtracker"
 _MILLISECOND = 1000
 _ORDERED = ("ended", "progressed", "fetched", "failed", "node_failed", "node_recovered")
-"""What comes first at one time: what the JobTracker knows of, though it acts at heartbeats."""
+"""Messages that come first at equal times: they only inform the JobTracker."""
 
 
 class AnyFailure(FailureInjector):
-    """Lets any node fail once; which one and when is left open."""
+    """Makes any one node fail once, at any time."""
 
     @at_once
     def consider(self) -> None:
-        """Let a node fail, or none."""
+        """Make some node fail, or none."""
         if not self.outages:
             node = self.choose(-1, *range(len(self.trackers)))
             if node >= 0:
@@ -75,13 +74,13 @@ class AnyFailure(FailureInjector):
 
 
 class WatchedJobTracker(JobTracker):
-    """A JobTracker that says when it breaks a promise.
+    """A JobTracker that checks its promises.
 
     Attributes:
-        starts: when each job had its first task launched (milliseconds); -1: it has not.
-        given: jobs that were given slots while the message was served, by number and kind.
-        node: at whose heartbeat.
-        heard: whether it was heard then that an attempt has ended.
+        starts: launch of each job's first task (milliseconds), or -1.
+        given: jobs that got slots during the current message, by number and kind.
+        node: node of the current heartbeat.
+        heard: whether the heartbeat reported the end of an attempt.
     """
 
     failures: FailureInjector = known_rebec()
@@ -100,9 +99,9 @@ class WatchedJobTracker(JobTracker):
         self._tell()
 
     def check_promises(self) -> None:
-        """Raise AssertionFailedError if slots are counted wrong, somebody is passed over or waits.
+        """Raise AssertionFailedError for wrong counts of slots, or a job passed over or starved.
 
-        A job waits for ever if for long nothing runs, and nothing is to come.
+        A job is starved if nothing runs for long, and no event is to come.
         """
         state = self.state
         busy = sum(sum(node.slots.busy) for node in state.nodes)
@@ -130,7 +129,7 @@ class WatchedJobTracker(JobTracker):
         self._tell()
 
     def _tell(self) -> None:
-        """Bring up to date what properties may be about."""
+        """Update the variables for properties."""
         state = self.state
         self.unfinished = state.unfinished
         busy = [sum(node.slots.busy[kind] for node in state.nodes) for kind in SlotKind]
@@ -138,7 +137,7 @@ class WatchedJobTracker(JobTracker):
         self.waiting_maps, self.waiting_reduces = state.wanted
 
     def _launch(self, assignment: Assignment, node: TrackerStatus) -> TaskOrder:
-        """Take note of an attempt that begins, if that is allowed."""
+        """Record a new attempt, if it is allowed."""
         state = self.state
         progress, kind, number = assignment.job, assignment.kind, assignment.number
         job, what = progress.job, kind.name.lower()
@@ -164,7 +163,7 @@ class WatchedJobTracker(JobTracker):
         return super()._launch(assignment, node)
 
     def _settle(self, attempt: Attempt) -> None:
-        """Take note of how an attempt has ended, and forget it."""
+        """Record the outcome of an attempt, and drop it."""
         super()._settle(attempt)
         del self.state.attempts[attempt.key]
         self.heard = True
@@ -179,12 +178,12 @@ def small_cluster(
     *,
     seed: int = 1,
 ) -> SmallCluster:
-    """Cut a cluster to the first jobs that are submitted, and to its first nodes.
+    """Cut a cluster to the first submitted jobs and the first nodes.
 
-    A job keeps at most one map more than slots for maps are left, so that one has to wait, and one
-    reduce. Submissions move to the heartbeat before.
+    A job keeps one reduce, and at most one map more than there are map slots, so that one must
+    wait. Submissions move to the heartbeat before.
 
-    Raises UserError for what a scheduler finds too small.
+    Raises UserError if the cluster is too small for its scheduler.
     """
     cut = cut or Cut()
     chosen = _first_jobs(jobs, cut.jobs)
@@ -248,7 +247,7 @@ def _cut_configuration(
 
 
 def _cut_failures(configuration: MapReduceConfiguration, nodes: int, first: int) -> Failures:
-    """Keep the outages of nodes that are left; they begin and end at heartbeats."""
+    """Keep the outages of the remaining nodes, rounded to heartbeats."""
     failures, beat = configuration.failures, configuration.hadoop.heartbeat
     outages = []
     for each in failures.outages:
@@ -276,7 +275,7 @@ def _cut_jobs(
     for job in jobs:
         submit = job.submit if job.after is not None else job.submit - first
         if (job.maps and not maps) or (job.reduces and not reduces):
-            raise UserError(f"{job} needs a slot of a kind that the nodes left do not have")
+            raise UserError(f"{job} needs a kind of slot that the remaining nodes lack")
         yield replace(
             job,
             submit=submit // beat * beat,

@@ -1,9 +1,8 @@
 """Choosing running tasks for a second attempt: Hadoop's rule, and LATE.
 
-Both go by the progress of attempts, a number from 0 to 1. Of a map it is the part of its steps that
-it has done, weighted by how long they take where nobody else asks anything of their devices; of a
-reduce, the part of the outputs that it has fetched is a third of it, and what comes then the rest.
-A step counts by the time that it has taken, up to its share.
+Both use the progress of attempts, from 0 to 1. For a map it is the finished share of its steps,
+weighted by their times on unshared devices. For a reduce, fetched outputs make up the first third,
+and its later steps the rest. The current step counts by elapsed time, up to its share.
 
 LATE is that of Zaharia et al., Improving MapReduce Performance in Heterogeneous Environments,
 2008."""
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rebecsim.actors import StatePart
 from rebecsim.clusters.mapreduce.attempts import DONE, Attempt, AttemptOutcome
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan, JobRun
-from rebecsim.clusters.mapreduce.configuration import Speculation
+from rebecsim.clusters.mapreduce.configuration import SECOND, Speculation
 from rebecsim.clusters.mapreduce.job import JobInProgress, SlotKind, TrackerSlots
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _OF_USE = (AttemptOutcome.RUNNING, *DONE)
 
 
 class _Look(NamedTuple):
-    """What was seen of a job at some time: tasks for backups, and nodes that should have none."""
+    """The last look at a job: tasks for backups, and nodes that should run none."""
 
     time: int
     numbers: Sequence[int]
@@ -35,9 +34,9 @@ class _Look(NamedTuple):
 
 
 class BackupRule(StatePart, ABC):
-    """Finds tasks for backups. It looks again only once in each period of heartbeats.
+    """Finds tasks for backups, once in each heartbeat period.
 
-    A task that has a backup gets no other, and none on a node where it already runs.
+    A task gets one backup, on a node where it does not run yet.
     """
 
     def __init__(self, settings: Speculation, plan: ClusterPlan, state: JobTrackerState) -> None:
@@ -49,7 +48,7 @@ class BackupRule(StatePart, ABC):
     def backup_for(
         self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
     ) -> int | None:
-        """Give the task that most deserves a backup on a node."""
+        """Return the most urgent task for a backup on a node."""
         run = self.state.active.get(job)
         if run is None or not self.allows(kind):
             return None
@@ -67,7 +66,7 @@ class BackupRule(StatePart, ABC):
         return None
 
     def tidy(self) -> None:
-        """Forget what was seen of jobs that have ended, and in which order jobs were looked at."""
+        """Drop finished jobs, and the order of looks."""
         active = self.state.active
         looks = sorted(self._looks.items(), key=lambda each: (each[0][0].job.number, each[0][1]))
         self._looks = {key: look for key, look in looks if key[0] in active}
@@ -79,7 +78,7 @@ class BackupRule(StatePart, ABC):
             for number, attempts in run.live[kind].items()
             if len(attempts) == 1 and not run.done[kind][number]
         ]
-        patience = self.settings.patience
+        patience = round(self.settings.patience * SECOND)
         patient = [each for each in alone if each.end is None and now - each.start >= patience]
         if not patient:
             return _Look(now, [], [])
@@ -98,13 +97,13 @@ class BackupRule(StatePart, ABC):
     def laggards(
         self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
     ) -> list[Attempt]:
-        """Give those of a job's attempts that should have a backup, the most urgent first.
+        """Return a job's attempts that should have a backup, the most urgent first.
 
-        `patient` ones have run for long enough, and no other attempt of their task runs.
+        Attempts in `patient` have run long enough, without another attempt of their task.
         """
 
     def progress(self, attempt: Attempt, now: int) -> float:
-        """Give how far an attempt is."""
+        """Return the progress of an attempt."""
         if attempt.outcome in DONE:
             return 1.0
         steps = 0.0 if attempt.progress is None else attempt.progress.at(now)
@@ -116,7 +115,7 @@ class BackupRule(StatePart, ABC):
 
 
 class HadoopRule(BackupRule):
-    """Hadoop's: whose progress lies by a gap below the mean of all tasks of its kind in its job."""
+    """Hadoop's rule: attempts whose progress lags behind the mean of their job by a gap."""
 
     def laggards(
         self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
@@ -134,10 +133,10 @@ class HadoopRule(BackupRule):
 
 
 class LateRule(BackupRule):
-    """LATE: of those whose rate is among the lowest, who has most time left, up to a cap.
+    """LATE: of the slowest attempts, the one with the longest remaining time, up to a cap.
 
-    Backups do not run on slow nodes: those whose progress for the job, of all attempts that run
-    there or have succeeded there, is among the lowest.
+    Backups do not run on slow nodes, where the job's running and succeeded attempts have made the
+    least progress.
     """
 
     def allows(self, kind: SlotKind) -> bool:
@@ -146,7 +145,7 @@ class LateRule(BackupRule):
         return self.state.backups[kind] < self.settings.cap * slots
 
     def slow_nodes(self, run: JobRun, kind: SlotKind, now: int) -> Sequence[int]:
-        """Give those whose attempts have made least progress, together."""
+        """Return the nodes whose attempts together have made the least progress."""
         done = [0.0] * len(self.state.nodes)
         for attempt in run.attempts[kind]:
             if attempt.outcome in _OF_USE:
@@ -157,7 +156,7 @@ class LateRule(BackupRule):
     def laggards(
         self, run: JobRun, kind: SlotKind, patient: Sequence[Attempt], now: int
     ) -> list[Attempt]:
-        """Give the slow ones, those first that have most time left."""
+        """Return slow attempts, the longest remaining time first."""
         rates: dict[Attempt, float] = {}
         for attempt in run.attempts[kind]:
             if attempt.outcome in _OF_USE:
@@ -174,7 +173,7 @@ class LateRule(BackupRule):
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Give the least of the values that has at least a part of them below it, or is the largest."""
+    """Return the smallest value with at least a share of the values below it, or the largest."""
     ordered = sorted(values)
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else 0.0
 

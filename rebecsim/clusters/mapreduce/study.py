@@ -1,4 +1,4 @@
-"""The kind `mapreduce` as a study: runs of jobs on slots, their figures, jobs and attempts."""
+"""The kind `mapreduce` as a study: its cells, runs, measures, tables and sections."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class MapReduceStudy(RecordedStudy):
         return tuple(each.metric for each in MAPREDUCE_MEASURES)
 
     def telling(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
-        """Leave out what the scenario has nothing of."""
+        """Leave out measures that do not apply to the scenario."""
         has = {
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
@@ -99,7 +99,7 @@ class MapReduceStudy(RecordedStudy):
         return run_size(cell.setup)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
-        """Read jobs and settings once, and see whether they go together."""
+        """Read jobs and settings once, and check that they fit together."""
         for cell in plan.cells:
             setup: RunSetup = cell.setup
             for line in setup.require_sense():

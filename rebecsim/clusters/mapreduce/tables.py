@@ -40,7 +40,7 @@ QUEUES, FAMILIES = "queues", "families"
 SHARES, DEVICES = "shares", "devices"
 
 WINDOWS = 200
-"""Over so many windows of a run the shares of queues are kept."""
+"""Number of windows in which shares of queues are stored."""
 
 DEVICE_COLUMNS = ("processor", "disk", "link", "rack_link")
 
@@ -105,7 +105,7 @@ over a window that begins at `time`; the use of devices, in percent, is over tha
 
 @dataclass(frozen=True, slots=True)
 class QueueCapacity:
-    """What a queue is sure of, and what it may have (% of all slots)."""
+    """Guaranteed and maximum capacity of a queue (% of all slots)."""
 
     capacity: float
     maximum: float
@@ -113,13 +113,13 @@ class QueueCapacity:
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """A run with what its tables say beside its figures.
+    """A run with the contents of its tables.
 
     Attributes:
-        measured: what figures are of.
-        names: of the jobs that have ended: number, priority, maps and reduces.
-        rejections: number, family, queue, user, reason and time of submission of the others.
-        capacities: of the queues, where the scheduler has such.
+        measured: the measures of the run.
+        names: number, priority, maps and reduces of the finished jobs.
+        rejections: number, family, queue, user, reason and submission of the rejected jobs.
+        capacities: capacities of queues, if the scheduler has them.
         devices: `time` and the columns of `DEVICE_COLUMNS`.
     """
 
@@ -131,7 +131,7 @@ class RecordedRun:
 
     @property
     def nothing_ran(self) -> str:
-        """Say that no job was accepted, and why the first was not; empty: some were."""
+        """The message that all jobs were rejected, and why the first was; empty otherwise."""
         if len(self.measured.jobs) or not self.rejections:
             return ""
         number, family, _, _, reason, _ = self.rejections[0]
@@ -213,7 +213,7 @@ def _rows(table: str, rows: Iterator[tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def _shares(run: RecordedRun) -> dict[str, Any]:
-    """Give slots held by queue, as means over at most `WINDOWS` windows of equal length."""
+    """Return slots held by each queue, as means over at most `WINDOWS` equal windows."""
     attempts, jobs = run.measured.attempts, run.measured.jobs
     queue_of = dict(zip(run.names["job"], jobs.queue.tolist(), strict=True))
     queues = list(dict.fromkeys(jobs.queue.tolist()))
@@ -236,7 +236,7 @@ _ALL = 100.0  # percent
 
 
 def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) -> RecordedRun:
-    """Give figures and tables of a run; of its jobs a share, by submission, does not count."""
+    """Make measures and tables of a run; a share of the first jobs does not count."""
     attempts = attempt_columns(run.attempts)
     ended = [each for each in run.jobs if each.end is not None]
     rejected = [each for each in run.jobs if each.rejected is not None]
@@ -328,9 +328,9 @@ def _job_columns(jobs: Sequence[JobRecord], attempts: AttemptColumns) -> JobColu
 
 
 def device_columns(run: FinishedRun) -> dict[str, NDArray[Any]]:
-    """Give how much of all devices of a kind was used from each time to the next (%).
+    """Return the used share of each kind of device between sampled times (%).
 
-    The last row is the end, with nothing used after it.
+    The last row is the end of the run, with zeros.
     """
     hardware = run.configuration.hardware
     nodes = hardware.nodes
@@ -376,7 +376,7 @@ def _means(devices: Mapping[str, NDArray[Any]], begin: int) -> dict[str, float]:
 def queue_capacities(
     scheduler: SchedulerSetup, configuration: MapReduceConfiguration
 ) -> dict[str, QueueCapacity]:
-    """Give what queues are sure of, where the scheduler is one with capacities."""
+    """Return the capacities of queues, if the scheduler has them."""
     made = built(scheduler, configuration)
     if not isinstance(made, CapacityTaskScheduler):
         return {}
@@ -389,7 +389,7 @@ def queue_capacities(
 
 
 def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
-    """Make a scheduler for a cluster on which nothing runs. Raises UserError where it cannot be."""
+    """Make a scheduler for an idle cluster. Raises UserError if the settings do not fit."""
     racks = racks_of(configuration.hardware.nodes, configuration.hardware.racks)
     nodes = zip(racks, configuration.class_of_nodes, strict=True)
     return scheduler.build(

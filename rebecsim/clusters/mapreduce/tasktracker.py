@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 
 _LEAST_BYTES = 10.0
-"""That a transfer has, however little there is to send."""
+"""Smallest size of a transfer (bytes)."""
 
 
 class TaskTracker(Rebec, queue_size=UNBOUNDED):
@@ -105,7 +105,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._go_on(attempt)
 
     def _prepare_map(self, attempt: Execution) -> None:
-        """Find out what a map is going to do, and which replica it reads."""
+        """Determine the steps of a map, and the replica that it reads."""
         order, draws = attempt.order, attempt.draws
         chosen = replica_for(order.hosts, self.number, self.plan.racks, draws.source)
         assert chosen is not None
@@ -126,7 +126,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def served(self, number: int) -> None:
-        """Go on with what a device has done something for, unless it was dropped."""
+        """Continue after a device has served a demand, unless it was dropped."""
         demand, _ = self.tasks.demands.pop(number, (None, None))
         if isinstance(demand, Fetch):
             self._read_or_arrived(demand)
@@ -147,7 +147,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
                 self._copy(attempt, shuffle)
 
     def _go_on(self, attempt: Execution) -> None:
-        """Begin the next step of an attempt; or what follows on the last one."""
+        """Start the next step of an attempt, or its next phase after the last step."""
         place = attempt.place
         if place == len(attempt.steps):
             self._step_out(attempt)
@@ -167,21 +167,21 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             self._tell_progress(attempt)
 
     def _ask(self, device: Device, demand: Demand, size: float, latency: int = 0) -> None:
-        """Let a device serve a demand."""
+        """Send a demand to a device."""
         tasks = self.tasks
         tasks.asked = number = tasks.asked + 1
         tasks.demands[number] = demand, device
         device.serve(self, number, size, after=latency)
 
     def _ask_network(self, demand: Demand, source: int, size: float) -> None:
-        """Let bytes be sent to here."""
+        """Start a transfer to this node."""
         tasks = self.tasks
         tasks.asked = number = tasks.asked + 1
         tasks.demands[number] = demand, self.switch
         self.switch.transfer(self, number, source, self.number, size)
 
     def _tell_progress(self, attempt: Execution) -> None:
-        """Tell the JobTracker how far an attempt is in its steps; of a reduce, once it reduces."""
+        """Report the progress of an attempt to the JobTracker; for a reduce, after the shuffle."""
         if attempt.shuffle is None:
             self.jobtracker.progressed(attempt.key, attempt.progress(self._rates))
 
@@ -196,7 +196,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._copy(attempt, shuffle)
 
     def _copy(self, attempt: Execution, shuffle: Shuffle) -> None:
-        """Ask for as many outputs as may be fetched at a time."""
+        """Request outputs up to the limit of parallel copies."""
         waiting, outages, got = shuffle.waiting, self.outages, shuffle.got
         while waiting and shuffle.fetching < self._copies:
             of = waiting.popleft()
@@ -208,7 +208,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             self._ask(self._disks[of.node], Fetch(attempt, of), size, latency)
 
     def _read_or_arrived(self, fetch: Fetch) -> None:
-        """Send what has been read to here, or hold it, if it is here."""
+        """Transfer a read output to this node, or keep it if it is local."""
         attempt, of = fetch.attempt, fetch.map
         if not fetch.is_read and of.node != self.number:
             fetch.is_read = True
@@ -228,7 +228,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._merge_or_reduce(attempt, shuffle)
 
     def _merge_or_reduce(self, attempt: Execution, shuffle: Shuffle) -> None:
-        """Merge what has become too much to be held, or the rest; reduce if nothing is left."""
+        """Merge full memory, or the rest; start to reduce if nothing is left."""
         has_all = len(shuffle.got) == attempt.order.job.maps
         if has_all and shuffle.is_open:
             attempt.times[Phase.SHUFFLE] = self._now - attempt.began
@@ -252,7 +252,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
                 self._reduce(attempt, shuffle)
 
     def _merge_on(self, merge: BackgroundMerge) -> None:
-        """Begin the next step of a merge; look what follows on the last one."""
+        """Start the next step of a merge, or continue after the last one."""
         if merge.place < len(merge.steps):
             device, _, size = merge.steps[merge.place]
             merge.place += 1
@@ -266,7 +266,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._merge_or_reduce(attempt, shuffle)
 
     def _reduce(self, attempt: Execution, shuffle: Shuffle) -> None:
-        """Do what a reduce does that has everything."""
+        """Start the last steps of a reduce that has all outputs."""
         assert attempt.factors is not None
         attempt.times[Phase.MERGE] += self._now - attempt.began
         costs = attempt.order.job.costs
@@ -276,7 +276,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._go_on(attempt)
 
     def _end(self, attempt: Execution, outcome: AttemptOutcome) -> None:
-        """Write down that an attempt has ended, and tell the JobTracker."""
+        """Record the end of an attempt, and report it to the JobTracker."""
         attempt.end = self._now
         del self.tasks.running[attempt.key]
         output = None
@@ -291,7 +291,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def kill(self, key: AttemptKey) -> None:
-        """End an attempt that is not needed any more."""
+        """Kill an attempt."""
         attempt = self.tasks.running.get(key)
         if attempt is None:
             return
@@ -304,7 +304,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def refused(self, number: int) -> None:
-        """Go on without a node that has failed and had been asked for something."""
+        """Continue without data from a node that has failed."""
         demand, _ = self.tasks.demands.pop(number, (None, None))
         if isinstance(demand, Fetch):
             shuffle = demand.attempt.shuffle
@@ -339,7 +339,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @first_of_all
     def node_failed(self, node: int, outages: int) -> None:
-        """Take note that a node, this one or another, has failed so often."""
+        """Record how often a node, this one or another, has failed."""
         self.down[node] = True
         self.outages[node] = outages
 
@@ -350,7 +350,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def fail(self) -> None:
-        """Lose all that runs here, and what maps have left."""
+        """Lose all running attempts, and outputs of maps."""
         number, tasks = self.number, self.tasks
         outages = self.outages.get(number, 0) + 1
         self.works = False
@@ -370,7 +370,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def recover(self) -> None:
-        """Begin anew, with the blocks that were on the disks and nothing else."""
+        """Restart, with only the blocks on the disks."""
         self.works = True
         self.processor.recover()
         self.disk.recover()

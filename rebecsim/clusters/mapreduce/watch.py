@@ -1,4 +1,4 @@
-"""A run of a cluster, watched from outside: the use of devices, and jobs that wait for ever."""
+"""Observes a running cluster: samples the use of devices, and detects jobs that wait for ever."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 
 _PATIENCE, _POLLS = 600 * SECOND, 100
-"""For how long, and beside for how many polls, nothing is ever waited for in vain."""
+"""If nothing happens for this time plus this many polls, jobs wait for ever."""
 
 
 def patience_of(scheduler: TaskScheduler) -> int:
-    """Give for how long nothing is ever waited for in vain (microseconds)."""
+    """Return the time without events after which jobs wait for ever (microseconds)."""
     return _PATIENCE + _POLLS * (scheduler.poll_interval or 0)
 
 
@@ -62,7 +62,7 @@ class WatchedRun:
         self.uses.append(self._use(self.end))
 
     def _use(self, now: int) -> DeviceUse:
-        """Give how much devices have been used up to a time."""
+        """Return the use of devices up to a time."""
         devices = [each for each in self._system.rebecs if isinstance(each, Device)]
         switch = self._system.rebec("network")
         assert isinstance(switch, Switch)
@@ -71,7 +71,7 @@ class WatchedRun:
 
 
 def _looks(sampling: int, patience: int) -> Iterator[tuple[int, bool]]:
-    """Give the times to look at a run, and whether the use of devices is written down then."""
+    """Yield the times of checks, and whether the use of devices is recorded then."""
     watches, samples = count(patience, patience), count(0, sampling or patience)
     watch, sample = next(watches), next(samples)
     while True:
@@ -84,16 +84,16 @@ def _looks(sampling: int, patience: int) -> Iterator[tuple[int, bool]]:
 
 
 def stuck(state: JobTrackerState) -> StuckJobsError:
-    """Say which jobs wait for what will never happen, and why."""
+    """Return the error that names the jobs that wait for ever, and why."""
     names = [run.job.name for run in state.active.values() if run.end is None]
     if state.starving:
         attempt = state.starving[0]
         why = (
             f"all replicas of a split of {attempt.run.job.name} are on nodes that have failed "
-            "and never work again; failures.outages should end, or files.replication be more"
+            "for good; let failures.outages end, or raise files.replication"
         )
     elif not any(node.works for node in state.nodes):
-        why = "all nodes have failed and never work again"
+        why = "all nodes have failed for good; let failures.outages end"
     else:
-        why = "the scheduler gives them no slots, though nothing runs; see its limits"
+        why = "the scheduler gives them no slots although nothing runs; check its limits"
     return StuckJobsError(names, why)

@@ -51,7 +51,7 @@ _EXACT = ReduceFactors(1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 def family_of(maps: int) -> str:
-    """Name the family of a job that is known by its size alone."""
+    """Return the family of a job by its size."""
     return next((name for most, name in _FAMILIES if maps <= most), _LARGEST)
 
 
@@ -64,15 +64,15 @@ def swim_job(
     block: int = BLOCK,
     reducer: int = 1024 * MEBIBYTE,
 ) -> MapReduceJob:
-    """Give the job of a line; its ratios are those of its bytes.
+    """Make the job of a line, with the ratios of its bytes.
 
     Args:
         job: the line.
-        number: of the job.
+        number: number of the job.
         owner: user and queue.
-        costs: of processors; the trace says nothing of them.
-        block: bytes that a map reads.
-        reducer: bytes that a reduce gets, at most.
+        costs: processor costs, which the trace lacks.
+        block: input bytes of a map.
+        reducer: largest input of a reduce (bytes).
     """
     splits = splits_of(job.map_input, block)
     read = sum(splits)
@@ -94,15 +94,15 @@ def swim_job(
 def history_job(
     job: HistoryJob, number: int, costs: JobCosts | None, rates: Rates, *, block: int = BLOCK
 ) -> MapReduceJob:
-    """Give a job of a history; its ratios are those of its bytes, its user and queue its own.
+    """Make a job of a history, with its own user, queue and ratios of bytes.
 
     Args:
-        job: as the history has it.
-        number: of the job.
-        costs: of processors; None: those that make a map and a reduce take as long as in the
-            history, on average, when they are alone on a node and fetch nothing.
-        rates: of the devices of the nodes.
-        block: bytes that a map reads of which the history does not say.
+        job: the job in the history.
+        number: number of the job.
+        costs: processor costs; None to fit them, so that a map and a reduce alone on a node,
+            without fetches, take as long as in the history on average.
+        rates: rates of the nodes' devices.
+        block: input bytes of a map, if the history lacks them.
     """
     splits = tuple(max(block if size is None else size, 1) for size in job.inputs)
     moved = job.shuffle if job.reduces else job.output
@@ -132,7 +132,7 @@ def history_job(
 
 
 def _fitted(job: HistoryJob, splits: Sequence[int], ratios: JobCosts, rates: Rates) -> JobCosts:
-    """Let the functions take of a processor what disks leave of the times in the history."""
+    """Fit processor costs to the times of a history, less the time of disks."""
     of_disks = fmean(_alone(_steps(job, split, ratios, rates), rates) for split in splits)
     of_maps = max(job.map_time * _MILLISECOND - of_disks, 0.0) * rates.cycles
     fetched = job.shuffle / job.reduces if job.reduces else 0.0
@@ -298,7 +298,7 @@ def _of_history(table: RumenTable, trace: Path, block: int, rates: Rates) -> Ite
 def _owners(
     users: int, queues: Sequence[str], jobs: int, draws: np.random.Generator
 ) -> list[tuple[str, str]]:
-    """Draw user and queue of each job; each is as likely."""
+    """Draw user and queue of each job; all are equally likely."""
     of_users = draws.integers(users, size=jobs).tolist()
     of_queues = draws.integers(len(queues), size=jobs).tolist()
     return [(f"user{user}", queues[queue]) for user, queue in zip(of_users, of_queues, strict=True)]

@@ -25,38 +25,38 @@ Seconds = Annotated[float, within(0, 1e9, "seconds")]
 
 
 class CostsTable(Table):
-    """What tasks take; what is not said is TeraSort's, or that of the program that is named."""
+    """Costs of tasks. Missing keys take the costs of the named program, or of TeraSort."""
 
     start: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
-        None, description="of a task's process"
+        None, description="starting a task's process"
     )
     map: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
-        None, description="of the map function, by its input"
+        None, description="the map function, for its input"
     )
     map_ratio: Annotated[float | None, within(0, 1e9)] = Field(
-        None, description="bytes that the map function leaves of one of its input"
+        None, description="output bytes of the map function for each input byte"
     )
     combine_ratio: Annotated[float | None, within(0, 1e9)] = Field(
-        None, description="bytes that the combiner leaves of one of these; 1: there is none"
+        None, description="output bytes of the combiner for each of these; 1: no combiner"
     )
     sort: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
-        None, description="of the output of a map"
+        None, description="sorting the output of a map"
     )
     merge: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
-        None, description="each time that the memory of a reduce is full"
+        None, description="a merge, each time that the memory of a reduce is full"
     )
     reduce_sort: Annotated[float | None, within(0, 1e15, "cycles")] = Field(
-        None, description="before a reduce function begins"
+        None, description="the sort before the reduce function"
     )
     reduce: Annotated[float | None, within(0, 1e15, "cycles per byte")] = Field(
-        None, description="of the reduce function, by its input"
+        None, description="the reduce function, for its input"
     )
     reduce_ratio: Annotated[float | None, within(0, 1e9)] = Field(
-        None, description="bytes that it leaves of one of its input"
+        None, description="output bytes of the reduce function for each input byte"
     )
 
     def costs(self, program: Benchmark | None = None) -> JobCosts:
-        """Give them, with those of a program where nothing is said."""
+        """Return all costs; missing ones are those of a program."""
         given = {name: value for name, value in self.model_dump().items() if value is not None}
         base = JobCosts() if program is None else BENCHMARKS[program]
         return JobCosts(**{**{name: getattr(base, name) for name in _COSTS}, **given})
@@ -70,37 +70,35 @@ class ArrivalsTable(Table):
 
     law: ArrivalLaw = Field(
         "fixed",
-        description="with one gap between every two; Poisson; some at a time, with exponential "
-        "gaps between these; all at once; or each after the job before it of the same user has "
-        "ended, the user's first one at first",
+        description="fixed: equal gaps; poisson: exponential gaps; bursts: several jobs at a time, "
+        "with exponential gaps between bursts; at_once: all at `first`; after: each when the job "
+        "before it of the same user has ended",
     )
     gap: Seconds = Field(
         1.0,
-        description="between two jobs, or two bursts; of random ones the mean; after: since the "
-        "end of the job before it",
+        description="time between two jobs or bursts, the mean if random; after: time from the end "
+        "of the job before it",
     )
-    burst: Annotated[int, within(1, 10**6, "jobs")] = Field(
-        10, description="how many come together in a burst"
-    )
-    first: Seconds = Field(0.0, description="when the first one comes, or the random gaps begin")
+    burst: Annotated[int, within(1, 10**6, "jobs")] = Field(10, description="jobs in a burst")
+    first: Seconds = Field(0.0, description="when the first job arrives, or random gaps begin")
 
 
 class MixTable(Table):
     """The published mix of long and small jobs; each job has a user of its own."""
 
     pattern: Pattern = Field(
-        description="all long jobs first; four small ones before each long one; or this, with "
-        "small jobs in queues of their own"
+        description="separated: all long jobs first; interleaved: four small jobs before each long "
+        "one; apart: interleaved, with small jobs in queues of their own"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
-        description="each gets all the jobs; apart: the long ones"
+        description="queues, each of which gets all jobs; apart: all long jobs"
     )
     small_queues: Annotated[tuple[Name, ...], AnyList] = Field(
-        (), description="apart: as many queues, for the small jobs"
+        (), description="apart: as many queues for the small jobs"
     )
-    gap: Seconds = Field(1.0, description="between two jobs of a queue")
+    gap: Seconds = Field(1.0, description="time between two jobs of a queue")
     rounds: Annotated[int, within(1, 1000)] = Field(
-        1, description="how many times 50 jobs each queue gets"
+        1, description="rounds of 50 jobs for each queue"
     )
 
     @model_validator(mode="after")
@@ -110,52 +108,50 @@ class MixTable(Table):
                 f"{len(self.queues)} queues need as many small_queues, not {len(self.small_queues)}"
             )
         if self.pattern != "apart" and self.small_queues:
-            raise ValueError('small_queues are for pattern = "apart"')
+            raise ValueError('small_queues needs pattern = "apart"')
         return self
 
 
 class JobsTable(Table):
-    """Jobs that are alike."""
+    """Equal jobs."""
 
     family: Name | None = Field(
-        None, description="what figures are grouped by; the program without it"
+        None, description="name by which measures are grouped; by default the program"
     )
     program: Benchmark | None = Field(
-        None, description="whose costs tasks have where costs says none; TeraSort's without"
+        None, description="program with the costs that `costs` lacks; by default terasort"
     )
-    count: Annotated[int, within(1, 10**6, "jobs")] = Field(1, description="how many such jobs")
+    count: Annotated[int, within(1, 10**6, "jobs")] = Field(1, description="number of jobs")
     input: Annotated[float | None, within(0.001, 1e9, "MiB")] = Field(
-        None, description="that each reads; one map for each block"
+        None, description="input of each job, with a map for each block"
     )
     maps: Annotated[int | None, within(1, 10**6)] = Field(
-        None, description="instead of input: so many maps of a whole block"
+        None, description="instead of input: maps of each job, of a whole block each"
     )
     reduces: Annotated[int, within(0, 10**6)] = Field(
-        1, description="of each job; 0: its maps write the output"
+        1, description="reduces of each job; 0: its maps write the output"
     )
-    queue: Name = Field("default", description="to which they are submitted, or which pool")
+    queue: Name = Field("default", description="queue or pool that they are submitted to")
     user: Name | None = Field(
-        None, description="who submits them; without it each job has a user of its own"
+        None, description="user who submits them; by default one for each job"
     )
-    priority: Priority = Field(
-        "normal", description="among the jobs of a queue that heeds priorities"
-    )
-    arrivals: ArrivalsTable = Field(ArrivalsTable(), description="when they come")
-    costs: CostsTable = Field(CostsTable(), description="what their tasks take")
+    priority: Priority = Field("normal", description="priority, for queues that support priorities")
+    arrivals: ArrivalsTable = Field(ArrivalsTable(), description="when they arrive")
+    costs: CostsTable = Field(CostsTable(), description="costs of their tasks")
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:
         if (self.input is None) == (self.maps is None):
-            raise ValueError("give one of input = MiB and maps = COUNT")
+            raise ValueError("give either input = MiB or maps = COUNT")
         if self.family is None and self.program is None:
-            raise ValueError('give a family = "NAME", or the program whose costs they have')
+            raise ValueError('give family = "NAME", or the program that sets their costs')
         if self.arrivals.law == "after" and self.user is None:
-            raise ValueError('arrivals.law = "after" is for jobs of one user; add user = "NAME"')
+            raise ValueError('arrivals.law = "after" needs user = "NAME"')
         return self
 
     @property
     def shown_family(self) -> str:
-        """What figures are grouped by."""
+        """Name by which measures are grouped."""
         return self.family or str(self.program)
 
     @property
@@ -165,77 +161,78 @@ class JobsTable(Table):
 
 
 class DrawnTable(Table):
-    """Jobs that are drawn, as MRPERF draws them: many small ones and a few large ones."""
+    """Random jobs, as MRPERF draws them: many small ones and a few large ones."""
 
-    jobs: Annotated[int, within(1, 10**5)] = Field(description="how many")
+    jobs: Annotated[int, within(1, 10**5)] = Field(description="number of jobs")
     families: Annotated[tuple[RandomFamily, ...], ListOf] = Field(
-        RANDOM_FAMILIES, description="of which, each as likely"
+        RANDOM_FAMILIES, description="families of jobs, equally likely"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
-        ("default",), description="where they go, each as likely"
+        ("default",), description="queues of the jobs, equally likely"
     )
     users: Annotated[int, within(1, 10**6)] = Field(
-        1, description="who share the jobs; each is as likely to have one"
+        1, description="number of users, equally likely to submit a job"
     )
-    arrivals: ArrivalsTable = Field(ArrivalsTable(law="poisson"), description="when they come")
+    arrivals: ArrivalsTable = Field(ArrivalsTable(law="poisson"), description="when they arrive")
 
     @model_validator(mode="after")
     def _open(self) -> Self:
         if self.arrivals.law == "after":
-            raise ValueError('arrivals.law = "after" is for jobs of given sizes, with a user')
+            raise ValueError('arrivals.law = "after" works only in [[workload.jobs]]')
         return self
 
 
 class SwimTable(Table):
-    """Jobs of a SWIM trace: of their bytes splits, reduces and ratios are made."""
+    """Jobs of a SWIM trace, whose bytes determine splits, reduces and ratios."""
 
     trace: str = Field(
-        min_length=1, description="the trace (.tsv or .tsv.gz), from the scenario's folder"
+        min_length=1, description="the trace (.tsv or .tsv.gz), relative to the scenario's folder"
     )
     first: Annotated[int | None, within(1, 10**6, "jobs")] = Field(
-        None, description="of the jobs, only the first ones"
+        None, description="use only this many first jobs"
     )
     speed: Annotated[float, within(0.001, 1000)] = Field(
-        1.0, description="submit jobs so many times as fast"
+        1.0, description="factor by which jobs arrive faster"
     )
     reducer: Annotated[int, within(1, 10**6, "MiB")] = Field(
-        1024, description="shuffle of a reduce"
+        1024, description="shuffled bytes for each reduce"
     )
     program: Benchmark | None = Field(
-        None, description="whose costs of processors tasks have; TeraSort's without"
+        None, description="program with the processor costs of tasks; by default terasort"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
-        ("default",), description="where jobs go, each as likely"
+        ("default",), description="queues of the jobs, equally likely"
     )
     users: Annotated[int, within(1, 10**6)] = Field(
-        1, description="who share the jobs; each is as likely to have one"
+        1, description="number of users, equally likely to submit a job"
     )
 
 
 class RumenTable(Table):
-    """Jobs of a history that Rumen has made: with the bytes of their tasks, and their times."""
+    """Jobs of a history by Rumen, with the bytes and times of their tasks."""
 
     trace: str = Field(
-        min_length=1, description="the history (.json or .json.gz), from the scenario's folder"
+        min_length=1,
+        description="the history (.json or .json.gz), relative to the scenario's folder",
     )
     first: Annotated[int | None, within(1, 10**6, "jobs")] = Field(
-        None, description="of the jobs, only the first ones"
+        None, description="use only this many first jobs"
     )
     speed: Annotated[float, within(0.001, 1000)] = Field(
-        1.0, description="submit jobs so many times as fast"
+        1.0, description="factor by which jobs arrive faster"
     )
     program: Benchmark | None = Field(
         None,
-        description="whose costs of processors tasks have; without it as much as it takes for the "
-        "tasks of a job, alone on a node, to take as long as in the history",
+        description="program with the processor costs of tasks; by default, costs are fitted: "
+        "tasks of a job, alone on a node, take as long as in the history",
     )
 
 
 class MapReduceWorkload(Table):
-    """Where jobs come from; jobs of several sources come together."""
+    """Sources of jobs, whose jobs are merged by arrival."""
 
     block: Annotated[int, within(1, 10**6, "MiB")] = Field(
-        64, description="a block of the file system: what a map reads"
+        64, description="block size of the file system: the input of a map"
     )
     mix: MixTable | None = Field(None, description="the published mix")
     jobs: Annotated[tuple[JobsTable, ...], AnyList] = Field((), description="jobs of given sizes")
@@ -247,18 +244,18 @@ class MapReduceWorkload(Table):
     def _some_source(self) -> Self:
         sources = (self.mix, self.jobs, self.drawn, self.swim, self.rumen)
         if not any(sources):
-            raise ValueError("say which jobs there are: mix, jobs, drawn, swim or rumen")
+            raise ValueError("give at least one source of jobs: mix, jobs, drawn, swim or rumen")
         return self
 
     @property
     def traces(self) -> dict[str, str]:
-        """The files that jobs are read from, by the tables that name them."""
+        """The trace files, by table."""
         named = {"swim": self.swim, "rumen": self.rumen}
         return {name: table.trace for name, table in named.items() if table is not None}
 
     @property
     def is_random(self) -> bool:
-        """Whether replications have other jobs."""
+        """Whether jobs differ between replications."""
         shared = self.swim is not None and (self.swim.users > 1 or len(self.swim.queues) > 1)
         laws = [each.arrivals.law for each in self.jobs]
         return self.drawn is not None or shared or "poisson" in laws or "bursts" in laws

@@ -222,7 +222,7 @@ def require_sense(question: ChanceQuestion) -> None:
         check_condition(quantity.text, "<reach>", opened.checked)
     if question.engine == "native" and not question.may_be_native:
         raise EngineError(
-            "the native engine tells only how a run of a model in Rebeca ends, where deadlines do; "
+            "the native engine supports only whether and how a run of a Rebeca model ends; "
             "use python or auto"
         )
 

@@ -81,7 +81,9 @@ def completed_scenario(scenario: Given, folder: Path) -> Given:
     """Read the model, and see whether what is asked for fits it. Raises FieldError."""
     path = folder / scenario.model
     if path.suffix not in MODEL_SUFFIXES:
-        raise FieldError([(("model",), f"{path} is no model: their names end in .rebeca or .py")])
+        raise FieldError(
+            [(("model",), f"{path} is not a model; the name of a model ends in .rebeca or .py")]
+        )
     source = ModelText(str(path), read_source(path), scenario.core)
     opened = open_text(source)
     if faults := list(scenario_faults(scenario, opened)):

@@ -91,9 +91,9 @@ def expression_fault(
         hint = f"; {first.hint}" if first.hint else ""
         return f"{text!r}, column {first.span.column}: {first.message}{hint}"
     if wants_condition and found != BOOLEAN:
-        return f"{text!r} is no condition: its type is {found}"
+        return f"{text!r} is not a condition: its type is {found}"
     if found != BOOLEAN and found not in NUMERIC:
-        return f"{text!r} is no number: its type is {found}"
+        return f"{text!r} is not a number: its type is {found}"
     return None
 
 
@@ -126,7 +126,7 @@ def server_fault(model: Model, text: str) -> str | None:
     close = suggestion(text, list(known), "")
     if "." not in text:
         example = next(iter(known), "rebec.server")
-        return f"{text!r} is no message server; write it with its rebec, such as {example}"
+        return f"{text!r} is not a message server; write it with its rebec, such as {example}"
     owner = text.partition(".")[0]
     for place, instance in enumerate(model.instances):
         variables = (v.rebeca_name for v in instance.reactive_class.__state_variables__)

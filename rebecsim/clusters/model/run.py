@@ -110,7 +110,7 @@ def python_only(source: ModelText, scenario: ModelScenario) -> str | None:
         if each.what == "value":
             expression = Expression(each.text, opened.model, opened.checked)
             if expression.member is None:
-                return f"{each.label} is no variable of whole numbers"
+                return f"{each.label} is not a variable of whole numbers"
     return None
 
 

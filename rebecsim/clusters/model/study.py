@@ -152,7 +152,7 @@ class ModelStudy(SimulatedStudy):
         return RunSize(number, 0, seconds, 0, of)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
-        """Refuse what cannot be run; a model in Python has to do the same again."""
+        """Refuse what cannot be run; Python that is not understood has to do the same again."""
         first: ModelSetup = plan.cells[0].setup
         opened = open_text(first.source)
         for warning in opened.checked.warnings:
@@ -160,7 +160,7 @@ class ModelStudy(SimulatedStudy):
         why_python(how.engine, first.source, first.scenario, how.trace)
         for cell in plan.cells:
             _require_start(cell)
-        if first.source.is_python:
+        if opened.is_python and (opened.against or opened.checked.lacks):
             _require_repeatable(first, plan.cells[0].key)
 
     # --- reporting -----------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def sweep_fault(opened: Opened, name: str, values: tuple[Any, ...]) -> str | Non
     if fault is None:
         return None
     shown = str(fault).lower() if isinstance(fault, bool) else f"{fault!r}"
-    return f"{shown} is no {allowed} value, which {name} takes"
+    return f"{shown} is not of type {allowed}, which {name} takes"
 
 
 def _constant_kind(opened: Opened, name: str) -> PrimitiveType:
@@ -283,7 +283,7 @@ def _python_kind(model: Model, rebec: str, parameter: str) -> PrimitiveType:
         return BOOLEAN
     if isinstance(value, int | float):
         return PRIMITIVES["int" if isinstance(value, int) else "double"]
-    raise UserError(f"{parameter} of {rebec} is {value!r}, no number, true or false")
+    raise UserError(f"{parameter} of {rebec} is {value!r}, which is not a number, true or false")
 
 
 def _with_argument(model: Model, name: str, value: Swept) -> Model:

@@ -2,7 +2,7 @@
 
 A cycle plans jobs in order. A job that cannot start now reserves the nodes on which running jobs
 will have ended by their limits, whole nodes and in steps of bf_resolution. A later job starts only
-on nodes that nobody has reserved for as long as its limit.
+on nodes without reservations for as long as its limit.
 
 Nothing of a plan is kept until the next cycle. A cycle is therefore over as soon as none of the
 jobs that are left could start now on what is not reserved; the jobs in between are not planned.

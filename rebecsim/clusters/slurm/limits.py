@@ -31,7 +31,7 @@ class Group(StatePart):
         ends: their TRES times their planned ends, for TRES seconds that are still to run.
         late: TRES times seconds from the last period to the starts of jobs after it.
         nodes: how many of them are on each node.
-        users, accounts: the same of each user or account, by name.
+        users, accounts: the same for each user or account, by name.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ NOTHING, STARTS, RESERVES = range(3)
 """What comes of planning a job."""
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def offered(node: int, machine: Table, level: Table, need: Integers) -> int:
     """Give the CPUs that a node offers to a job, as `selection.usable` does."""
     free: int = level[0, node]
@@ -58,7 +58,7 @@ def offered(node: int, machine: Table, level: Table, need: Integers) -> int:
     return free
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def tried(machine: Table, need: Integers, free: Integers, work: Table, taken: Integers) -> int:
     """Take sets of nodes in a row, the best one first; give how many nodes, 0: too few.
 
@@ -119,7 +119,7 @@ def tried(machine: Table, need: Integers, free: Integers, work: Table, taken: In
     return found if found >= need[NODES] and left <= 0 else 0
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
     """Deal CPUs to nodes in rounds of one, none more than its cap."""
     total, wanted = 0, max(need[CPUS], count)
@@ -153,7 +153,7 @@ def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
         given[n] = max(given[n], min(need[LEAST], caps[n]))
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def found_in(
     machine: Table,
     need: Integers,
@@ -204,7 +204,7 @@ def found_in(
     return 0
 
 
-@compiled(borrows=True)
+@compiled()
 def fitting(machine: Table, level: Table, need: Integers, mask: Flags) -> bool:
     """Whether there may be enough CPUs on enough nodes of a set."""
     total, count = 0, 0
@@ -218,7 +218,7 @@ def fitting(machine: Table, level: Table, need: Integers, mask: Flags) -> bool:
     return False
 
 
-@compiled(borrows=True)
+@compiled()
 def chosen(
     machine: Table, level: Table, need: Integers, mask: Flags, work: Table, given: Table
 ) -> int:
@@ -232,7 +232,7 @@ def chosen(
     return found_in(machine, need, free, total, count, work, given)
 
 
-@compiled(borrows=True)
+@compiled()
 def earliest(
     machine: Table,
     level: Table,
@@ -299,7 +299,7 @@ def earliest(
     return -1
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def slot_of(slots: Table, count: int, time: int) -> int:
     """Give the slot of a time; the first one for times before it."""
     low, high = 0, count
@@ -312,7 +312,7 @@ def slot_of(slots: Table, count: int, time: int) -> int:
     return low
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def open_over(
     slots: Table, free: Table, count: int, begin: int, end: int, wanted: Integers, found: Flags
 ) -> int:
@@ -342,7 +342,7 @@ def open_over(
     return later
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def split(slots: Table, free: Table, count: int, time: int) -> int:
     """Let a slot begin at a time; give how many there are."""
     place = slot_of(slots, count, time)
@@ -357,7 +357,7 @@ def split(slots: Table, free: Table, count: int, time: int) -> int:
     return count + 1
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def merged(slots: Table, free: Table, count: int, place: int, end: int, last: int) -> int:
     """Make one of the first two equal slots around, as `SlotMap.reserve` does; give how many left.
 
@@ -383,7 +383,7 @@ def merged(slots: Table, free: Table, count: int, place: int, end: int, last: in
     return count
 
 
-@compiled(borrows=True)
+@compiled()
 def reserve(
     slots: Table, free: Table, count: int, given: Table, begin: int, end: int, last: int
 ) -> int:
@@ -401,7 +401,7 @@ def reserve(
     return merged(slots, free, count, slot_of(slots, count, begin), end, last)
 
 
-@compiled(borrows=True)
+@compiled()
 def may_start(
     machine: Table,
     level: Table,
@@ -419,7 +419,7 @@ def may_start(
     return fitting(machine, level, need, found)
 
 
-@compiled(borrows=True)
+@compiled()
 def plan(
     machine: Table,
     level: Table,

@@ -127,7 +127,7 @@ class SlurmScenario(StudyScenario):
     def _fits_together(self) -> Self:
         if self.replications > 1 and not self.run_time_errors:
             raise ValueError(
-                "nothing is random here, so replications would all be the same; remove them"
+                "the scenario has no randomness, so all replications are equal; remove replications"
             )
         cells = len(self.confs) * len(self.load_factors) * max(len(self.run_time_errors), 1)
         if cells * self.replications > MAX_CELLS:

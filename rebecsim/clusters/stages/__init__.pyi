@@ -29,8 +29,8 @@ from .resources import (
     Assignment as Assignment,
     Schedule as Schedule,
     StageResource as StageResource,
-    alike as alike,
-    typed_alike as typed_alike,
+    identical as identical,
+    identical_typed as identical_typed,
 )
 from .workloads import (
     CLOSED_WORKLOADS as CLOSED_WORKLOADS,

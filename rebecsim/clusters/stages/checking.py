@@ -1,9 +1,9 @@
-"""Checks that schedules keep the rules, independently of the code that made them.
+"""Checks that schedules are feasible, independently of the code that made them.
 
-The rules: tasks take no more slots than a resource has, start when their job may and their parents
-have ended, are planned for as long as they are expected to run, and are not moved once they have
-started. Where estimates are wrong what really happens is looked at, too: a task starts when its
-parents have ended and a slot is free, and runs as long as it does.
+Tasks must not take more slots than a resource has. They start after the earliest start of their job
+and after their parents, are planned for their expected time, and never move once started. With
+wrong estimates, the checks also follow the run: a task starts when its parents have ended and a
+slot is free.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from rebecsim.errors import UserError
 
 
 class BrokenScheduleError(UserError, AssertionFailedError):
-    """A schedule that breaks a rule; the text names the task and the rule.
+    """An infeasible schedule; the text names the task and the broken rule.
 
-    It is also an assertion of the resource manager that fails, for whoever explores one.
+    Exploration reports it as a failed assertion of the resource manager.
     """
 
 
 Expectation = Callable[[StageJob, int], int]
-"""Says how long a task of a job is expected to run (ms)."""
+"""Returns the expected time of a task (ms)."""
 
 
 class _Pool(StatePart):
-    """The slots of one sort of one resource: when tasks take them, and when they give them back."""
+    """The slots of one kind on one resource, with the starts and ends of their tasks."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self.busy = 0  # with tasks that have started
+        self.busy = 0  # running tasks
         self.starts: list[int] = []
         self.ends: list[int] = []
 
@@ -48,8 +48,8 @@ class _Pool(StatePart):
         del self.starts[bisect_left(self.starts, start)]
         del self.ends[bisect_left(self.ends, end)]
 
-    def most_during(self, start: int, end: int) -> int:
-        """Give how many slots are taken at a time, at most, from start until before end."""
+    def peak_during(self, start: int, end: int) -> int:
+        """Return the largest number of slots taken at once in [start, end)."""
         starts, ends = self.starts, self.ends
         first, last = bisect_right(starts, start), bisect_left(starts, end)
         most = first - bisect_right(ends, start)
@@ -59,7 +59,7 @@ class _Pool(StatePart):
 
 
 class ScheduleChecker(StatePart):
-    """Follows the schedule of a run, and looks at everything that a decision changes.
+    """Follows the schedule of a run, and checks every change that a decision makes.
 
     Times are ms. All methods raise BrokenScheduleError.
     """
@@ -71,17 +71,17 @@ class ScheduleChecker(StatePart):
             for each in resources
             for kind in TaskKind
         }
-        self._pools_for = {  # by resource; looked up for every task, over and over
+        self._pools_for = {  # by resource; looked up often
             kind: [self._pools[each.number, pool_of(each, kind)] for each in resources]
             for kind in TaskKind
         }
         self._jobs: Unordered[int, StageJob] = Unordered()
         self._placed: Unordered[int, Unordered[int, Assignment]] = Unordered()
-        self._fixed: Unordered[TaskKey, bool] = Unordered()  # tasks that have started
-        self._ended: Unordered[int, Unordered[int, bool]] = Unordered()  # of each job
+        self._fixed: Unordered[TaskKey, bool] = Unordered()  # started tasks
+        self._ended: Unordered[int, Unordered[int, bool]] = Unordered()  # tasks by job
 
     def arrived(self, job: StageJob) -> None:
-        """Take note of a job of which tasks may be placed from now on."""
+        """Record a job whose tasks may be placed from now on."""
         self._jobs[job.number] = job
         self._placed[job.number] = Unordered()
         self._ended[job.number] = Unordered()
@@ -89,12 +89,12 @@ class ScheduleChecker(StatePart):
     def decided(
         self, now: int, assignments: Sequence[Assignment], expected: Expectation | None = None
     ) -> None:
-        """Look at the changes of a decision: all of them are made before any is looked at.
+        """Apply all changes of a decision, then check them.
 
-        How long tasks are expected to run is what users say, unless there is somebody to ask.
+        Tasks are expected to run as long as `expected` returns, or as long as users estimate.
         """
         for each in assignments:
-            self._require_possible(each, now, expected or _said)
+            self._require_possible(each, now, expected or _user_estimate)
         changed: dict[int, list[Assignment]] = {}
         for each in assignments:
             before = self._placed[each.key.job].get(each.key.task)
@@ -106,24 +106,24 @@ class ScheduleChecker(StatePart):
             changed.setdefault(each.key.job, []).append(each)
         for each in assignments:
             pool = self._pool(each)
-            if pool.most_during(each.start, each.end) > pool.slots:
-                raise _broken(self._task(each), each, "there are no slots left for it there")
+            if pool.peak_during(each.start, each.end) > pool.slots:
+                raise _broken(self._task(each), each, "all slots there are taken")
         for number, moved in changed.items():
-            require_order_around(self._jobs[number], self._placed[number], moved)
+            require_changed_order(self._jobs[number], self._placed[number], moved)
 
     def require_complete(self, job: StageJob) -> None:
-        """Look whether every task of a job has a place."""
+        """Require a place for every task of a job."""
         for task in job.real_tasks:
             if task.number not in self._placed[job.number]:
                 raise BrokenScheduleError(f"{_name(job.number, task)} has no place")
 
     def began(self, assignment: Assignment) -> None:
-        """Take note that a task has started; it is not moved any more."""
+        """Record that a task has started; it must not move any more."""
         if self._placed[assignment.key.job].get(assignment.key.task) != assignment:
-            raise _broken(self._task(assignment), assignment, "it was to start at another place")
+            raise _broken(self._task(assignment), assignment, "it was planned elsewhere")
         number, task = assignment.key
         if not self._jobs[number].prerequisites[task] <= self._ended[number].keys():
-            raise _broken(self._task(assignment), assignment, "a task that it waits for still runs")
+            raise _broken(self._task(assignment), assignment, "a parent task still runs")
         pool = self._pool(assignment)
         pool.busy += 1
         if pool.busy > pool.slots:
@@ -131,16 +131,16 @@ class ScheduleChecker(StatePart):
         self._fixed[assignment.key] = True
 
     def extended(self, assignment: Assignment, now: int) -> None:
-        """Take note that a task that has started is expected to end later than before."""
+        """Record that a running task is expected to end later than before."""
         before = self._placed[assignment.key.job][assignment.key.task]
         if assignment.key not in self._fixed or assignment[:3] != before[:3]:
             raise _broken(self._task(assignment), assignment, "it does not run there")
         if assignment.end <= max(now, before.end):
-            raise _broken(self._task(assignment), assignment, "it is given no more time")
+            raise _broken(self._task(assignment), assignment, "its new end is no later")
         self._replace(before, assignment)
 
     def ended(self, assignment: Assignment, now: int) -> None:
-        """Take note that a task has ended, when it may have run shorter or longer than expected."""
+        """Record the end of a task, which may deviate from its expected time."""
         number, task = assignment.key
         before = self._placed[number][task]
         if now != before.end:
@@ -155,7 +155,7 @@ class ScheduleChecker(StatePart):
         self._placed[after.key.job][after.key.task] = after
 
     def forget(self, job: int) -> None:
-        """Forget a job whose tasks have all ended: nothing can be placed before now."""
+        """Drop a job whose tasks have all ended."""
         for each in self._placed.pop(job).values():
             self._pool(each).remove(each.start, each.end)
             self._fixed.pop(each.key, None)
@@ -163,7 +163,7 @@ class ScheduleChecker(StatePart):
 
     def _require_possible(self, each: Assignment, now: int, expected: Expectation) -> None:
         if each.key.job not in self._jobs:
-            raise BrokenScheduleError(f"job_{each.key.job}: is placed and has not arrived")
+            raise BrokenScheduleError(f"job_{each.key.job}: is placed before it arrives")
         job = self._jobs[each.key.job]
         if not 0 <= each.key.task < len(job.tasks):
             raise BrokenScheduleError(f"{job.name}: has no task {each.key.task}")
@@ -171,8 +171,8 @@ class ScheduleChecker(StatePart):
         if each.key in self._fixed:
             raise _broken(task, each, "it has started already")
         if each.start < now:
-            raise _broken(task, each, f"that is before now, {now} ms")
-        _require_alone(job, task, each, self._resources, expected(job, task.number))
+            raise _broken(task, each, f"it starts in the past; now is {now} ms")
+        _require_task(job, task, each, self._resources, expected(job, task.number))
 
     def _pool(self, each: Assignment) -> _Pool:
         return self._pools_for[self._task(each).kind][each.resource]
@@ -182,11 +182,8 @@ class ScheduleChecker(StatePart):
 
 
 def require_order(job: StageJob, placed: Mapping[int, Assignment]) -> None:
-    """Raise BrokenScheduleError if a task of a job starts before a parent has ended.
-
-    Tasks that have no place yet must not be waited for by one that has.
-    """
-    ready: list[int | None] = [None] * len(job.tasks)  # when each has ended; None: nobody knows
+    """Raise BrokenScheduleError if a task starts before its parents have ended or have places."""
+    ready: list[int | None] = [None] * len(job.tasks)  # end of each task, if known
     for number in job.order:
         task = job.tasks[number]
         ends = [ready[parent] for parent in task.parents]
@@ -196,21 +193,21 @@ def require_order(job: StageJob, placed: Mapping[int, Assignment]) -> None:
         elif number in placed:
             each = placed[number]
             if begin is None:
-                raise _broken(task, each, "a task that it waits for has no place")
+                raise _broken(task, each, "a parent task has no place")
             if each.start < begin:
-                raise _broken(task, each, f"a task that it waits for ends at {begin} ms")
+                raise _broken(task, each, f"a parent task ends at {begin} ms")
             ready[number] = each.end
 
 
-_FEW = 8
-"""A job is looked at as a whole where more than one in so many of its tasks has changed."""
+_WHOLE_JOB_SHARE = 8
+"""Check a whole job if more than one in this many of its tasks has changed."""
 
 
-def require_order_around(
+def require_changed_order(
     job: StageJob, placed: Mapping[int, Assignment], changed: Sequence[Assignment]
 ) -> None:
-    """Do the same for a job of which only some tasks have changed since it was in order."""
-    if _FEW * len(changed) > len(job.tasks):
+    """Do the same after changes of some tasks of a job that was in order before."""
+    if _WHOLE_JOB_SHARE * len(changed) > len(job.tasks):
         require_order(job, placed)
         return
     for each in changed:
@@ -218,21 +215,20 @@ def require_order_around(
         ends = [placed.get(number) for number in job.prerequisites[task.number]]
         latest = max((end.end for end in ends if end is not None), default=0)
         if None in ends:
-            raise _broken(task, each, "a task that it waits for has no place")
+            raise _broken(task, each, "a parent task has no place")
         if each.start < latest:
-            raise _broken(task, each, f"a task that it waits for ends at {latest} ms")
-        for number in _behind(job, task.number):
+            raise _broken(task, each, f"a parent task ends at {latest} ms")
+        for number in _successors(job, task.number):
             later = placed.get(number)
             if later is not None and later.start < each.end:
-                problem = f"a task that it waits for ends at {each.end} ms"
-                raise _broken(job.tasks[number], later, problem)
+                raise _broken(job.tasks[number], later, f"a parent task ends at {each.end} ms")
 
 
-def _behind(job: StageJob, task: int) -> Iterator[int]:
-    """Give the tasks that take time and wait for a task, those behind dummies included."""
+def _successors(job: StageJob, task: int) -> Iterator[int]:
+    """Yield the real children of a task, looking through dummies."""
     for number in job.children[task]:
         if job.tasks[number].is_dummy:
-            yield from _behind(job, number)
+            yield from _successors(job, number)
         else:
             yield number
 
@@ -244,9 +240,9 @@ def require_sound_schedule(
     *,
     needed: Callable[[Assignment], int] | None = None,
 ) -> None:
-    """Raise BrokenScheduleError unless a whole schedule of some jobs keeps all rules.
+    """Raise BrokenScheduleError unless the schedule of all these jobs is feasible.
 
-    `needed` says how long a task takes where it runs (ms); otherwise that is as users say.
+    `needed` returns how long a task takes where it runs (ms), by default its estimate.
     """
     placed: dict[int, dict[int, Assignment]] = {job.number: {} for job in jobs}
     known = {job.number: job for job in jobs}
@@ -256,7 +252,7 @@ def require_sound_schedule(
         task = job.tasks[each.key.task]
         if each.key.task in placed[job.number]:
             raise _broken(task, each, "it is placed twice")
-        _require_alone(*(job, task, each, resources), needed(each) if needed else task.expected)
+        _require_task(*(job, task, each, resources), needed(each) if needed else task.expected)
         placed[job.number][task.number] = each
         held.append((each.resource, task.kind, each.start, each.end))
     for number, job in known.items():
@@ -273,9 +269,9 @@ def require_slots(
     assignments: Iterable[Assignment],
     beside: Iterable[tuple[int, TaskKind, int, int]] = (),
 ) -> None:
-    """Raise BrokenScheduleError if at some time tasks hold more slots than a resource has.
+    """Raise BrokenScheduleError if tasks ever hold more slots than a resource has.
 
-    `beside` are slots that something else holds: of which resource and kind, from when until when.
+    `beside` lists other held slots: resource, kind, start and end.
     """
     known = {job.number: job for job in jobs}
     held = [
@@ -306,27 +302,27 @@ def _require_slots(
         raise BrokenScheduleError(f"{name}: {used[0]} tasks at {time} ms, and {slots[lane]} slots")
 
 
-def _require_alone(
+def _require_task(
     job: StageJob,
     task: StageTask,
     each: Assignment,
     resources: Sequence[StageResource],
     time: int,
 ) -> None:
-    """Look at what concerns one task alone, which takes some time."""
+    """Check one task by itself; `time` is how long it should run (ms)."""
     if task.is_dummy:
         raise _broken(task, each, "dummies take no slot")
     if each.start < job.start:
         raise _broken(task, each, f"its job may start at {job.start} ms")
     if each.end - each.start != time:
-        raise _broken(task, each, f"it runs for {time} ms")
+        raise _broken(task, each, f"it should run for {time} ms")
     if not 0 <= each.resource < len(resources):
         raise _broken(task, each, "there is no such resource")
     if resources[each.resource].slots_for(task.kind) == 0:
         raise _broken(task, each, f"there are no slots for a {task.kind.name.lower()} task")
 
 
-def _said(job: StageJob, task: int) -> int:
+def _user_estimate(job: StageJob, task: int) -> int:
     return job.expected[task]
 
 

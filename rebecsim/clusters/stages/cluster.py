@@ -9,8 +9,8 @@
     ResourceManager: overran                      when a task has not ended that should have
     ResourceManager: pull                         when tasks have ended, and others can start
 
-At one time tasks end first, then plans are made possible again, then others begin, then jobs
-arrive, and then it is decided. Tasks overrun, and are pulled, only where estimates are wrong."""
+At equal times, tasks end first; then the plan is repaired, tasks begin, jobs arrive, and decisions
+are made. Tasks overrun or are pulled forward only if estimates are wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rebecsim.actors import (
 )
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.stages.checking import ScheduleChecker, require_sound_schedule
-from rebecsim.clusters.stages.estimates import PlanKeeper, more_time
+from rebecsim.clusters.stages.estimates import PlanRepair, time_extension
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.managers.decisions import (
     DecisionClock,
@@ -44,7 +44,7 @@ from rebecsim.clusters.stages.resources import Assignment, Schedule, StageResour
 from rebecsim.errors import UserError
 
 _UNBOUNDED = 2**31 - 1
-_ENDS, _KEEPS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4, 5
+_ENDS, _REPAIRS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4, 5
 
 MANAGER = "manager"
 
@@ -85,22 +85,22 @@ class TaskExecutor(Rebec, queue_size=_UNBOUNDED):
 
 
 class Plan(StatePart):
-    """What a resource manager knows of jobs and of their tasks.
+    """The jobs in the system and their schedule.
 
     Attributes:
-        jobs: that have arrived and not ended, by number.
+        jobs: jobs that have arrived and not ended, by number.
         schedule: where and when their tasks run.
-        keeper: keeps the schedule possible; None where tasks run as long as expected.
+        repair: keeps the schedule feasible; None if tasks run as long as expected.
     """
 
-    __slots__ = ("jobs", "keeper", "schedule")
+    __slots__ = ("jobs", "repair", "schedule")
 
     def __init__(self, deviating: Sequence[StageResource] | None) -> None:
         self.jobs: Unordered[int, StageJob] = Unordered()
         self.schedule = Schedule()
-        self.keeper: PlanKeeper | None = None
+        self.repair: PlanRepair | None = None
         if deviating is not None:
-            self.keeper = PlanKeeper(self.jobs, self.schedule, deviating)
+            self.repair = PlanRepair(self.jobs, self.schedule, deviating)
 
     def __str__(self) -> str:
         return str(self.schedule)
@@ -111,16 +111,16 @@ ManagerMaker = Callable[[Sequence[StageResource]], StageManager]
 
 
 @dataclass(frozen=True)
-class Setting(Constant):
-    """Under what a resource manager works.
+class ManagerSetup(Constant):
+    """What a resource manager is built from.
 
     Attributes:
-        maker: makes what decides.
-        resources: that tasks run on.
-        cost: of decisions.
-        jobs: how many will arrive.
+        maker: makes the manager's policy.
+        resources: the resources that run tasks.
+        cost: cost of decisions.
+        jobs: number of jobs that will arrive.
         deviates: whether tasks may run longer or shorter than expected.
-        watch: takes the time of decisions; None: nobody asks for it.
+        watch: measures decisions by the wall clock, if given.
     """
 
     maker: ManagerMaker
@@ -132,36 +132,36 @@ class Setting(Constant):
 
 
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
-    """Decides about jobs that arrive, one decision after the other, and is busy with each.
+    """Plans arriving jobs, one decision after the other, and is busy during each.
 
     Attributes:
-        completed: when each job that has ended did so (ms), by number.
-        decisions: that have been made.
+        completed: end of each finished job (ms), by number.
+        decisions: all decisions so far.
         closed: whether all jobs have ended.
     """
 
-    def __init__(self, setting: Setting, *executors: TaskExecutor) -> None:
+    def __init__(self, setting: ManagerSetup, *executors: TaskExecutor) -> None:
         self._manager = setting.maker(setting.resources)
         self._checker = ScheduleChecker(setting.resources)
         self._deciding = DecisionClock(setting.cost, setting.watch)
-        # jobs that have not ended, those included that have not arrived
+        # jobs that have not ended, including those still to arrive
         self._to_come = setting.jobs
         self._executors = executors
         self._plan = Plan(setting.resources if setting.deviates else None)
         self.completed: dict[int, int] = {}
         self.decisions: list[MadeDecision] = []
-        self._left: Unordered[int, int] = Unordered()  # of each job, how many tasks have not ended
+        self._left: Unordered[int, int] = Unordered()  # unfinished tasks of each job
         self._queue: list[tuple[int, int]] = []  # deadline and number
         self._busy = False
-        self._asked = False
+        self._decision_requested = False
         self._wakes_at: int | None = None
         self.closed = self._to_come == 0
-        self._is_stale = False  # whether the manager does not know where all tasks are
-        self._pulls = False  # whether it is to be seen which tasks can begin earlier
+        self._is_stale = False  # whether the plan was repaired since the manager last saw it
+        self._pull_pending = False
 
     @property
     def jobs(self) -> Mapping[int, StageJob]:
-        """Those that have arrived and not ended, by number."""
+        """Jobs that have arrived and not ended, by number."""
         return self._plan.jobs
 
     @property
@@ -171,26 +171,26 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def submit(self, job: StageJob) -> None:
-        """Take a job into the queue."""
+        """Put a job into the queue."""
         self._plan.jobs[job.number] = job
         self._left[job.number] = len(job.real_tasks)
         self._checker.arrived(job)
         insort(self._queue, (job.deadline, job.number))
-        self._turn()
+        self._start_decision()
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def consider(self) -> None:
-        """Begin a decision about the jobs whose turn it is."""
+        """Begin a decision about the next jobs in the queue."""
         count = 1 if self._manager.one_job_at_a_time else len(self._queue)
         numbers = tuple(number for _, number in self._queue[:count])
         del self._queue[:count]
-        self._asked = False
+        self._decision_requested = False
         tasks = sum(len(self.jobs[number].real_tasks) for number in numbers)
         self.decide(numbers, self._now, after=self._deciding.before(tasks))
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, numbers: tuple[int, ...], began: int) -> None:
-        """Decide about jobs, and about all tasks that have not started."""
+        """Plan these jobs, and all tasks that have not started."""
         now, manager, schedule = self._now, self._manager, self._plan.schedule
         jobs = [self._plan.jobs[number] for number in numbers]
         if self._is_stale:
@@ -202,27 +202,27 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if not manager.decides_at_ends and manager.wakes_at(now) is None:
             for job in jobs:
                 self._checker.require_complete(job)
-        self._keep(made)
+        self._record(made)
         self.free(after=made.busy)
         self._set_alarm(manager.wakes_at(now))
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def free(self) -> None:
-        """Be ready for the next decision."""
+        """End a decision; begin the next if one is due."""
         self._busy = False
-        self._turn()
+        self._start_decision()
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def wake(self, time: int) -> None:
-        """Decide because the manager wanted to be asked now."""
+        """Decide at a time that the manager has asked for."""
         if self._wakes_at == time:
             self._wakes_at = None
-            self._asked = True
-            self._turn()
+            self._decision_requested = True
+            self._start_decision()
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
     def begin(self, assignment: Assignment, moves: int) -> None:
-        """Let a task begin, unless it has been moved since this was planned."""
+        """Start a task, unless it was moved since this was planned."""
         plan = self._plan
         if plan.schedule.is_planned(assignment, moves):
             self._checker.began(assignment)
@@ -230,46 +230,46 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             job, task = assignment.key
             duration = plan.jobs[job].tasks[task].duration
             self._executors[assignment.resource].run(assignment, duration)
-            if plan.keeper is not None:
-                plan.keeper.runs(assignment)
-                if self._now + duration > assignment.end:  # otherwise it is never late
+            if plan.repair is not None:
+                plan.repair.runs(assignment)
+                if self._now + duration > assignment.end:  # otherwise it never overruns
                     self.overran(assignment.key, after=assignment.end - self._now)
 
-    @message_server(priority=_KEEPS, global_priority=_KEEPS)
+    @message_server(priority=_REPAIRS, global_priority=_REPAIRS)
     def overran(self, key: TaskKey) -> None:
-        """Give a task time that has not ended, and let those wait that cannot start for it."""
-        keeper, schedule = self._plan.keeper, self._plan.schedule
-        assert keeper is not None
+        """Extend a task past its planned end, and delay the tasks that wait for it."""
+        repair, schedule = self._plan.repair, self._plan.schedule
+        assert repair is not None
         each = schedule.running.get(key)
         if each is None:
             return
-        longer = each._replace(end=self._now + more_time(each))
+        longer = each._replace(end=self._now + time_extension(each))
         schedule.extend(longer)
         self._checker.extended(longer, self._now)
-        keeper.runs(longer)
+        repair.runs(longer)
         self._is_stale = True
-        self._deviated(keeper.pushed(longer, self._now))
+        self._repair_plan(repair.right_shifted(longer, self._now))
         self.overran(key, after=longer.end - self._now)
 
-    @message_server(priority=_KEEPS, global_priority=_KEEPS)
+    @message_server(priority=_REPAIRS, global_priority=_REPAIRS)
     def pull(self) -> None:
-        """Let tasks begin now that can, as others have ended."""
-        keeper = self._plan.keeper
-        assert keeper is not None
-        self._pulls = False
-        self._deviated(keeper.pulled(self._now))
+        """Start tasks early on slots that others have freed."""
+        repair = self._plan.repair
+        assert repair is not None
+        self._pull_pending = False
+        self._repair_plan(repair.left_shifted(self._now))
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def ended(self, assignment: Assignment) -> None:
-        """Take note that a task has ended, and with the last one its job."""
+        """Record the end of a task, and of its job after the last one."""
         now, number, plan = self._now, assignment.key.job, self._plan
         job = plan.jobs[number]
         expected = plan.schedule.running[assignment.key]
         self._checker.ended(assignment, now)
         self._manager.ended(job, plan.schedule.end(assignment, now))
-        if plan.keeper is not None:
-            plan.keeper.ended(expected)
-            self._see_end(deviates=now < expected.end or expected.end > assignment.end)
+        if plan.repair is not None:
+            plan.repair.ended(expected)
+            self._replan_after_end(deviates=now < expected.end or expected.end > assignment.end)
         self._left[number] -= 1
         if self._left[number] == 0:
             self.completed[number] = now
@@ -278,46 +278,46 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._to_come -= 1
             self.closed = self._to_come == 0
         if self._manager.decides_at_ends:
-            self._asked = True
-            self._turn()
+            self._decision_requested = True
+            self._start_decision()
 
-    def _see_end(self, *, deviates: bool) -> None:
-        """Let others begin earlier as a task has ended, unless the manager plans nothing ahead."""
+    def _replan_after_end(self, *, deviates: bool) -> None:
+        """Pull tasks forward or plan anew after a task has ended, if the manager plans ahead."""
         manager = self._manager
         if manager.decides_at_ends:
             return
-        if manager.pulls_forward and not self._pulls:
-            self._pulls = True
+        if manager.pulls_forward and not self._pull_pending:
+            self._pull_pending = True
             self.pull()
         if deviates:
             self._is_stale = True
             if manager.replans:
-                self._asked = True
-                self._turn()
+                self._decision_requested = True
+                self._start_decision()
 
-    def _deviated(self, changes: Sequence[Assignment]) -> None:
-        """Change the plan because tasks have run longer or shorter than expected."""
+    def _repair_plan(self, changes: Sequence[Assignment]) -> None:
+        """Install changes of the plan that deviating tasks have caused."""
         if changes:
             self._is_stale = True
             self._checker.decided(self._now, changes, self._manager.expected)
             self._install(changes)
 
-    def _keep(self, made: MadeDecision) -> None:
-        """Keep a decision, for who looks at the run."""
+    def _record(self, made: MadeDecision) -> None:
+        """Keep a decision for the tables of the run."""
         self.decisions.append(made)
 
-    def _turn(self) -> None:
-        """Begin a decision if nothing is being decided, when all that happens now has happened."""
-        if not self._busy and (self._queue or self._asked):
+    def _start_decision(self) -> None:
+        """Begin a decision if one is due and none is under way, after all events of this time."""
+        if not self._busy and (self._queue or self._decision_requested):
             self._busy = True
             self.consider()
 
     def _install(self, changes: Sequence[Assignment]) -> None:
-        """Put changes into the schedule."""
-        keeper, schedule = self._plan.keeper, self._plan.schedule
+        """Put changed assignments into the schedule."""
+        repair, schedule = self._plan.repair, self._plan.schedule
         for each in changes:
-            if keeper is not None:
-                keeper.planned(each, schedule.scheduled.get(each.key))
+            if repair is not None:
+                repair.planned(each, schedule.scheduled.get(each.key))
             self.begin(each, schedule.plan(each), after=each.start - self._now)
 
     def _set_alarm(self, time: int | None) -> None:
@@ -328,15 +328,15 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
 @dataclass(frozen=True, eq=False)
 class FinishedStages:
-    """What became of a run.
+    """The outcome of a run.
 
     Attributes:
-        jobs: in the order of their numbers.
-        resources: that they ran on.
-        completed: when each job ended (ms), by its number.
-        ran: where and when each task ran, but for dummies.
-        decisions: in the order of time.
-        messages: that were served.
+        jobs: all jobs, by number.
+        resources: the resources that they ran on.
+        completed: end of each job (ms), by its number.
+        ran: where and when each task ran, without dummies.
+        decisions: all decisions, in order of time.
+        messages: number of messages served.
     """
 
     jobs: Sequence[StageJob]
@@ -356,9 +356,9 @@ def run_stages(
 ) -> FinishedStages:
     """Run jobs on resources under a resource manager.
 
-    Every decision is checked, and the whole run at its end. Raises UserError for a task that no
-    resource can run, and for a manager that leaves tasks without a place for ever, and
-    BrokenScheduleError for one that breaks the rules.
+    Checks every decision, and the whole run at its end. Raises UserError for a task that no
+    resource can run or that the manager never places, and BrokenScheduleError for an infeasible
+    schedule.
     """
     require_runnable(jobs, resources)
     watch = Stopwatch()
@@ -386,9 +386,9 @@ def stages_model(
     cost: DecisionCost,
     watch: Stopwatch | None = None,
 ) -> Model:
-    """Make the model of a cluster; a stopwatch, if there is one, takes the time of decisions."""
+    """Make the model of a cluster; a stopwatch measures decisions by the wall clock."""
     deviates = any(task.expected != task.duration for job in jobs for task in job.tasks)
-    setting = Setting(maker, resources, cost, len(jobs), deviates, watch)
+    setting = ManagerSetup(maker, resources, cost, len(jobs), deviates, watch)
     names = [each.name for each in resources]
     return Model(
         "stages",

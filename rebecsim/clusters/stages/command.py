@@ -70,7 +70,7 @@ def workflow(
         require_drawing,
         shape_table,
     )
-    from rebecsim.clusters.stages.resources import alike
+    from rebecsim.clusters.stages.resources import identical
     from rebecsim.clusters.stages.workflows import read_workflow
     from rebecsim.limits import Size
 
@@ -89,20 +89,20 @@ def workflow(
             draw_workflow(shape, file.name, draw)
             say(f"drawing in {draw}")
         if makers:
-            resources = alike(on.resources, on.slots)
+            resources = identical(on.resources, on.slots)
             _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
 
 
 def _require_sense(
     manager: list[str] | None, by: DeadlineOptions, gantt: Path | None, limits: SizeOptions
 ) -> None:
-    """Raise BadParameter, or UserError, for options that mean nothing."""
+    """Raise BadParameter or UserError for options that do not fit together."""
     from rebecsim.report.figures import require_picture_name
     from rebecsim.workloads.workflows import LONGEST_TASK
 
     for name, number in (("--deadline", by.deadline), ("--multiplier", by.multiplier)):
         if number is not None and not number <= LONGEST_TASK:  # NaN too
-            raise UserError(f"{name}: should be {LONGEST_TASK:,} at most, not {number:g}")
+            raise UserError(f"{name}: should be at most {LONGEST_TASK:,}, not {number:g}")
     if by.deadline is not None and by.multiplier is not None:
         raise typer.BadParameter("cannot be given with --deadline", param_hint="--multiplier")
     given = {
@@ -113,7 +113,7 @@ def _require_sense(
     }
     for name, value in given.items():
         if value and not manager:
-            raise typer.BadParameter("needs a --manager that runs it", param_hint=name)
+            raise typer.BadParameter("needs --manager, to run the workflow", param_hint=name)
     if gantt is not None:
         require("--gantt", "matplotlib", "pyarrow")
         require_picture_name(gantt)
@@ -169,5 +169,5 @@ def _deadline(
         return with_deadline(bare, resources, by.multiplier or 2.0).deadline
     deadline = round(by.deadline * SECOND)
     if deadline == 0:
-        raise UserError("--deadline: should be a millisecond at least")
+        raise UserError("--deadline: should be at least 0.001 s")
     return deadline

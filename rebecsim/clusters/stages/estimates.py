@@ -1,13 +1,13 @@
-"""Users' estimates of how long tasks run, their errors, and how plans handle these.
+"""Errors of users' run time estimates, and the repair of plans when tasks deviate from them.
 
-Each model draws factors: the estimate of a task is its duration times its factor. An error f is
-that factor less one: more than 0 where users say too much, never less than or equal to -1.
+Each error model draws factors: a task's estimate is its duration times its factor. The error f is
+the factor less one, so it is above 0 for an overestimate, and always above -1.
 
-Plans change when tasks end earlier or later than expected. Lim, PhD thesis, Carleton University,
-section 6.4.1, names both as future work: later tasks are pulled forward where one ends early, and
-one that takes longer is given time, a little at first and more if it needs more. Tasks stay on
-their resources; who is to move elsewhere is up to the manager at its next decision. All times are
-ms.
+A plan is repaired when a task ends earlier or later than expected. Lim, PhD thesis, Carleton
+University, section 6.4.1, names both as future work. After an early end, later tasks are pulled
+forward (left shift). A task that overruns gets more time in growing steps, and the tasks behind it
+are delayed (right shift). Tasks stay on their resources; the manager may move them at its next
+decision. All times are ms.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from rebecsim.clusters.stages.resources import Assignment, Schedule, StageResour
 
 
 class EstimateErrors(ABC):
-    """A model of errors."""
+    """A model of estimate errors."""
 
     @abstractmethod
     def factors(
         self, durations: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw the factors of the tasks of one job, of which the durations are known (s)."""
+        """Draw a factor for each task of one job; durations are in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConstantErrors(EstimateErrors):
-    """All users are wrong by the same: estimates are (1 + f) times the durations.
+    """The same error for all tasks: estimates are (1 + f) times the durations.
 
     Lim, PhD thesis, Carleton University, section 5.7.1, equation 5.1.
 
@@ -51,21 +51,20 @@ class ConstantErrors(EstimateErrors):
     def factors(
         self, durations: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Give the same for all tasks."""
+        """Return 1 + f for each task."""
         return np.full(len(durations), 1 + self.error)
 
 
 @dataclass(frozen=True, slots=True)
 class FeitelsonErrors(EstimateErrors):
-    """A tenth of the tasks runs a little longer than estimated, all others shorter.
+    """Feitelson's model: a tenth of the tasks is slightly underestimated, the rest overestimated.
 
-    Feitelson's model as in Lim, PhD thesis, algorithm 5.4: with probability 0.1 the estimate is
-    0.99 times the duration; otherwise it is 10 times the duration of a task that is shorter than a
-    threshold, and the duration divided by a number that is as likely from 0 to 1 for the others.
+    Lim, PhD thesis, algorithm 5.4. With probability 0.1 the factor is 0.99. Otherwise it is 10 for
+    tasks shorter than a threshold, and 1 / u for others, where u is uniform in (0, 1].
 
     Attributes:
-        threshold: of durations (s).
-        most: the greatest factor; the quotient has none otherwise, and no mean.
+        threshold: duration below which the factor is 10 (s).
+        most: upper bound of the factor, without which 1 / u has no mean.
     """
 
     threshold: float = 20.0
@@ -74,7 +73,7 @@ class FeitelsonErrors(EstimateErrors):
     def factors(
         self, durations: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw for each task by itself."""
+        """Draw a factor for each task."""
         below = draws.random(len(durations)) < _FEITELSON_BELOW
         quotients = 1 / (1 - draws.random(len(durations)))  # of a divisor that is never 0
         longer = np.where(durations < self.threshold, _FEITELSON_SHORT, quotients)
@@ -86,14 +85,12 @@ _FEITELSON_BELOW, _FEITELSON_FACTOR, _FEITELSON_SHORT = 0.1, 0.99, 10.0
 
 @dataclass(frozen=True, slots=True)
 class VariableErrors(EstimateErrors):
-    """Each job has an error of its own: most are estimated to run longer than they do.
-
-    Lim, PhD thesis, algorithm 6.1.
+    """One error for each job; most jobs are overestimated. Lim, PhD thesis, algorithm 6.1.
 
     Attributes:
-        over_probability: of a job that is estimated to run longer.
-        over: between what its error is drawn then.
-        under: between what it is drawn otherwise.
+        over_probability: probability that a job is overestimated.
+        over: range of the error of an overestimated job.
+        under: range of the error of an underestimated job.
     """
 
     over_probability: float = 0.98
@@ -103,7 +100,7 @@ class VariableErrors(EstimateErrors):
     def factors(
         self, durations: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.float64]:
-        """Draw one factor for all tasks."""
+        """Draw one factor for all tasks of the job."""
         bounds = self.over if draws.random() < self.over_probability else self.under
         return np.full(len(durations), 1 + draws.uniform(*bounds))
 
@@ -111,9 +108,9 @@ class VariableErrors(EstimateErrors):
 def with_estimates(
     tasks: tuple[StageTask, ...], errors: EstimateErrors | None, draws: np.random.Generator
 ) -> tuple[StageTask, ...]:
-    """Give tasks with what users say of them: whole ms, at least 1.
+    """Return tasks with estimates: whole ms, at least 1. Dummies get none.
 
-    Dummies take no time, and everybody knows. Without errors the tasks are as before.
+    Without an error model the tasks stay unchanged.
     """
     if errors is None:
         return tasks
@@ -128,24 +125,24 @@ def with_estimates(
 
 
 Pool = tuple[int, TaskKind]
-"""The slots of one sort of one resource."""
+"""The slots of one kind on one resource."""
 
-_Work = dict[Pool, set[TaskKey]]
-"""Where tasks are to be placed anew, and which of them cannot start as they are."""
+_PendingRepairs = dict[Pool, set[TaskKey]]
+"""Pools whose tasks must be rescheduled, with the tasks that cannot start as planned."""
 
-_GRANTED = 4
-"""A task that takes longer is given a fourth of the time that it has been given so far."""
-
-
-def more_time(assignment: Assignment) -> int:
-    """Give how much more time a task gets that should have ended: at least a second."""
-    return max((assignment.end - assignment.start) // _GRANTED, SECOND)
+_EXTENSION_DIVISOR = 4
+"""A task that overruns gets a fourth of its planned time so far in addition."""
 
 
-class PlanKeeper(StatePart):
-    """Keeps a plan possible while tasks end earlier or later than expected.
+def time_extension(assignment: Assignment) -> int:
+    """Return by how much to extend a task that overruns (ms): at least a second."""
+    return max((assignment.end - assignment.start) // _EXTENSION_DIVISOR, SECOND)
 
-    It reads the jobs and the schedule of a resource manager, and changes neither.
+
+class PlanRepair(StatePart):
+    """Keeps a plan feasible when tasks end earlier or later than expected.
+
+    It proposes changes, and never changes the jobs or the schedule itself.
     """
 
     def __init__(
@@ -155,56 +152,55 @@ class PlanKeeper(StatePart):
         resources: Sequence[StageResource],
     ) -> None:
         self._jobs, self._schedule, self._resources = jobs, schedule, resources
-        self._planned: dict[Pool, list[tuple[int, TaskKey]]] = {}  # in the order of their starts
+        self._planned: dict[Pool, list[tuple[int, TaskKey]]] = {}  # ordered by start
         self._running: dict[Pool, dict[TaskKey, Assignment]] = {}
-        self._touched: dict[Pool, None] = {}  # where tasks may start earlier
+        self._freed_pools: dict[Pool, None] = {}  # tasks may start earlier here
 
     def planned(self, each: Assignment, before: Assignment | None) -> None:
-        """Take note of a task that has a place now, and of that it had."""
+        """Record the new place of a task, and drop its place before."""
         if before is not None:
-            self._take_out(before)
+            self._remove_planned(before)
         insort(self._planned.setdefault(self._pool(each), []), (each.start, each.key))
 
     def runs(self, each: Assignment) -> None:
-        """Take note of a planned task that has started, or has been given time."""
+        """Record that a planned task has started, or was extended."""
         running = self._running.setdefault(self._pool(each), {})
         if each.key not in running:
-            self._take_out(each)
+            self._remove_planned(each)
         running[each.key] = each
 
     def ended(self, each: Assignment) -> None:
-        """Take note of a task that has ended, of a job that is still known."""
+        """Record the end of a task; its job must still be known."""
         del self._running[self._pool(each)][each.key]
-        self._touched[self._pool(each)] = None
+        self._freed_pools[self._pool(each)] = None
         for key in self._children(each.key):
             if key in self._schedule.scheduled:
-                self._touched[self._pool(self._schedule.scheduled[key])] = None
+                self._freed_pools[self._pool(self._schedule.scheduled[key])] = None
 
-    def pushed(self, longer: Assignment, now: int) -> list[Assignment]:
-        """Give the tasks that cannot start as planned as one takes longer: where they can start
-        next on their resources.
-        """
+    def right_shifted(self, longer: Assignment, now: int) -> list[Assignment]:
+        """Return new places for the tasks that an extended task delays, on their resources."""
         moved: dict[TaskKey, Assignment] = {}
-        work: _Work = {self._pool(longer): set()}
-        self._push_children(longer, moved, work)
+        work: _PendingRepairs = {self._pool(longer): set()}
+        self._mark_children(longer, moved, work)
         while work:
             pool = min(work)
-            pushed = [self._at(key, moved).start for key in work.pop(pool)]
-            until = max(pushed, default=0)
-            for each in list(self._placed_anew(pool, until, now, moved)):
+            right_shifted = [self._at(key, moved).start for key in work.pop(pool)]
+            until = max(right_shifted, default=0)
+            for each in list(self._rescheduled(pool, until, now, moved)):
                 self.planned(each, self._at(each.key, moved))
                 moved[each.key] = each
-                self._push_children(each, moved, work)
-        for each in moved.values():  # whoever installs them says so
+                self._mark_children(each, moved, work)
+        for each in moved.values():  # the caller reports them when it installs them
             self.planned(self._schedule.scheduled[each.key], each)
         return list(moved.values())
 
-    def pulled(self, now: int) -> list[Assignment]:
-        """Give the tasks that can start now as others have ended, and make none wait: on the
-        resources of those, and of what waited for them.
+    def left_shifted(self, now: int) -> list[Assignment]:
+        """Return the tasks that can start now on freed slots without delaying any other.
+
+        Looks at the pools of ended tasks and of their children.
         """
-        found = [each for pool in self._touched for each in self._startable(pool, now)]
-        self._touched.clear()
+        found = [each for pool in self._freed_pools for each in self._startable(pool, now)]
+        self._freed_pools.clear()
         return found
 
     def _startable(self, pool: Pool, now: int) -> Iterator[Assignment]:
@@ -219,16 +215,16 @@ class PlanKeeper(StatePart):
                 continue
             until = now + each.end - each.start
             others = [*taken, *spans[:place], *spans[place + 1 :]]
-            if _most_at_once(others, now, until) < slots:
+            if _peak_overlap(others, now, until) < slots:
                 spans[place] = (now, until)
                 yield each._replace(start=now, end=until)
                 if sum(start <= now < end for start, end in [*taken, *spans]) >= slots:
                     return
 
-    def _placed_anew(
+    def _rescheduled(
         self, pool: Pool, until: int, now: int, moved: Mapping[TaskKey, Assignment]
     ) -> Iterator[Assignment]:
-        """Give the tasks of a pool that start later, up to where all is as planned again."""
+        """Yield the delayed tasks of a pool, until the old plan holds again."""
         running = [max(each.end, now) for each in self._running.get(pool, {}).values()]
         free = sorted([*running, *([now] * (self._slots(pool) - len(running)))])
         until = max([until, *running])
@@ -257,21 +253,21 @@ class PlanKeeper(StatePart):
                 until = max(until, found.end)
                 yield found
 
-    def _push_children(
-        self, each: Assignment, moved: Mapping[TaskKey, Assignment], work: _Work
+    def _mark_children(
+        self, each: Assignment, moved: Mapping[TaskKey, Assignment], work: _PendingRepairs
     ) -> None:
-        """Note the tasks that can start only when another one has ended."""
+        """Mark the children that were planned to start before a task ends."""
         for key in self._children(each.key):
             child = moved.get(key) or self._schedule.scheduled.get(key)
             if child is not None and child.start < each.end:
                 work.setdefault(self._pool(child), set()).add(key)
 
     def _at(self, key: TaskKey, moved: Mapping[TaskKey, Assignment]) -> Assignment:
-        """Give where a task is that has not started."""
+        """Return the place of a task that has not started."""
         return moved.get(key) or self._schedule.scheduled[key]
 
     def _ready(self, key: TaskKey, now: int, moved: Mapping[TaskKey, Assignment]) -> int:
-        """Give when a task can start at the earliest, beside slots."""
+        """Return when the parents of a task have ended and its job may start."""
         job = self._jobs[key.job]
         found = max(now, job.start)
         schedule = self._schedule
@@ -282,14 +278,14 @@ class PlanKeeper(StatePart):
             if each is not None:
                 found = max(found, each.end)
                 if parent in schedule.running and each.end <= now:
-                    found = max(found, now + 1)  # it should have ended, and has not
+                    found = max(found, now + 1)  # it overruns
         return found
 
     def _children(self, key: TaskKey) -> Iterable[TaskKey]:
         numbers = _real(self._jobs[key.job], key.task, children=True)
         return [TaskKey(key.job, number) for number in numbers]
 
-    def _take_out(self, each: Assignment) -> None:
+    def _remove_planned(self, each: Assignment) -> None:
         planned = self._planned[self._pool(each)]
         del planned[bisect_left(planned, (each.start, each.key))]
 
@@ -302,7 +298,7 @@ class PlanKeeper(StatePart):
 
 
 def _real(job: StageJob, number: int, *, children: bool) -> list[int]:
-    """Give the parents or the children of a task; for a dummy those behind it."""
+    """Return the real parents or children of a task, looking through dummies."""
     found: dict[int, None] = {}
     seen: set[int] = set()
     stack = [number]
@@ -317,8 +313,8 @@ def _real(job: StageJob, number: int, *, children: bool) -> list[int]:
     return list(found)
 
 
-def _most_at_once(spans: Iterable[tuple[int, int]], first: int, last: int) -> int:
-    """Give how many spans overlap at a time, at most, from first until before last."""
+def _peak_overlap(spans: Iterable[tuple[int, int]], first: int, last: int) -> int:
+    """Return the largest number of spans that overlap in [first, last)."""
     changes = sorted(
         change
         for start, end in spans

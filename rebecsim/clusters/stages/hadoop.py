@@ -2,11 +2,11 @@
 
     ArrivalSource --submit--> JobTracker
     TaskTracker: beat
-    TaskTracker --heartbeat--> JobTracker         what has ended
-    JobTracker: decide                            if jobs are new, about all that has not started
-    JobTracker --run_job_task--> TaskTracker      sets up a job that has come, or cleans up
-    JobTracker --run--> TaskTracker               otherwise, for its free slots
-    JobTracker --maps_ended--> TaskTracker        its reduces of a job can go on
+    TaskTracker --heartbeat--> JobTracker         reports ended tasks
+    JobTracker: decide                            replans all unstarted tasks if jobs are new
+    JobTracker --run_job_task--> TaskTracker      a job setup or cleanup task
+    JobTracker --run--> TaskTracker               otherwise tasks for its free slots
+    JobTracker --maps_ended--> TaskTracker        reduce tasks of a job can go on
     TaskTracker: finish, finish_job_task
 
 A decision keeps the JobTracker busy; heartbeats wait."""
@@ -33,7 +33,7 @@ from rebecsim.clusters.stages.hadoop_tasks import (
     JobTask,
     JobTaskQueue,
     PlannedOrder,
-    TaskChoice,
+    TaskSelector,
 )
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.decisions import (
@@ -61,7 +61,7 @@ _KINDS = TaskKind.MAP, TaskKind.REDUCE
 
 
 class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
-    """Runs tasks on a resource. Reduces that have a slot wait there for the maps of their job."""
+    """Runs tasks on a resource. Reduce tasks wait on their slots for the maps of their job."""
 
     tracker: HadoopJobTracker = known_rebec()
 
@@ -75,7 +75,7 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def beat(self) -> None:
-        """Say what has ended since the last time."""
+        """Report the tasks that have ended since the last heartbeat."""
         self.tracker.heartbeat(self.number, tuple(self._ended), tuple(self._job_tasks))
         self._ended.clear()
         self._job_tasks.clear()
@@ -83,7 +83,7 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
     def run(self, assignment: Assignment, duration: int, waits: bool) -> None:
-        """Begin a task, or let it wait for the maps of its job."""
+        """Start a task, or hold a reduce task until the maps of its job have ended."""
         if waits:
             self._waiting.setdefault(assignment.key.job, []).append((assignment, duration))
         else:
@@ -91,40 +91,40 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
     def maps_ended(self, job: int) -> None:
-        """Let reduces of a job go on."""
+        """Resume the waiting reduce tasks of a job."""
         for assignment, duration in self._waiting.pop(job, ()):
             self.finish(assignment, after=duration)
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def finish(self, assignment: Assignment) -> None:
-        """End a task; the JobTracker hears of it by the next heartbeat."""
+        """End a task; the next heartbeat reports it."""
         self._ended.append((assignment, self._now))
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
     def run_job_task(self, held: HeldSlot) -> None:
-        """Set up a job, or clean up behind it."""
+        """Run a job setup or cleanup task."""
         self.finish_job_task(held, after=held.end - held.start)
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def finish_job_task(self, held: HeldSlot) -> None:
-        """End a task that sets up a job or cleans up behind it."""
+        """End a job setup or cleanup task."""
         self._job_tasks.append(held)
 
 
 class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
-    """Gives tasks to TaskTrackers that ask for them.
+    """Assigns tasks to TaskTrackers that ask for them.
 
     Attributes:
-        schedule: what is planned, runs and has ended.
-        completed: when it heard that each job had ended (ms), by number.
-        decisions: that have been made.
-        held: by tasks that set jobs up, and clean up behind them.
+        schedule: planned, running and ended tasks.
+        completed: when the end of each job was reported (ms), by number.
+        decisions: all decisions so far.
+        held: slots held by job setup and cleanup tasks.
         closed: whether all jobs have ended.
     """
 
     def __init__(
         self,
-        makers: tuple[Callable[[], TaskChoice], Callable[[], StageManager] | None],
+        makers: tuple[Callable[[], TaskSelector], Callable[[], StageManager] | None],
         costs: tuple[DecisionCost, HadoopSettings, Locality],
         work: tuple[tuple[StageResource, ...], int],
         watch: Stopwatch,
@@ -152,12 +152,12 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
 
     @property
     def jobs(self) -> dict[int, JobInProgress]:
-        """Those that have arrived and not ended, by number."""
+        """Jobs that have arrived and not ended, by number."""
         return self._choice.jobs
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def submit(self, job: StageJob) -> None:
-        """Take a job, which is to be set up first."""
+        """Take a job; its setup task runs first."""
         if self._settings.job_task == 0:
             self._admit(job)
         else:
@@ -176,11 +176,11 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         ended: tuple[tuple[Assignment, int], ...],
         job_tasks: tuple[HeldSlot, ...],
     ) -> None:
-        """Take note of what has ended; decide if there are new jobs; give tasks."""
+        """Record ended tasks, plan new jobs, and assign tasks."""
         for assignment, time in ended:
-            self._take_note(assignment, time)
+            self._record_end(assignment, time)
         for held in job_tasks:
-            self._take_note_of_job(held)
+            self._record_job_task(held)
         self._waiting.append(number)
         if self._busy:
             return
@@ -194,7 +194,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, new: tuple[StageJob, ...], began: int) -> None:
-        """Plan new jobs, and all that has not started."""
+        """Plan new jobs, and all tasks that have not started."""
         assert self._manager is not None
         times = began, self._now
         changes, made = self._deciding.decided(self._manager, new, self.schedule, times)
@@ -205,21 +205,21 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def free(self) -> None:
-        """Answer the heartbeats that have come meanwhile."""
+        """Answer the heartbeats that arrived during the decision."""
         self._busy = False
         self._answer()
 
     def _answer(self) -> None:
         waiting, self._waiting = self._waiting, []
         for number in waiting:
-            if self._give_job_task(number):
+            if self._assign_job_task(number):
                 continue
             for kind in _KINDS:
                 for _ in range(self._choice.most(kind, self._free[number, kind])):
-                    self._give(kind, number)
+                    self._assign(kind, number)
 
-    def _give_job_task(self, number: int) -> bool:
-        """Give a TaskTracker a task that sets up or cleans up; it gets nothing else then."""
+    def _assign_job_task(self, number: int) -> bool:
+        """Assign a job setup or cleanup task, which is all that this heartbeat gets."""
         found = self._job_tasks.next(lambda kind: self._free[number, kind] > 0)
         if found is None:
             return False
@@ -230,8 +230,8 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self._trackers[number].run_job_task(held)
         return True
 
-    def _take_note_of_job(self, held: HeldSlot) -> None:
-        """Take note that a job has been set up, or that one has ended."""
+    def _record_job_task(self, held: HeldSlot) -> None:
+        """Record that a job has been set up or cleaned up."""
         self._free[held.resource, held.kind] += 1
         self.held.append(held._replace(end=self._now))
         if held.task.sets_up:
@@ -239,8 +239,8 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         else:
             self._complete(held.task.job)
 
-    def _give(self, kind: TaskKind, number: int) -> None:
-        """Give a TaskTracker the next task, if there is one."""
+    def _assign(self, kind: TaskKind, number: int) -> None:
+        """Assign the next task to a TaskTracker, if there is one."""
         now = self._now
         key = self._choice.next(kind, number, now, self.schedule.scheduled)
         if key is None:
@@ -260,8 +260,8 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         waits = kind is TaskKind.REDUCE and progress.maps_left > 0
         self._trackers[number].run(assignment, duration, waits)
 
-    def _take_note(self, assignment: Assignment, time: int) -> None:
-        """Take note that a task has ended, and with the last one its job."""
+    def _record_end(self, assignment: Assignment, time: int) -> None:
+        """Record the end of a task, and of its job after the last one."""
         number, task = assignment.key
         progress = self.jobs[number]
         ran = self.schedule.end(assignment, time)
@@ -295,7 +295,7 @@ _ORDERS: Mapping[type[StageManager], JobOrder] = {
 
 
 def runs_on_hadoop(manager: type[StageManager]) -> bool:
-    """Whether a resource manager can be asked there: by an order, or as it plans all anew."""
+    """Whether a manager works on Hadoop: it has a job order, or replans all tasks."""
     if issubclass(manager, SearchingManager):
         return issubclass(manager, TurnaroundManager) or not manager.defers
     return manager in _ORDERS
@@ -310,14 +310,14 @@ def run_on_hadoop(
     solver: SolverSettings | None = None,
     seed: tuple[int, ...] = (0,),
 ) -> FinishedStages:
-    """Run MapReduce jobs under a resource manager; `seed` says where data lie.
+    """Run MapReduce jobs under a resource manager; `seed` places the input blocks.
 
-    The whole run is checked at its end. Raises UserError for jobs or resources that are not of
-    maps and reduces, and BrokenScheduleError for a run that breaks the rules.
+    Checks the whole run at its end. Raises UserError for jobs or resources other than maps and
+    reduces, and BrokenScheduleError for an infeasible schedule.
     """
     _require_map_reduce(jobs, resources)
     locality = Locality(len(resources), settings.replicas, settings.transfer, seed)
-    choice: Callable[[], TaskChoice] = PlannedOrder
+    choice: Callable[[], TaskSelector] = PlannedOrder
     planner: Callable[[], StageManager] | None = None
     if issubclass(manager, SearchingManager):
         planner = partial(manager, resources, settings=solver)
@@ -363,7 +363,7 @@ def _model(
 def _require_map_reduce(jobs: Sequence[StageJob], resources: Sequence[StageResource]) -> None:
     require_runnable(jobs, resources)
     if not resources[0].is_typed:
-        raise UserError("Hadoop has slots for maps and for reduces: give map_slots, reduce_slots")
+        raise UserError("Hadoop needs typed slots: give map_slots and reduce_slots")
     for job in jobs:
         if any(task.kind is TaskKind.GENERIC for task in job.real_tasks):
             raise UserError(f"{job.name}: Hadoop runs maps and reduces only")
@@ -376,7 +376,7 @@ def _require_sound(
     held: Iterable[HeldSlot],
     costs: tuple[HadoopSettings, Locality],
 ) -> None:
-    """Look at a run: slots as they are held, and the order in which tasks really work."""
+    """Check the slots held during a run, and the order in which tasks worked."""
     settings, locality = costs
     beside = [(each.resource, each.kind, each.start, each.end) for each in held]
     require_slots(jobs, resources, ran.values(), beside)

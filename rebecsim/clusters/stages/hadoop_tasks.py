@@ -1,4 +1,4 @@
-"""Which tasks a TaskTracker of Hadoop gets, its setup and cleanup tasks, and what that costs."""
+"""Choice of the next task for a TaskTracker, job setup and cleanup tasks, and their overheads."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from rebecsim.clusters.stages.resources import Assignment, Locality
 
 @dataclass(frozen=True, slots=True)
 class HadoopSettings(Constant):
-    """What a cluster takes its time for. All times are ms.
+    """Times and rules of Hadoop 1. All times are ms.
 
     Attributes:
-        heartbeat: how often a TaskTracker says what has ended, and asks for tasks.
-        overhead: how much longer a task takes than its own time. With 12 s and 3.25 reduces a job
-            slots are as much busier than by their work alone as was measured, by 45 s a job.
-        transfer: how long a map takes longer where its data are not.
-        replicas: how many resources have what a map reads.
-        job_task: how long the task takes that sets a job up, before all others of it, and that
-            which cleans up behind them; 0: there are none. The thesis has 5 s for the setup of a
-            task.
-        slow_start: the part of a job's maps that must have ended before its reduces take slots,
-            where jobs are taken by their order; plans let reduces wait for all maps.
+        heartbeat: period of a TaskTracker's heartbeats.
+        overhead: extra time of each task. 12 s and 3.25 reduces a job keep slots busy for 45 s
+            more a job than the work alone, as was measured.
+        transfer: extra time of a map task without local data.
+        replicas: replicas of each input block.
+        job_task: time of a job's setup task, and of its cleanup task; 0 for none. The thesis gives
+            5 s for the setup of a task.
+        slow_start: share of a job's maps that must end before its reduces take slots, for managers
+            with a job order. Planned reduces wait for all maps.
     """
 
     heartbeat: int = 3000
@@ -40,14 +39,14 @@ class HadoopSettings(Constant):
 
 
 class JobInProgress(StatePart):
-    """A job of which tasks are to be given away.
+    """A job with unfinished tasks.
 
     Attributes:
-        job: what it is.
-        maps: of it.
-        maps_left: how many have not ended.
-        left: how many tasks have not ended.
-        pending: the tasks that nobody has, by kind, in the order of their numbers.
+        job: the job.
+        maps: number of its map tasks.
+        maps_left: number of unfinished map tasks.
+        left: number of unfinished tasks.
+        pending: unassigned tasks, by kind, in the order of their numbers.
     """
 
     def __init__(self, job: StageJob) -> None:
@@ -64,11 +63,11 @@ class JobInProgress(StatePart):
 JobOrder = Literal["arrival", "deadline"]
 
 
-class TaskChoice(StatePart, ABC):
-    """Says which tasks run next.
+class TaskSelector(StatePart, ABC):
+    """Chooses the tasks that run next.
 
     Attributes:
-        jobs: in progress, by number.
+        jobs: jobs in progress, by number.
     """
 
     def __init__(self) -> None:
@@ -78,21 +77,20 @@ class TaskChoice(StatePart, ABC):
     def next(
         self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
     ) -> TaskKey | None:
-        """Give the next task of a kind for a resource; None: there is none now.
+        """Return the next task of a kind for a resource, or None.
 
-        `scheduled` is where and when tasks are planned to run that have not started.
+        `scheduled` has the planned places of tasks that have not started.
         """
 
     @abstractmethod
     def most(self, kind: TaskKind, free: int) -> int:
-        """Give how many tasks a resource with so many free slots may be given at a heartbeat."""
+        """Return how many tasks a heartbeat with this many free slots may get."""
 
 
-class JobQueue(TaskChoice):
-    """As Hadoop does: the first job in some order that has a task, maps where their data are
-    first. Its reduces take slots when some maps have ended, one at a heartbeat.
+class JobQueue(TaskSelector):
+    """Hadoop's rule: the first job in some order that has a task, with local maps first.
 
-    The order is that of an attribute of jobs.
+    Reduces take slots after the slow start, one each heartbeat. The order is an attribute of jobs.
     """
 
     def __init__(self, order: JobOrder, settings: HadoopSettings, locality: Locality) -> None:
@@ -125,16 +123,16 @@ class JobQueue(TaskChoice):
         return getattr(each.job, self._order), each.job.number
 
 
-class PlannedOrder(TaskChoice):
-    """What a resource manager has planned for a resource, in the order of the planned starts.
+class PlannedOrder(TaskSelector):
+    """The planned tasks of a resource, in the order of their starts.
 
-    A reduce is given away when all maps of its job have ended.
+    A reduce is assigned when all maps of its job have ended.
     """
 
     def next(
         self, kind: TaskKind, resource: int, now: int, scheduled: Mapping[TaskKey, Assignment]
     ) -> TaskKey | None:
-        """Take the task that was to start first."""
+        """Return the task with the earliest planned start."""
         planned = min(self._ready(kind, resource, now, scheduled), default=None)
         return None if planned is None else planned[1]
 
@@ -157,11 +155,11 @@ class PlannedOrder(TaskChoice):
 
 
 class JobTask(NamedTuple):
-    """One of these tasks.
+    """A job setup or cleanup task.
 
     Attributes:
-        job: the number of its job.
-        sets_up: before all maps; otherwise it cleans up when all tasks have ended.
+        job: number of its job.
+        sets_up: True for the setup task, which runs before all maps.
     """
 
     job: int
@@ -169,14 +167,14 @@ class JobTask(NamedTuple):
 
 
 class HeldSlot(NamedTuple):
-    """A slot that such a task has from `start` until before `end` (ms).
+    """A slot that a job setup or cleanup task holds during [start, end) (ms).
 
     Attributes:
-        task: which one.
-        resource: whose slot.
-        kind: of the slot; these tasks take either.
-        start: when it was given away.
-        end: when the JobTracker heard that the task had ended; until then as expected.
+        task: the task.
+        resource: the resource with the slot.
+        kind: kind of the slot; these tasks take either.
+        start: when the task was assigned.
+        end: when a heartbeat reported its end; until then the expected end.
     """
 
     task: JobTask
@@ -187,17 +185,17 @@ class HeldSlot(NamedTuple):
 
 
 class JobTaskQueue(StatePart):
-    """Those that nobody has, in the order in which they came; those that clean up are first."""
+    """Unassigned job setup and cleanup tasks in order of arrival, cleanup tasks first."""
 
     def __init__(self) -> None:
         self._queues: dict[bool, deque[JobTask]] = {False: deque(), True: deque()}
 
     def add(self, task: JobTask) -> None:
-        """Let a task wait for a slot."""
+        """Add a task that waits for a slot."""
         self._queues[task.sets_up].append(task)
 
     def next(self, is_free: Callable[[TaskKind], bool]) -> tuple[JobTask, TaskKind] | None:
-        """Take the next task with a slot for it, one for maps if that is free; None: not now."""
+        """Return the next task and a slot for it, a map slot if one is free, or None."""
         queue = next((each for each in self._queues.values() if each), None)
         kind = next((kind for kind in (TaskKind.MAP, TaskKind.REDUCE) if is_free(kind)), None)
         return None if queue is None or kind is None else (queue.popleft(), kind)

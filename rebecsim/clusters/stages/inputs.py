@@ -1,10 +1,10 @@
 """The inputs of a run, and how large a run is: jobs, resources and the cost of decisions.
 
-What is drawn once for a run differs between runs only, so that few runs say little of it. Their
-places are therefore spread evenly, from a start that is drawn: any run by itself is as likely to be
-in one place as in another, and the first 2, 4, 8, ... runs are equally far apart, a systematic
-sample (Cochran, Sampling Techniques, 3rd edition, Wiley 1977, chapter 8), in the order of van der
-Corput (Niederreiter, Random Number Generation and Quasi-Monte Carlo Methods, SIAM 1992, chapter 3).
+A quantity that is drawn once for each run has few samples. So runs take quantiles that are spread
+evenly from a random start: each quantile is uniform, and those of the first 2, 4, 8, ... runs are
+equally far apart. This is a systematic sample (Cochran, Sampling Techniques, 3rd edition, Wiley
+1977, chapter 8) in van der Corput order (Niederreiter, Random Number Generation and Quasi-Monte
+Carlo Methods, SIAM 1992, chapter 3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rebecsim.clusters.stages.hadoop import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost, DecisionWork
 from rebecsim.clusters.stages.managers.registry import (
-    HANDLING_ERRORS,
+    ERROR_HANDLING_PREFIX,
     can_search,
     stages_policies,
     stages_policy,
@@ -32,7 +32,7 @@ from rebecsim.clusters.stages.managers.registry import (
 from rebecsim.clusters.stages.managers.searching import SearchingManager
 from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
 from rebecsim.clusters.stages.measures import MeasuredStages
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from rebecsim.clusters.stages.scenario import (
     StagesScenario,
     StagesWorkload,
@@ -55,27 +55,27 @@ from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
 
 
-def place_of_run(seed: int, replication: int) -> float:
-    """Give a number in [0, 1) for a replication of all scenarios with a seed."""
+def run_quantile(seed: int, replication: int) -> float:
+    """Return the quantile of a replication, in [0, 1), for all scenarios with this seed."""
     start = np.random.default_rng(seed_sequence(seed, "places of runs", size=8)).random()
     return float((start + _reversed(replication)) % 1.0)
 
 
 def _reversed(number: int) -> float:
-    """Give the binary digits of a number in reverse behind the point: 0, 1/2, 1/4, 3/4, 1/8, ..."""
+    """Return a number's reversed binary digits as a fraction: 0, 1/2, 1/4, 3/4, 1/8, ..."""
     digits = f"{number:b}"
     return int(digits[::-1], 2) / (1 << len(digits))
 
 
 @dataclass(frozen=True)
 class StagesSetup:
-    """Under what a run is made.
+    """The settings of a run.
 
     Attributes:
-        scenario: which jobs, on what resources.
-        folder: what paths in it start from.
-        policy: the name of the resource manager.
-        load_factor: how many times as fast jobs arrive.
+        scenario: the scenario.
+        folder: folder that its paths start from.
+        policy: name of the resource manager.
+        load_factor: factor of the arrival rate.
     """
 
     scenario: StagesScenario
@@ -84,7 +84,7 @@ class StagesSetup:
     load_factor: float = 1.0
 
     def jobs(self, replication: int) -> tuple[StageJob, ...]:
-        """Draw the jobs; they are the same under all managers, and but for times at all loads.
+        """Draw the jobs: the same under all managers, and except for times at all loads.
 
         Raises UserError and OSError for files of workflows.
         """
@@ -92,19 +92,19 @@ class StagesSetup:
         files = tuple(carried(self.folder / name) for name in scenario.workload.files)
         seed, versions = (scenario.seed, replication), tuple(map(version_of, files))
         return _drawn(
-            _Drawn(scenario.workload, self.resources(), seed, self.load_factor, files, versions)
+            _JobSource(scenario.workload, self.resources(), seed, self.load_factor, files, versions)
         )
 
     def resources(self) -> tuple[StageResource, ...]:
         """Give the resources."""
         table = self.scenario.resources
         if table.slots is not None:
-            return alike(table.count, table.slots)
-        return typed_alike(table.count, table.map_slots or 0, table.reduce_slots or 0)
+            return identical(table.count, table.slots)
+        return identical_typed(table.count, table.map_slots or 0, table.reduce_slots or 0)
 
     @property
     def cost(self) -> DecisionCost:
-        """What decisions cost: by rate where nothing was recorded of the manager."""
+        """Cost of decisions: by rate if no times are recorded for the manager."""
         table, times = self.scenario.decisions, stages_policy(self.policy).times
         by = table.by
         if by is ChargedBy.RECORDED and times is None:
@@ -112,7 +112,7 @@ class StagesSetup:
         return DecisionCost(by, table.constant, table.per_task, times)
 
     def maker(self) -> ManagerMaker:
-        """Give what makes the resource manager; some are told how to."""
+        """Return the maker of the resource manager, with its settings."""
         manager = stages_policy(self.policy).manager
         if issubclass(manager, SearchingManager):
             return partial(manager, settings=self.scenario.solver.settings)
@@ -123,7 +123,7 @@ class StagesSetup:
     def measured(self, replication: int) -> MeasuredStages:
         """Run the jobs. Raises what `run_stages` raises."""
         cost = self.cost
-        with blaming(*stages_policies.suspects(self.policy.removeprefix(HANDLING_ERRORS))):
+        with blaming(*stages_policies.suspects(self.policy.removeprefix(ERROR_HANDLING_PREFIX))):
             run = self._run(replication, cost)
         return MeasuredStages(run, self.scenario.warm_up)
 
@@ -137,15 +137,15 @@ class StagesSetup:
 
 
 def unrecorded(scenario: StagesScenario) -> list[str]:
-    """Give the managers whose decisions should be charged as recorded, and were not recorded."""
+    """Return the managers that should be charged as recorded but have no recorded times."""
     if scenario.decisions.by is not ChargedBy.RECORDED:
         return []
     return [each for each in scenario.policies if stages_policy(each).times is None]
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """What jobs are drawn from: `seed` is that of the scenario, and the replication."""
+class _JobSource:
+    """What jobs are drawn from; `seed` holds the scenario's seed and the replication."""
 
     workload: StagesWorkload
     resources: tuple[StageResource, ...]
@@ -157,7 +157,7 @@ class _Drawn:
 
 @lru_cache(maxsize=4)  # the managers of a load come one after the other
 @rarely_collecting()
-def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
+def _drawn(source: _JobSource) -> tuple[StageJob, ...]:
     workload, (seed, replication) = source.workload, source.seed
     errors = None if workload.estimates is None else workload.estimates.errors
     draws = JobDraws.of(seed_sequence(seed, "jobs of stages", replication, size=8))
@@ -176,7 +176,7 @@ def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
     )
     drawers = [
         (name, partial(_with_estimates, drawer, errors, draws.estimates))
-        for name, drawer in _drawers(workload, source.files, place_of_run(seed, replication))
+        for name, drawer in _drawers(workload, source.files, run_quantile(seed, replication))
     ]
     return tuple(stream_of(stream, drawers, source.resources, draws))
 
@@ -194,7 +194,7 @@ def _drawers(
     workload: StagesWorkload, files: tuple[Path, ...], place: float
 ) -> Iterator[tuple[str, TaskDrawer]]:
     for path in files:
-        yield path.stem, partial(_always, read_workflow(path))
+        yield path.stem, partial(_fixed_tasks, read_workflow(path))
     if workload.map_reduce is not None:
         yield "map_reduce", map_reduce_jobs(workload.map_reduce).tasks
     for name in workload.workflows:
@@ -206,7 +206,7 @@ def _drawers(
 def map_reduce_jobs(
     table: SyntheticTable,
 ) -> FacebookMapReduce | WordCount | SyntheticMapReduce:
-    """Return what draws the synthetic MapReduce jobs of a scenario."""
+    """Return the generator of a scenario's synthetic MapReduce jobs."""
     if table.like == "facebook":
         return FacebookMapReduce()
     if table.like == "word_count":
@@ -214,7 +214,7 @@ def map_reduce_jobs(
     return SyntheticMapReduce(table.maps, table.longest_map, table.reduce_extra)
 
 
-def _always(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:
+def _fixed_tasks(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:
     return tasks
 
 
@@ -240,9 +240,9 @@ def run_size(setup: StagesSetup) -> RunSize:
 
 
 def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:
-    """Add what solvers take at least, by what was recorded of the resource manager.
+    """Add the recorded lower bound of solver time.
 
-    If rules go first, it is not known before which decisions they leave to a solver.
+    With `rules_first`, it is unknown beforehand which decisions need the solver.
     """
     policy, solver = stages_policy(setup.policy), setup.scenario.solver
     if policy.times is None or not can_search(setup.policy):
@@ -254,6 +254,6 @@ def _with_search(setup: StagesSetup, size: RunSize) -> RunSize:
 
 
 def size_of_tasks(jobs: int, tasks: int) -> RunSize:
-    """Estimate a run of so many jobs with so many tasks together."""
+    """Estimate a run by its numbers of jobs and of tasks."""
     seconds = tasks * (_SECONDS_A_TASK + _SECONDS_A_PAIR * tasks / max(jobs, 1))
     return RunSize(jobs, tasks, seconds, tasks * _BYTES_A_TASK)

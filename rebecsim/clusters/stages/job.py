@@ -1,7 +1,6 @@
-"""Jobs of several stages: tasks that wait for one another, their times, and their shape.
+"""Jobs as directed acyclic graphs of tasks, with an earliest start and a soft deadline.
 
-An earliest start and a soft deadline belong to a job. All times are whole milliseconds. The shape
-of a workflow is its depth and width, and its least duration."""
+All times are whole milliseconds. The shape of a workflow is its depth, width and critical path."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from rebecsim.actors import Constant
 from rebecsim.errors import UserError
 
 SECOND = 1000
-"""Of milliseconds."""
+"""One second in ms."""
 
 
 class TaskKind(IntEnum):
-    """Which slots of a resource with typed slots a task takes."""
+    """The kind of slot that a task takes on resources with typed slots."""
 
     GENERIC = 0
     MAP = 1
@@ -28,7 +27,7 @@ class TaskKind(IntEnum):
 
 
 class TaskKey(NamedTuple):
-    """The name of a task: the number of its job, and its own within the job."""
+    """Identifies a task: the number of its job, and its number within the job."""
 
     job: int
     task: int
@@ -38,7 +37,7 @@ class TaskKey(NamedTuple):
 
 
 class BrokenJobError(UserError):
-    """A job that can never run; the text names the job and the task."""
+    """An invalid job; the text names the job and the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,13 @@ class StageTask:
     """A task, which runs on one slot of one resource, and is never interrupted.
 
     Attributes:
-        number: its place among the tasks of its job.
-        duration: how long it runs (ms); 0: a dummy, which only orders others and takes no slot.
-        parents: the numbers of the tasks that must have ended before it starts.
-        kind: which slots it takes.
-        phase: of its job, from 1: some managers divide laxity between phases.
-        name: what the workflow calls it; may be empty.
-        estimated: how long its user says that it runs (ms); None: as long as it does.
+        number: index among the tasks of its job.
+        duration: run time (ms); 0 for a dummy, which only orders others and takes no slot.
+        parents: numbers of the tasks that must end before it starts.
+        kind: kind of slot that it takes.
+        phase: phase of its job, from 1; some managers divide laxity between phases.
+        name: name in the workflow; may be empty.
+        estimated: the user's estimate (ms); None if it is exact.
     """
 
     number: int
@@ -65,12 +64,12 @@ class StageTask:
 
     @property
     def is_dummy(self) -> bool:
-        """Whether it only orders others."""
+        """Whether the task only orders others."""
         return self.duration == 0
 
     @property
     def expected(self) -> int:
-        """How long managers think that it runs (ms)."""
+        """Run time that managers plan with (ms)."""
         return self.duration if self.estimated is None else self.estimated
 
 
@@ -78,19 +77,17 @@ class StageTask:
 class StageJob(Constant):
     """A job: a directed acyclic graph of tasks.
 
-    A late job runs to its end like any other. A barrier between many tasks and many others is a
-    dummy task between them.
+    A late job runs to its end like any other. A barrier between two sets of tasks is a dummy task.
 
-    Raises BrokenJobError for times that contradict one another, for a parent that is not there,
-    and for tasks that wait for each other.
+    Raises BrokenJobError for contradictory times, an unknown parent, and a cycle of tasks.
 
     Attributes:
-        number: of the job; jobs of one time are told apart by it.
+        number: number of the job, which breaks ties.
         arrival: when it is submitted (ms).
-        start: before when no task of it may start (ms), not before its arrival.
-        deadline: by when all of its tasks should have ended (ms).
-        tasks: at least one of them no dummy.
-        family: what kind of job it is, by name: figures are grouped by this.
+        start: earliest start of its tasks (ms), at or after its arrival.
+        deadline: when all of its tasks should have ended (ms).
+        tasks: its tasks, at least one of them no dummy.
+        family: kind of job, by which figures are grouped.
     """
 
     number: int
@@ -106,9 +103,9 @@ class StageJob(Constant):
                 f"{self.name}: starts at {self.start} ms, before it arrives at {self.arrival} ms"
             )
         if self.deadline < self.start:
-            raise self._due_too_early(self.deadline)
+            raise self._deadline_error(self.deadline)
         if all(task.is_dummy for task in self.tasks):
-            raise BrokenJobError(f"{self.name}: no task of it takes any time")
+            raise BrokenJobError(f"{self.name}: all of its tasks are dummies of 0 ms")
         for place, task in enumerate(self.tasks):
             _require_sound(self, task, place)
         if len(self.order) < len(self.tasks):
@@ -124,19 +121,19 @@ class StageJob(Constant):
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         return f"job_{self.number}"
 
     def due(self, deadline: int) -> StageJob:
-        """Give this job with another deadline; what is known of its tasks is kept."""
+        """Return this job with another deadline; keeps cached properties."""
         if deadline < self.start:
-            raise self._due_too_early(deadline)
+            raise self._deadline_error(deadline)
         found = copy(self)
         object.__setattr__(found, "deadline", deadline)
         return found
 
-    def expecting(self, times: Sequence[int]) -> StageJob:
-        """Give this job with other estimates (ms), one for each task; 0 for dummies alone."""
+    def with_estimates(self, times: Sequence[int]) -> StageJob:
+        """Return this job with other estimates (ms), one for each task: 0 for dummies only."""
         tasks = tuple(
             task if task.expected == time else replace(task, estimated=time)
             for task, time in zip(self.tasks, times, strict=True)
@@ -149,7 +146,7 @@ class StageJob(Constant):
             found.__dict__.pop(known, None)
         return found
 
-    def _due_too_early(self, deadline: int) -> BrokenJobError:
+    def _deadline_error(self, deadline: int) -> BrokenJobError:
         return BrokenJobError(
             f"{self.name}: its deadline, {deadline} ms, is before its earliest start, "
             f"{self.start} ms"
@@ -162,7 +159,7 @@ class StageJob(Constant):
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each task the numbers of those that wait for it."""
+        """The numbers of each task's children."""
         found: list[list[int]] = [[] for _ in self.tasks]
         for task in self.tasks:
             for parent in task.parents:
@@ -171,7 +168,7 @@ class StageJob(Constant):
 
     @cached_property
     def prerequisites(self) -> tuple[frozenset[int], ...]:
-        """For each task those that take a slot and must have ended before, also behind dummies."""
+        """The real tasks that must end before each task, looking through dummies."""
         found: list[frozenset[int]] = [frozenset()] * len(self.tasks)
         for number in self.order:
             parents = self.tasks[number].parents
@@ -185,7 +182,7 @@ class StageJob(Constant):
 
     @cached_property
     def expected(self) -> tuple[int, ...]:
-        """How long managers think that each task runs (ms)."""
+        """Run times that managers plan with (ms), one for each task."""
         return tuple(task.expected for task in self.tasks)
 
     @cached_property
@@ -195,7 +192,7 @@ class StageJob(Constant):
 
 
 def topological_order(parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Give the numbers of tasks, parents before children; without those on cycles and behind."""
+    """Return the numbers of tasks, parents before children, without tasks on or behind cycles."""
     left = [len(each) for each in parents]
     children: list[list[int]] = [[] for _ in parents]
     for number, each in enumerate(parents):
@@ -212,14 +209,14 @@ def topological_order(parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 def _require_sound(job: StageJob, task: StageTask, place: int) -> None:
     if task.number != place:
-        raise _broken(job, task, f"has the number {task.number}, and is task {place} of its job")
+        raise _broken(job, task, f"has number {task.number}, but stands at index {place}")
     if task.duration < 0 or task.expected < 0:
-        raise _broken(job, task, "runs for less than 0 ms")
+        raise _broken(job, task, "its duration or estimate is below 0 ms")
     if task.is_dummy != (task.expected == 0):
         raise _broken(job, task, "its duration and its estimate should be both 0, or both above 0")
     for parent in task.parents:
         if not 0 <= parent < len(job.tasks):
-            raise _broken(job, task, f"waits for task {parent}, which is not there")
+            raise _broken(job, task, f"waits for task {parent}, which does not exist")
 
 
 def _broken(job: StageJob, task: StageTask, problem: str) -> BrokenJobError:
@@ -231,9 +228,9 @@ class TaskGroup:
     """Tasks of one name.
 
     Attributes:
-        count: how many there are.
-        work: the sum of their durations (ms).
-        longest: of these durations (ms).
+        count: number of tasks.
+        work: sum of their durations (ms).
+        longest: longest duration (ms).
     """
 
     count: int
@@ -242,7 +239,7 @@ class TaskGroup:
 
     @property
     def mean(self) -> float:
-        """How long one of them takes (ms)."""
+        """Mean duration (ms)."""
         return self.work / self.count
 
 
@@ -251,14 +248,14 @@ class WorkflowShape:
     """A workflow as a graph.
 
     Attributes:
-        tasks: with their numbers from 0 on.
+        tasks: all tasks, numbered from 0.
     """
 
     tasks: tuple[StageTask, ...]
 
     @cached_property
     def levels(self) -> tuple[tuple[int, ...], ...]:
-        """The numbers of the tasks by how many follow each other up to them, at most."""
+        """The numbers of the tasks on each level: the longest path to them has equally many."""
         depths = [0] * len(self.tasks)
         for number in self._order:
             parents = self.tasks[number].parents
@@ -270,32 +267,32 @@ class WorkflowShape:
 
     @property
     def depth(self) -> int:
-        """How many tasks follow each other, at most."""
+        """Number of tasks on the longest chain."""
         return len(self.levels)
 
     @property
     def width(self) -> int:
-        """How many tasks the widest level has."""
+        """Number of tasks on the widest level."""
         return max(map(len, self.levels))
 
     @property
     def edges(self) -> int:
-        """How often a task waits for another."""
+        """Number of pairs of a parent and a child."""
         return sum(len(task.parents) for task in self.tasks)
 
     @property
     def dummies(self) -> int:
-        """How many tasks take no time."""
+        """Number of tasks that take no time."""
         return sum(task.is_dummy for task in self.tasks)
 
     @property
     def work(self) -> int:
-        """How long all tasks take one after the other (ms)."""
+        """Sum of all durations (ms)."""
         return sum(task.duration for task in self.tasks)
 
     @cached_property
     def critical_path(self) -> tuple[int, ...]:
-        """The numbers of tasks that follow each other and together take the longest."""
+        """The numbers of the tasks on the chain with the longest total duration."""
         ends = [0] * len(self.tasks)
         before: list[int | None] = [None] * len(self.tasks)
         for number in self._order:
@@ -312,17 +309,17 @@ class WorkflowShape:
 
     @property
     def shortest(self) -> int:
-        """How long the workflow takes where tasks never wait for slots (ms)."""
+        """Length of the critical path (ms): the run time on unlimited slots."""
         return sum(self.tasks[number].duration for number in self.critical_path)
 
     @property
     def parallelism(self) -> float:
-        """How many tasks run at a time, on average, where tasks never wait for slots."""
+        """Mean number of tasks that run at once on unlimited slots."""
         return self.work / self.shortest
 
     @cached_property
     def groups(self) -> Mapping[str, TaskGroup]:
-        """The tasks by what they are called, in the order in which the names come."""
+        """The tasks by name, in topological order."""
         durations: dict[str, list[int]] = {}
         for number in self._order:
             task = self.tasks[number]

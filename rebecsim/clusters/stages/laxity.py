@@ -1,17 +1,14 @@
 """Laxity: the time that a deadline leaves beyond how long the job takes alone.
 
-Sample execution times, all from the earliest start of a job until its last task ends (ms):
-of all tasks one after the other (`sequential_time`), of as many at a time as may be
-(`shortest_time`), and as a list schedule on resources, on their own (`sample_run`) or with what is
-planned on them (`planned_run`).
+A sample execution time runs from the earliest start of a job to the end of its last task. Tasks
+run one after the other (`sequential_time`), on unlimited slots (`shortest_time`), or as a list
+schedule on free resources (`sample_run`) or beside planned tasks (`planned_run`).
 
-`Timelines` say when slots of resources are taken, and where the next task fits. A resource with
-several slots runs as many tasks at a time; which slot a task takes does not matter: for each line,
-which is the slots of one sort of one resource, the times are kept at which the number of those that
-are taken changes.
+`Timelines` keep a usage profile for each resource and kind of slot: how many slots are taken over
+time. Which of them a task takes does not matter.
 
-A deadline budget gives every task of a workflow a share of its job's laxity, and a sub-deadline.
-All times are ms."""
+A deadline budget gives each task a share of its job's laxity, and a sub-deadline. All times are
+ms."""
 
 from __future__ import annotations
 
@@ -28,16 +25,16 @@ from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKind
 from rebecsim.clusters.stages.resources import StageResource, pool_of, slot_count
 
-NOWHERE = -1
-"""The line, the start and the end of a task that has no place."""
+UNPLACED = -1
+"""Profile, start and end of a task that has no place."""
 
 _TIMES = 64
-"""Of changes, that there is room for at first."""
+"""Initial room for changes in each profile."""
 
 
 @cache
 def compiled_loops() -> ModuleType:
-    """Give the loops that work on lines; the first time takes a while."""
+    """Import the compiled loops; the first call takes a while."""
     from rebecsim.clusters.stages import loops
 
     return loops
@@ -47,9 +44,9 @@ class Timelines(StatePart):
     """When the slots of all resources are taken. Times are ms.
 
     Attributes:
-        lines: the slots of each sort of each resource.
-        resources: of which resource each line is.
-        pools: for each kind of task the first of its lines, and that after the last one.
+        profiles: the usage profiles.
+        resources: the resource of each profile.
+        pools: the range of profiles that each kind of task can use: first, and one after the last.
     """
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
@@ -67,86 +64,85 @@ class Timelines(StatePart):
         for kind in TaskKind:
             self.pools[kind] = self.pools[pool_of(resources[0], kind)]
         count = len(slots)
-        self.lines = loops.Lines(
+        self.profiles = loops.Profiles(
             np.full((count, _TIMES), -1, np.int64),
             np.zeros((count, _TIMES), np.int64),
             np.ones(count, np.int64),
             np.array(slots, np.int64),
         )
         self._room = _TIMES - 1
-        self._line = {
-            (kind, self.resources[line]): line
+        self._profile = {
+            (kind, self.resources[profile]): profile
             for kind, pool in self.pools.items()
-            for line in range(*pool)
+            for profile in range(*pool)
         }
 
-    def line_of(self, kind: TaskKind, resource: int) -> int:
-        """Give the line of the slots of a resource that tasks of a kind take."""
-        return self._line[kind, resource]
+    def profile_of(self, kind: TaskKind, resource: int) -> int:
+        """Return the profile of the slots that tasks of a kind take on a resource."""
+        return self._profile[kind, resource]
 
     def add(self, kind: TaskKind, resource: int, start: int, end: int) -> None:
         """Take a slot for a task of a kind."""
         self.require_room(1)
-        compiled_loops().change(self.lines, self._line[kind, resource], start, end, 1)
+        compiled_loops().change_usage(self.profiles, self._profile[kind, resource], start, end, 1)
 
     def remove(self, kind: TaskKind, resource: int, start: int, end: int) -> None:
-        """Give back a slot that was taken so."""
+        """Release a slot that `add` has taken."""
         self.require_room(1)
-        compiled_loops().change(self.lines, self._line[kind, resource], start, end, -1)
+        compiled_loops().change_usage(self.profiles, self._profile[kind, resource], start, end, -1)
 
     def forget(self, now: int) -> None:
-        """Forget what was before a time, to be fast: nothing is looked for there any more."""
-        compiled_loops().forget(self.lines, now)
+        """Drop all changes before a time, which are never searched again."""
+        compiled_loops().forget(self.profiles, now)
 
     def earliest(self, kind: TaskKind, start: int, duration: int) -> tuple[int, int]:
-        """Give the resource and the time, from `start` on, where a task can begin first.
+        """Return the resource and time of the earliest start from `start` on.
 
-        Among resources that are as good it is the one whose slot has been free for the least time
-        before, and among such the one with the least number.
+        Ties go to the slot that was free for the shortest time, then to the lowest number.
         """
         pool = self.pools[kind]
         found = np.zeros(1, np.int64)
-        time = compiled_loops().earliest(self.lines, *pool, start, duration, found)
+        time = compiled_loops().earliest(self.profiles, *pool, start, duration, found)
         return self.resources[found[0]], time
 
     def latest(
         self, kind: TaskKind, first: int, last: int, duration: int
     ) -> tuple[int, int] | None:
-        """Give the resource and the latest time from `first` to `last` where a task can begin.
+        """Return the resource and time of the latest start in [first, last], or None.
 
-        None: it can nowhere. Among resources that are as good it is the one with the least number.
+        Ties go to the resource with the lowest number.
         """
         pool = self.pools[kind]
         found = np.zeros(1, np.int64)
-        time = compiled_loops().latest(self.lines, *pool, first, last, duration, found)
-        line = found[0]
-        return None if line == NOWHERE else (self.resources[line], time)
+        time = compiled_loops().latest(self.profiles, *pool, first, last, duration, found)
+        profile = found[0]
+        return None if profile == UNPLACED else (self.resources[profile], time)
 
     def require_room(self, tasks: int) -> None:
-        """See to it that so many tasks can be added or removed, even all on one line."""
+        """Make room to add or remove this many tasks, even in one profile."""
         self._room -= 2 * tasks
         if self._room >= 0:
             return
-        most, capacity = int(self.lines.counts.max()), self.lines.times.shape[1]
+        most, capacity = int(self.profiles.counts.max()), self.profiles.times.shape[1]
         if most + 2 * tasks > capacity:
             capacity = 2 * (most + 2 * tasks)
             grown = (
                 np.full((len(self.resources), capacity), -1, np.int64),
                 np.zeros((len(self.resources), capacity), np.int64),
             )
-            for new, old in zip(grown, (self.lines.times, self.lines.used), strict=True):
+            for new, old in zip(grown, (self.profiles.times, self.profiles.used), strict=True):
                 new[:, : old.shape[1]] = old
-            self.lines = self.lines._replace(times=grown[0], used=grown[1])
+            self.profiles = self.profiles._replace(times=grown[0], used=grown[1])
         self._room = capacity - most - 2 * tasks
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRun:
-    """A job as it would run.
+    """A job as it would run alone or beside planned tasks.
 
     Attributes:
-        start: the earliest start of the job (ms).
-        completions: when each task ends (ms).
+        start: earliest start of the job (ms).
+        completions: end of each task (ms).
     """
 
     start: int
@@ -159,24 +155,22 @@ class SampleRun:
 
 
 def sequential_time(job: StageJob) -> int:
-    """Give how long all tasks take one after the other."""
+    """Return the sum of all task times (ms)."""
     return sum(job.expected)
 
 
 def shortest_time(job: StageJob) -> int:
-    """Give how long the job takes if tasks never wait for slots: its critical path."""
+    """Return the length of the critical path (ms): tasks never wait for slots."""
     return unlimited_run(job).duration
 
 
 def unlimited_run(job: StageJob) -> SampleRun:
-    """Run a job where tasks never wait for slots."""
+    """Run a job on unlimited slots."""
     return list_run(job, lambda _task, ready: ready)
 
 
 def sample_run(job: StageJob, resources: Sequence[StageResource]) -> SampleRun:
-    """Run a job alone on resources, as a list schedule: of the tasks that are ready the longest
-    one comes first, and begins as early as it can.
-    """
+    """Run a job alone on resources, as a list schedule: the longest ready task starts first."""
     if _has_slots_for_all(job, resources):
         return unlimited_run(job)
     if _comes_in_waves(job):
@@ -185,7 +179,7 @@ def sample_run(job: StageJob, resources: Sequence[StageResource]) -> SampleRun:
 
 
 def planned_run(job: StageJob, timelines: Timelines, now: int) -> SampleRun:
-    """Run a job from now on beside what has taken slots; they are as before afterwards."""
+    """Run a job from now on beside planned tasks; leaves the timelines unchanged."""
     taken: list[tuple[TaskKind, int, int, int]] = []
 
     def begin(task: int, ready: int) -> int:
@@ -202,9 +196,9 @@ def planned_run(job: StageJob, timelines: Timelines, now: int) -> SampleRun:
 
 
 def list_run(job: StageJob, begin: Callable[[int, int], int]) -> SampleRun:
-    """Place tasks whose parents have been placed, the longest first.
+    """Place tasks after their parents, the longest first.
 
-    `begin` says when a task begins that is ready at some time. Dummies take no time and no slot.
+    `begin(task, ready)` returns when a task starts. Dummies take no time and no slot.
     """
     tasks, expected, children = job.tasks, job.expected, job.children
     left = [len(task.parents) for task in tasks]
@@ -237,22 +231,25 @@ def _has_slots_for_all(job: StageJob, resources: Sequence[StageResource]) -> boo
 
 
 def _comes_in_waves(job: StageJob) -> bool:
-    """Whether all tasks but dummies wait for nothing, or for one and the same dummy."""
-    gates = {task.parents for task in job.real_tasks}
-    return len(gates) == 1 or (
-        len(gates) == 2 and () in gates and all(len(gate) < 2 for gate in gates) and _one_gate(job)
+    """Whether every real task has no parent, or the same single dummy as its parent."""
+    barriers = {task.parents for task in job.real_tasks}
+    return len(barriers) == 1 or (
+        len(barriers) == 2
+        and () in barriers
+        and all(len(barrier) < 2 for barrier in barriers)
+        and _one_barrier(job)
     )
 
 
-def _one_gate(job: StageJob) -> bool:
-    """Whether what the second wave waits for is a dummy that waits for all of the first one."""
-    gate = next(task.parents[0] for task in job.real_tasks if task.parents)
+def _one_barrier(job: StageJob) -> bool:
+    """Whether a dummy separates all tasks of the first wave from the second."""
+    barrier = next(task.parents[0] for task in job.real_tasks if task.parents)
     first = {task.number for task in job.real_tasks if not task.parents}
-    return job.tasks[gate].is_dummy and set(job.tasks[gate].parents) == first
+    return job.tasks[barrier].is_dummy and set(job.tasks[barrier].parents) == first
 
 
 def _waves(job: StageJob, resources: Sequence[StageResource]) -> SampleRun:
-    """Run a job of one or two waves: no slot is ever left free before a task that could run."""
+    """Run a job of one or two waves, where a list schedule never leaves gaps."""
     free = {
         kind: [job.start] * slot_count(resources, kind)
         for kind in {pool_of(resources[0], task.kind) for task in job.real_tasks}
@@ -275,7 +272,7 @@ def _waves(job: StageJob, resources: Sequence[StageResource]) -> SampleRun:
 
 
 class BudgetRule(StrEnum):
-    """How laxity is divided."""
+    """How laxity is divided between tasks."""
 
     PROPORTIONAL = "PD"
     EVEN = "ED"
@@ -283,12 +280,12 @@ class BudgetRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget(Constant):
-    """What the deadline leaves a job, and its tasks.
+    """The laxity of a job, and the sub-deadlines of its tasks.
 
     Attributes:
-        laxity: what is left of the time until its deadline; negative where that is too short.
-        sub_deadlines: by when each task should have ended.
-        ranks: of tasks that take as long the one with the least is placed first.
+        laxity: time until the deadline less the sample time; negative if that is too short.
+        sub_deadlines: when each task should end.
+        ranks: order of tasks that take equally long; the lowest is placed first.
     """
 
     laxity: int
@@ -299,14 +296,14 @@ class Budget(Constant):
 def budget_of(
     job: StageJob, sample: SampleRun, rule: BudgetRule, *, by_letter: bool = False
 ) -> Budget:
-    """Divide the laxity of a job by its sample run.
+    """Divide the laxity of a job between its tasks.
 
-    Proportionally, a task gets as much as its completion is far in the sample run; evenly, all
-    phases get as much. Parents for which nothing else waits get until the sub-deadline
-    of the last one. Ranks are sub-deadlines as they would be if all parents of a dummy got its own,
-    as algorithm 7.3 has it: so the tasks of a phase of CyberShake have one rank, and how laxity is
-    divided makes no difference to tasks that begin as early as they can (tables D.1 to D.8). With
-    `by_letter` sub-deadlines are those of that algorithm, too.
+    The proportional rule gives a task laxity in proportion to its completion time in the sample
+    run; the even rule gives each phase the same. Parents with one child share the latest
+    sub-deadline of that child's parents. Ranks follow algorithm 7.3, where all parents of a dummy
+    get its sub-deadline: so the tasks of a phase of CyberShake tie, and the rule makes no
+    difference to tasks that start as early as they can (tables D.1 to D.8). With `by_letter`,
+    sub-deadlines follow that algorithm, too.
     """
     time = sample.duration
     laxity = job.deadline - job.start - time
@@ -319,7 +316,7 @@ def budget_of(
     for number in job.order:
         if len(job.tasks[number].parents) > 1:
             if by_letter:
-                _raise_by_letter(job, number, deadlines)
+                _raise_as_printed(job, number, deadlines)
             else:
                 _raise_parents(job, number, deadlines)
             _raise_parents(job, number, ranks, all_of_dummies=True)
@@ -329,7 +326,7 @@ def budget_of(
 
 
 def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
-    """Give what the phases up to that of a task have together."""
+    """Return, for each task, the laxity of all phases up to its own."""
     phases = sorted({task.phase for task in job.tasks})
     place = {phase: number for number, phase in enumerate(phases, 1)}
     shares = [0] * len(job.tasks)
@@ -337,7 +334,7 @@ def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
         task = job.tasks[number]
         if not task.is_dummy:
             shares[number] = place[task.phase] * laxity // len(phases)
-        elif task.parents:  # that of the parent that ends last
+        elif task.parents:  # a dummy takes the share of the parent that ends last
             last = max(task.parents, key=lambda parent: sample.completions[parent])
             shares[number] = shares[last]
     return shares
@@ -346,9 +343,9 @@ def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
 def _raise_parents(
     job: StageJob, number: int, deadlines: list[int], *, all_of_dummies: bool = False
 ) -> None:
-    """Give the parents of a task until the latest sub-deadline of them, that of a dummy until its.
+    """Raise the sub-deadlines of a task's parents to the latest of them, or to that of a dummy.
 
-    Not those for which others wait, too: these would be left with less than their share.
+    Skips parents with other children, which would be left with less than their share.
     """
     task = job.tasks[number]
     latest = deadlines[number]
@@ -359,9 +356,11 @@ def _raise_parents(
             deadlines[parent] = latest
 
 
-def _raise_by_letter(job: StageJob, number: int, deadlines: list[int]) -> None:
-    """Do what algorithm 7.3 prints: all parents of a dummy get its sub-deadline; those of a task
-    the latest of theirs, unless a longer path, too, leads from them to the task.
+def _raise_as_printed(job: StageJob, number: int, deadlines: list[int]) -> None:
+    """Raise sub-deadlines as algorithm 7.3 prints it.
+
+    All parents of a dummy get its sub-deadline. Parents of a task get the latest of theirs, unless
+    a longer path leads from them to the task.
     """
     task = job.tasks[number]
     if task.is_dummy:
@@ -376,7 +375,7 @@ def _raise_by_letter(job: StageJob, number: int, deadlines: list[int]) -> None:
 
 
 def _ancestors(job: StageJob, numbers: tuple[int, ...]) -> set[int]:
-    """Give the tasks that some tasks wait for, directly or not."""
+    """Return all ancestors of some tasks."""
     found: set[int] = set()
     left = [parent for number in numbers for parent in job.tasks[number].parents]
     while left:

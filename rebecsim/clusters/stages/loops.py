@@ -1,12 +1,13 @@
-"""Compiled loops: look for slots, take them, and place the tasks of a job.
+"""Compiled loops that find free slots and place the tasks of a job.
 
-Importing this imports Numba. A line is the slots of one sort of one resource. All times are ms."""
+Importing this module imports Numba. All times are ms. A usage profile gives how many slots of one
+kind are taken on one resource over time."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from rebecsim.clusters.stages.laxity import NOWHERE
+from rebecsim.clusters.stages.laxity import UNPLACED
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 
@@ -14,14 +15,14 @@ NEVER = 2**62
 """Later than all times (ms)."""
 
 
-class Lines(NamedTuple):
-    """When slots are taken, a row for each line.
+class Profiles(NamedTuple):
+    """Usage profiles, one in each row.
 
     Attributes:
-        times: at which the number of taken slots changes; the first one is before all others.
-        used: slots taken from each of these times until the next; none from the last one on.
-        counts: how many times there are.
-        slots: that each line has.
+        times: when the number of taken slots changes; the first is before all others.
+        used: slots taken from each of these times to the next; none after the last.
+        counts: number of times in each row.
+        slots: capacity of each profile.
     """
 
     times: Table
@@ -31,197 +32,201 @@ class Lines(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the tasks of a job are: `NOWHERE` in all three, or in `lines` for dummies alone.
+    """Where the tasks of a job run; all three are `UNPLACED` for a task without a place.
 
     Attributes:
         starts: when each task starts.
-        ends: when each ends.
-        lines: on which each runs.
+        ends: when each task ends.
+        profiles: the profile that each task takes a slot of; `UNPLACED` for dummies.
     """
 
     starts: Integers
     ends: Integers
-    lines: Integers
+    profiles: Integers
 
 
-@compiled(borrows=True, inline=True)
-def last_change(lines: Lines, line: int, time: int) -> int:
-    """Give the place of the last change of a line that is not after a time."""
-    times = lines.times
-    low, high = 0, lines.counts[line]
+@compiled(inline=True)
+def last_change(profiles: Profiles, profile: int, time: int) -> int:
+    """Return the index of the last change at or before a time."""
+    times = profiles.times
+    low, high = 0, profiles.counts[profile]
     while high - low > 1:
         middle = (low + high) // 2
-        if times[line, middle] <= time:
+        if times[profile, middle] <= time:
             low = middle
         else:
             high = middle
     return low
 
 
-@compiled(borrows=True, inline=True)
-def cut(lines: Lines, line: int, time: int) -> int:
-    """Let something change at a time; give its place."""
-    place = last_change(lines, line, time)
-    if lines.times[line, place] == time:
+@compiled(inline=True)
+def insert_change(profiles: Profiles, profile: int, time: int) -> int:
+    """Return the index of the change at a time; insert one if there is none."""
+    place = last_change(profiles, profile, time)
+    if profiles.times[profile, place] == time:
         return place
-    for each in range(lines.counts[line], place + 1, -1):
-        lines.times[line, each] = lines.times[line, each - 1]
-        lines.used[line, each] = lines.used[line, each - 1]
-    lines.times[line, place + 1] = time
-    lines.used[line, place + 1] = lines.used[line, place]
-    lines.counts[line] += 1
+    for each in range(profiles.counts[profile], place + 1, -1):
+        profiles.times[profile, each] = profiles.times[profile, each - 1]
+        profiles.used[profile, each] = profiles.used[profile, each - 1]
+    profiles.times[profile, place + 1] = time
+    profiles.used[profile, place + 1] = profiles.used[profile, place]
+    profiles.counts[profile] += 1
     return place + 1
 
 
-@compiled(borrows=True, inline=True)
-def join(lines: Lines, line: int, place: int) -> None:
-    """Take out a time at which nothing changes."""
-    if lines.used[line, place] == lines.used[line, place - 1]:
-        lines.counts[line] -= 1
-        for each in range(place, lines.counts[line]):
-            lines.times[line, each] = lines.times[line, each + 1]
-            lines.used[line, each] = lines.used[line, each + 1]
+@compiled(inline=True)
+def remove_change(profiles: Profiles, profile: int, place: int) -> None:
+    """Remove a time at which the number of taken slots stays the same."""
+    if profiles.used[profile, place] == profiles.used[profile, place - 1]:
+        profiles.counts[profile] -= 1
+        for each in range(place, profiles.counts[profile]):
+            profiles.times[profile, each] = profiles.times[profile, each + 1]
+            profiles.used[profile, each] = profiles.used[profile, each + 1]
 
 
-@compiled(borrows=True)
-def change(lines: Lines, line: int, start: int, end: int, by: int) -> None:
-    """Take so many slots from start until before end, or give them back. There is room for two
-    more times.
+@compiled()
+def change_usage(profiles: Profiles, profile: int, start: int, end: int, by: int) -> None:
+    """Add `by` taken slots, perhaps fewer than 0, over [start, end).
+
+    The row needs room for two more times.
     """
-    first = cut(lines, line, start)
-    last = cut(lines, line, end)
+    first = insert_change(profiles, profile, start)
+    last = insert_change(profiles, profile, end)
     for place in range(first, last):
-        lines.used[line, place] += by
-    join(lines, line, last)
-    join(lines, line, first)
+        profiles.used[profile, place] += by
+    remove_change(profiles, profile, last)
+    remove_change(profiles, profile, first)
 
 
-@compiled(borrows=True, inline=True)
-def idle_before(lines: Lines, line: int, time: int) -> int:
-    """Give for how long the slot of a line has been free that a task would take at a time.
+@compiled(inline=True)
+def idle_before(profiles: Profiles, profile: int, time: int) -> int:
+    """Return how long the slot that a task would take at a time has been free.
 
-    `NEVER`: since before all times.
+    `NEVER` if it was never taken.
     """
-    place = last_change(lines, line, time)
-    used, idle = lines.used[line, place], NEVER
+    place = last_change(profiles, profile, time)
+    used, idle = profiles.used[profile, place], NEVER
     while place > 0:
-        if lines.used[line, place - 1] > used:
-            idle = time - lines.times[line, place]
+        if profiles.used[profile, place - 1] > used:
+            idle = time - profiles.times[profile, place]
             break
         place -= 1
     return idle
 
 
-@compiled(borrows=True)
+@compiled()
 def earliest(
-    lines: Lines, first: int, last: int, start: int, duration: int, found: Integers
+    profiles: Profiles, first: int, last: int, start: int, duration: int, found: Integers
 ) -> int:
-    """Give when a task can begin first, from `start` on, and put the line into `found`.
+    """Return the earliest start from `start` on, and put its profile into `found`.
 
-    Lines are those from first until before last; of such that are as good it is the one whose slot
-    has been free for the least time before, so that long gaps are left to others; then the first.
+    Considers the profiles [first, last). Ties go to the slot that was free for the shortest time,
+    which keeps long gaps for other tasks, then to the first profile.
     """
     best, least = NEVER, NEVER
-    found[0] = NOWHERE
-    for line in range(first, last):
-        time, count, slots = start, lines.counts[line], lines.slots[line]
-        place = last_change(lines, line, start)
-        while place < count and lines.times[line, place] < time + duration:
-            if lines.used[line, place] >= slots:
-                time = lines.times[line, place + 1]
+    found[0] = UNPLACED
+    for profile in range(first, last):
+        time, count, slots = start, profiles.counts[profile], profiles.slots[profile]
+        place = last_change(profiles, profile, start)
+        while place < count and profiles.times[profile, place] < time + duration:
+            if profiles.used[profile, place] >= slots:
+                time = profiles.times[profile, place + 1]
                 if time > best:
                     break
             place += 1
         if time > best:
             continue
-        idle = idle_before(lines, line, time)
+        idle = idle_before(profiles, profile, time)
         if time < best or idle < least:
             best, least = time, idle
-            found[0] = line
+            found[0] = profile
             if time == start and idle == 0:
                 break
     return best
 
 
-@compiled(borrows=True)
+@compiled()
 def latest(
-    lines: Lines, first: int, last: int, ready: int, time: int, duration: int, found: Integers
+    profiles: Profiles, first: int, last: int, ready: int, time: int, duration: int, found: Integers
 ) -> int:
-    """Give the latest time from `ready` to `time` where a task can begin; otherwise as `earliest`.
+    """Return the latest start in [ready, time], and put its profile into `found`.
 
-    The line is `NOWHERE` where it can begin on none.
+    The profile is `UNPLACED` if the task fits nowhere.
     """
     best = ready - 1
-    found[0] = NOWHERE
-    for line in range(first, last):
-        start, slots = time, lines.slots[line]
-        place = last_change(lines, line, time + duration - 1)
+    found[0] = UNPLACED
+    for profile in range(first, last):
+        start, slots = time, profiles.slots[profile]
+        place = last_change(profiles, profile, time + duration - 1)
         until = NEVER
-        if place + 1 < lines.counts[line]:
-            until = lines.times[line, place + 1]
+        if place + 1 < profiles.counts[profile]:
+            until = profiles.times[profile, place + 1]
         while place >= 0 and until > start:
-            until = lines.times[line, place]
-            if lines.used[line, place] >= slots:
+            until = profiles.times[profile, place]
+            if profiles.used[profile, place] >= slots:
                 start = until - duration
                 if start <= best:
                     break
             place -= 1
         if start > best:
             best = start
-            found[0] = line
+            found[0] = profile
             if start == time:
                 break
     return best
 
 
-@compiled(borrows=True)
-def forget(lines: Lines, now: int) -> None:
-    """Forget what was before a time."""
-    for line in range(len(lines.counts)):
-        past = last_change(lines, line, now)
+@compiled()
+def forget(profiles: Profiles, now: int) -> None:
+    """Drop all changes before a time."""
+    for profile in range(len(profiles.counts)):
+        past = last_change(profiles, profile, now)
         if past > 0:
-            lines.counts[line] -= past
-            for place in range(lines.counts[line]):
-                lines.times[line, place] = lines.times[line, place + past]
-                lines.used[line, place] = lines.used[line, place + past]
-            lines.times[line, 0] = -1
+            profiles.counts[profile] -= past
+            for place in range(profiles.counts[profile]):
+                profiles.times[profile, place] = profiles.times[profile, place + past]
+                profiles.used[profile, place] = profiles.used[profile, place + past]
+            profiles.times[profile, 0] = -1
 
 
 class Tasks(NamedTuple):
     """The tasks of a job.
 
     Attributes:
-        durations: 0: a dummy.
-        sub_deadlines: by when each should have ended.
-        first_lines: the first line that each can take.
-        last_lines: that after the last one.
-        parents: of all tasks, those of one task after those of the other.
-        first_parents: where those of each task begin; and one more, where all end.
+        durations: 0 for a dummy.
+        sub_deadlines: when each task should end.
+        first_profiles: the first profile that each task can use.
+        last_profiles: one after the last profile that each task can use.
+        parents: the parents of all tasks, task by task.
+        first_parents: where the parents of each task begin in `parents`, and the length of it.
     """
 
     durations: Integers
     sub_deadlines: Integers
-    first_lines: Integers
-    last_lines: Integers
+    first_profiles: Integers
+    last_profiles: Integers
     parents: Integers
     first_parents: Integers
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def ready_time(tasks: Tasks, places: Places, task: int, base: int) -> int:
-    """Give when all parents of a task have ended, not before base; `NOWHERE`: one has no place."""
+    """Return when all parents of a task have ended, `base` at the earliest.
+
+    `UNPLACED` if a parent has no place.
+    """
     ready = base
     for each in range(tasks.first_parents[task], tasks.first_parents[task + 1]):
         end = places.ends[tasks.parents[each]]
-        if end == NOWHERE:
-            return NOWHERE
+        if end == UNPLACED:
+            return UNPLACED
         ready = max(ready, end)
     return ready
 
 
-@compiled(borrows=True)
+@compiled()
 def place(
-    lines: Lines,
+    profiles: Profiles,
     tasks: Tasks,
     places: Places,
     waiting: Integers,
@@ -230,11 +235,10 @@ def place(
     late_as_possible: bool,
     found: Integers,
 ) -> bool:
-    """Place tasks, in passes over those that wait, when their parents have a place.
+    """Place the tasks in `waiting`, parents first, and return whether all meet the deadline.
 
-    Give whether all of them end by the deadline; at the first that would not it is left. Late as
-    possible, a task ends just before its sub-deadline where it can. `waiting` are the numbers of
-    the tasks and is used up.
+    Stops at the first task that would end after it. With `late_as_possible`, tasks end just before
+    their sub-deadlines if they can. Overwrites `waiting`.
     """
     left = len(waiting)
     while left:
@@ -242,49 +246,51 @@ def place(
         for each in range(left):
             task = waiting[each]
             ready = ready_time(tasks, places, task, base)
-            if ready == NOWHERE:
+            if ready == UNPLACED:
                 waiting[kept] = task
                 kept += 1
                 continue
             duration = tasks.durations[task]
             start = ready
             if duration:
-                pool = tasks.first_lines[task], tasks.last_lines[task]
+                pool = tasks.first_profiles[task], tasks.last_profiles[task]
                 last = tasks.sub_deadlines[task] - duration
-                found[0] = NOWHERE
+                found[0] = UNPLACED
                 if late_as_possible and last > ready:
-                    start = latest(lines, pool[0], pool[1], ready, last, duration, found)
-                if found[0] == NOWHERE:
-                    start = earliest(lines, pool[0], pool[1], ready, duration, found)
+                    start = latest(profiles, pool[0], pool[1], ready, last, duration, found)
+                if found[0] == UNPLACED:
+                    start = earliest(profiles, pool[0], pool[1], ready, duration, found)
                 if start + duration > deadline:
                     return False
-                places.lines[task] = found[0]
-                change(lines, found[0], start, start + duration, 1)
+                places.profiles[task] = found[0]
+                change_usage(profiles, found[0], start, start + duration, 1)
             places.starts[task] = start
             places.ends[task] = start + duration
         left = kept
     return True
 
 
-@compiled(borrows=True)
-def take_out(lines: Lines, places: Places, movable: Integers) -> None:
-    """Take tasks from their places."""
+@compiled()
+def remove_tasks(profiles: Profiles, places: Places, movable: Integers) -> None:
+    """Remove tasks from the schedule."""
     for each in range(len(movable)):
         task = movable[each]
-        if places.lines[task] != NOWHERE:
-            change(lines, places.lines[task], places.starts[task], places.ends[task], -1)
-        places.starts[task] = NOWHERE
-        places.ends[task] = NOWHERE
-        places.lines[task] = NOWHERE
+        if places.profiles[task] != UNPLACED:
+            change_usage(
+                profiles, places.profiles[task], places.starts[task], places.ends[task], -1
+            )
+        places.starts[task] = UNPLACED
+        places.ends[task] = UNPLACED
+        places.profiles[task] = UNPLACED
 
 
-@compiled(borrows=True)
-def put_back(lines: Lines, places: Places, saved: Places, movable: Integers) -> None:
-    """Put tasks, which have been taken out, to where they were."""
+@compiled()
+def restore_tasks(profiles: Profiles, places: Places, saved: Places, movable: Integers) -> None:
+    """Restore removed tasks to their saved places."""
     for each in range(len(movable)):
         task = movable[each]
         places.starts[task] = saved.starts[task]
         places.ends[task] = saved.ends[task]
-        places.lines[task] = saved.lines[task]
-        if saved.lines[task] != NOWHERE:
-            change(lines, saved.lines[task], saved.starts[task], saved.ends[task], 1)
+        places.profiles[task] = saved.profiles[task]
+        if saved.profiles[task] != UNPLACED:
+            change_usage(profiles, saved.profiles[task], saved.starts[task], saved.ends[task], 1)

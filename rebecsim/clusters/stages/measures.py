@@ -1,4 +1,4 @@
-"""The figures by which runs are compared, and the stored tables of jobs, tasks and decisions.
+"""Measures of a run, and its stored tables of jobs, tasks and decisions.
 
 Times are milliseconds."""
 
@@ -32,10 +32,10 @@ _BATCH = 5
 
 
 def mser_warm_up(values: NDArray[np.float64]) -> int:
-    """Give how many values at the beginning are best left out, by MSER-5.
+    """Return the length of the warm-up by MSER-5, in values.
 
-    White (1997): means of batches of 5 values; the cut is where the variance of what is left,
-    divided by how many there are, is the least. It is looked for in the first half.
+    White (1997): of the means of batches of 5, drop the first so that the variance of the rest,
+    divided by their number, is least. Searches the first half.
     """
     batches = values[: len(values) // _BATCH * _BATCH].reshape(-1, _BATCH).mean(axis=1)
     count = len(batches)
@@ -47,17 +47,17 @@ def mser_warm_up(values: NDArray[np.float64]) -> int:
 
 
 def most_warm_up(count: int) -> int:
-    """Give how many of so many values MSER-5 leaves out at most; then there were too few."""
+    """Return the longest warm-up that MSER-5 can find; the run is too short if it does."""
     return count // _BATCH // 2 * _BATCH
 
 
 @dataclass(frozen=True)
 class MeasuredStages:
-    """A run, and its figures in the order of tables.
+    """A run and its measures, in the order of tables.
 
     Attributes:
         run: the run.
-        warm_up: the share of jobs, by arrival, that do not count; or the rule that says it.
+        warm_up: share of the first jobs that do not count, or the rule that finds it.
     """
 
     run: FinishedStages
@@ -72,25 +72,25 @@ class MeasuredStages:
 
     @cached_property
     def first(self) -> int:
-        """The place of the first job that counts."""
+        """Index of the first job that counts."""
         if self.warm_up == "mser5":
             return mser_warm_up(self.all_turnarounds)
         return int(float(self.warm_up) * len(self.run.jobs))
 
     @cached_property
     def turnarounds(self) -> NDArray[np.float64]:
-        """Those of the jobs that count (s)."""
+        """Turnarounds of the jobs that count (s)."""
         return self.all_turnarounds[self.first :]
 
     @cached_property
     def lateness(self) -> NDArray[np.float64]:
-        """By how much the jobs that count ended after their deadlines (s); negative: before."""
+        """Lateness of the jobs that count (s): end less deadline."""
         jobs, completed = self.run.jobs[self.first :], self.run.completed
         spans = [completed[job.number] - job.deadline for job in jobs]
         return np.array(spans, dtype=np.float64) / SECOND
 
     def per_job(self, name: str) -> float:
-        """Give a number of decisions, summed up, for each job."""
+        """Return the sum of a column of decisions, divided by the number of jobs."""
         return float(sum(getattr(each, name) for each in self.run.decisions) / len(self.run.jobs))
 
     late = of_jobs(
@@ -121,24 +121,24 @@ class MeasuredStages:
 
     @measure("Slots used", "%", "neither")
     def utilisation(self) -> float:
-        """The part of all slots that ran tasks, until the last job ended."""
+        """Share of all slots that ran tasks, until the last job ended."""
         slots = sum(each.slots + each.map_slots + each.reduce_slots for each in self.run.resources)
         work = sum(each.end - each.start for each in self.run.ran.values()) / SECOND
         return 100 * work / (slots * self.completion)
 
     @measure("Tasks moved", "tasks per job", "neither", decimals=2)
     def moved(self) -> float:
-        """Tasks that had a place and were given another one, for each job."""
+        """How often planned tasks were moved, for each job."""
         return self.per_job("moved")
 
     @measure("Decision time charged", "ms per job")
     def charged(self) -> float:
-        """For how long the resource manager was busy on the clock of the cluster, for each job."""
+        """How long the resource manager was busy in simulated time, for each job."""
         return self.per_job("charged")
 
     @measure("Decisions cut short", "per job", decimals=3)
     def limited(self) -> float:
-        """Decisions that ran into a limit of time and used the best that had been found."""
+        """Decisions that reached a time limit and used the best schedule found so far."""
         return self.per_job("limited")
 
     @measure("Processing time", "ms per job", decimals=3, needs="clock")
@@ -176,7 +176,7 @@ SEARCHED = Metric(
 
 
 def _search_counters(measured: MeasuredStages, *, can_search: bool) -> dict[str, float]:
-    """Count the decisions of a run that were searched, and those that could have been."""
+    """Count the decisions that a solver searched, and all decisions."""
     made = measured.run.decisions
     searched = sum(each.work.searched > 0 for each in made)
     other = len(made) - searched if can_search else 0
@@ -186,7 +186,7 @@ def _search_counters(measured: MeasuredStages, *, can_search: bool) -> dict[str,
 def run_figures(
     measured: MeasuredStages, *, with_clock: bool, can_search: bool
 ) -> dict[str, float]:
-    """Compute the figures of a run, by the counters of metrics; `can_search`: by a solver."""
+    """Compute the measures of a run; `can_search` tells whether the manager has a solver."""
     figures = figures_of(STAGES_MEASURES, measured, ["clock"] if with_clock else [])
     return figures | _search_counters(measured, can_search=can_search)
 
@@ -250,7 +250,7 @@ def task_table(run: FinishedStages) -> dict[str, Any]:
 
 
 def decision_table(run: FinishedStages) -> dict[str, Any]:
-    """Give a row for each decision; what it took by the wall clock is not kept."""
+    """Make a row for each decision, without its wall-clock time."""
     rows = [
         tuple(getattr(made, name) for name in TABLES[DECISIONS] if name != REPLICATION)
         for made in run.decisions

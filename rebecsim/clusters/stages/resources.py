@@ -1,6 +1,6 @@
-"""Resources, where the data of maps lie, and schedules: which task runs where, and when.
+"""Resources, data locality of map tasks, and schedules: which task runs where, and when.
 
-Each resource has slots for any task, or slots for maps and slots for reduces."""
+Each resource has slots for any task, or separate map and reduce slots."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rebecsim.errors import UserError
 
 @dataclass(frozen=True, slots=True)
 class StageResource(Constant):
-    """A machine that runs as many tasks at a time as it has slots.
+    """A machine that runs at most one task on each slot.
 
     Attributes:
-        number: its place among the resources.
-        slots: that any task takes; 0 where slots are typed.
-        map_slots: that maps take.
-        reduce_slots: that reduces take.
+        number: index among the resources.
+        slots: slots for any task; 0 if slots are typed.
+        map_slots: slots for map tasks.
+        reduce_slots: slots for reduce tasks.
     """
 
     number: int
@@ -33,53 +33,50 @@ class StageResource(Constant):
 
     @property
     def is_typed(self) -> bool:
-        """Whether maps and reduces take different slots."""
+        """Whether map and reduce tasks take different slots."""
         return self.slots == 0
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         return f"resource_{self.number}"
 
     def slots_for(self, kind: TaskKind) -> int:
-        """Give how many tasks of a kind run at a time, at most."""
+        """Return how many tasks of a kind can run at once."""
         if not self.is_typed:
             return self.slots
         return (0, self.map_slots, self.reduce_slots)[kind]
 
 
-def alike(count: int, slots: int) -> tuple[StageResource, ...]:
-    """Make resources with slots of one sort."""
+def identical(count: int, slots: int) -> tuple[StageResource, ...]:
+    """Make identical resources with slots for any task."""
     return tuple(StageResource(number, slots) for number in range(count))
 
 
-def typed_alike(count: int, map_slots: int, reduce_slots: int) -> tuple[StageResource, ...]:
-    """Make resources with slots for maps and for reduces."""
+def identical_typed(count: int, map_slots: int, reduce_slots: int) -> tuple[StageResource, ...]:
+    """Make identical resources with map and reduce slots."""
     return tuple(StageResource(number, 0, map_slots, reduce_slots) for number in range(count))
 
 
 def pool_of(resource: StageResource, kind: TaskKind) -> TaskKind:
-    """Give which slots of a resource a task of a kind takes: typed ones, or those of all."""
+    """Return the kind of slot that a task takes: its own kind if slots are typed, else GENERIC."""
     return kind if resource.is_typed else TaskKind.GENERIC
 
 
 def slot_count(resources: Iterable[StageResource], kind: TaskKind) -> int:
-    """Give how many tasks of a kind run at a time on all resources together."""
+    """Return how many tasks of a kind can run at once on all resources."""
     return sum(each.slots_for(kind) for each in resources)
 
 
-def smallest_job(resources: Iterable[StageResource]) -> StageJob:
-    """Give a job of one task that some resource can run; managers try with it what is compiled."""
+def warm_up_job(resources: Iterable[StageResource]) -> StageJob:
+    """Make a job of one task, with which managers load their compiled loops."""
     every = tuple(resources)
     kind = next(each for each in TaskKind if slot_count(every, each))
     return StageJob(0, 0, 0, SECOND, (StageTask(0, SECOND, (), kind),))
 
 
 def require_runnable(jobs: Iterable[StageJob], resources: Iterable[StageResource]) -> None:
-    """Raise UserError, which names the task, if no resource has a slot for some task.
-
-    Raises it too where some resources have typed slots and others have not.
-    """
+    """Raise UserError if no resource has a slot for some task, or if only some slots are typed."""
     all_resources = tuple(resources)
     if len({each.is_typed for each in all_resources}) != 1:
         raise UserError("resources: give all of them slots, or all map_slots and reduce_slots")
@@ -90,13 +87,13 @@ def require_runnable(jobs: Iterable[StageJob], resources: Iterable[StageResource
         for task in job.real_tasks:
             if task.kind not in runnable:
                 raise UserError(
-                    f"{job.name}, {task.name or f'task {task.number}'}: is a task of kind "
-                    f"{task.kind.name.lower()}, for which no resource has a slot"
+                    f"{job.name}, {task.name or f'task {task.number}'}: no resource has a slot "
+                    f"for a {task.kind.name.lower()} task"
                 )
 
 
 class Assignment(NamedTuple):
-    """A task on a resource from `start` until before `end` (ms). Dummies have none."""
+    """A task on a resource during [start, end) (ms). Dummies have none."""
 
     key: TaskKey
     resource: int
@@ -108,12 +105,12 @@ class Assignment(NamedTuple):
 
 
 class Schedule(StatePart):
-    """What runs and what is to run.
+    """All tasks that have a place, by state. The three views follow later changes.
 
     Attributes:
-        scheduled: the tasks that have not started; later changes appear in it.
-        running: those that have started and not ended. Their end is the expected one.
-        done: those that have ended, as they ran.
+        scheduled: tasks that have not started.
+        running: tasks that have started and not ended, with their expected ends.
+        done: tasks that have ended, as they ran.
     """
 
     def __init__(self) -> None:
@@ -130,7 +127,7 @@ class Schedule(StatePart):
         return f"running: {running or 'none'}; planned: {planned or 'none'}"
 
     def plan(self, assignment: Assignment) -> int:
-        """Schedule a task, anew if it was scheduled before; give how often it has been moved."""
+        """Schedule or move a task; return how often it has been moved."""
         key, moves = assignment.key, 0
         if key in self._scheduled:
             moves = self._moves[key] = self._moves.get(key, 0) + 1
@@ -138,25 +135,25 @@ class Schedule(StatePart):
         return moves
 
     def is_planned(self, assignment: Assignment, moves: int) -> bool:
-        """Whether a task has not started, and has not been moved since it was planned so."""
+        """Whether a task still waits for this start, with no move since."""
         key = assignment.key
         if self._moves and self._moves.get(key, 0) != moves:
             return False
         return key in self._scheduled
 
     def begin(self, assignment: Assignment) -> None:
-        """Let a scheduled task start."""
+        """Start a scheduled task."""
         del self._scheduled[assignment.key]
         if self._moves:
             self._moves.pop(assignment.key, None)
         self._running[assignment.key] = assignment
 
     def extend(self, assignment: Assignment) -> None:
-        """Expect a task that runs to end at another time."""
+        """Change the expected end of a running task."""
         self._running[assignment.key] = assignment
 
     def end(self, assignment: Assignment, now: int) -> Assignment:
-        """Let a task end that was running; give it as it ran."""
+        """End a running task; return it as it ran."""
         del self._running[assignment.key]
         ran = assignment if assignment.end == now else assignment._replace(end=now)
         self._done[assignment.key] = ran
@@ -165,13 +162,13 @@ class Schedule(StatePart):
 
 @dataclass(frozen=True)
 class Locality(Constant):
-    """Every map reads a block of data that some resources have; others get it from there first.
+    """Where the input blocks of map tasks lie. A map without a local replica transfers its block.
 
     Attributes:
-        resources: how many there are.
-        replicas: how many of them have each block, if there are so many.
-        transfer: how long a map takes longer elsewhere (ms).
-        seed: of the random numbers that say which; they are the same for all resource managers.
+        resources: number of resources.
+        replicas: replicas of each block, at most one on each resource.
+        transfer: extra time of a map task without a local replica (ms).
+        seed: seed of the placement, which is the same for all resource managers.
     """
 
     resources: int
@@ -181,7 +178,7 @@ class Locality(Constant):
     _known: dict[TaskKey, frozenset[int]] = field(default_factory=dict, repr=False, compare=False)
 
     def local(self, key: TaskKey) -> frozenset[int]:
-        """Give the resources that have what a map reads."""
+        """Return the resources with a replica of a map task's block."""
         found = self._known.get(key)
         if found is None:
             draws = np.random.default_rng([*self.seed, *key])
@@ -191,7 +188,7 @@ class Locality(Constant):
         return found
 
     def extra(self, key: TaskKey, kind: TaskKind, resource: int) -> int:
-        """Give how much longer a task takes on a resource than where its data lie (ms)."""
+        """Return the transfer time of a task on a resource (ms), 0 if its data are local."""
         if kind is not TaskKind.MAP or resource in self.local(key):
             return 0
         return self.transfer

@@ -15,7 +15,7 @@ A small one is
     count = 50
     slots = 2
 
-Every key stands below with its meaning. Times are seconds, where nothing else is said.
+Every key stands below with its meaning. Times are seconds unless a unit is given.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ class SyntheticTable(Table):
 
     like: Literal["generic", "facebook", "word_count"] = Field(
         "generic",
-        description="what jobs are like; the keys below are for generic ones; others set reserved, "
-        "multiplier and alone, too",
+        description="the published workload that jobs resemble; the keys below are for generic; "
+        "facebook and word_count also set reserved, multiplier and alone",
     )
     maps: Annotated[int, within(1, 10**5)] = Field(
-        100, description="the most of a job; reduces are as many at most"
+        100, description="upper bound of a job's maps, whose number bounds its reduces"
     )
     longest_map: Annotated[int, within(1, 10**6, "seconds")] = Field(
-        50, description="the longest map"
+        50, description="upper bound of a map's time"
     )
     reduce_extra: Annotated[int, within(1, 10**6, "seconds")] = Field(
-        10, description="the most that a reduce takes beyond its share of three times all maps"
+        10, description="upper bound of a reduce's time beyond its share of three times all maps"
     )
 
 
@@ -89,36 +89,36 @@ _ERROR_KEYS = {
 
 
 class EstimatesTable(Table):
-    """What users say of how long tasks run: managers and deadlines go by that."""
+    """Users' run time estimates, which managers and deadlines are based on."""
 
     model: Literal["constant", "feitelson", "variable"] = Field(
-        description="how wrong they are; the other keys belong to one model each"
+        description="model of the errors; each of the other keys belongs to one model"
     )
     error: Annotated[float | None, within(-0.99, 1000)] = Field(
         None,
-        description="constant: the error of all estimates, as a part of the durations; below 0, "
+        description="constant: the error of all estimates, as a share of the durations; below 0, "
         "tasks run longer than estimated",
     )
     threshold: Annotated[float, within(0, 10**9, "seconds")] = Field(
         20.0,
-        description="feitelson: tasks that are shorter are estimated at ten times their durations",
+        description="feitelson: shorter tasks are estimated at ten times their durations",
     )
     most: Annotated[float, within(1, 10**6)] = Field(
-        100.0, description="feitelson: the most times as long as it is that a task is estimated"
+        100.0, description="feitelson: upper bound of an estimate, as a multiple of the duration"
     )
     over_probability: Annotated[float, within(0, 1)] = Field(
         0.98,
-        description="variable: the probability that a job is estimated to run longer than it does",
+        description="variable: the probability that a job is overestimated",
     )
     over: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
         (0.0, 2.0),
         json_schema_extra=NO_UNIT,
-        description="variable: between what the error of such a job is drawn",
+        description="variable: range of the error of an overestimated job",
     )
     under: Annotated[tuple[ErrorShare, ErrorShare], AnyList] = Field(
         (-0.9, -0.1),
         json_schema_extra=NO_UNIT,
-        description="variable: between what that of any other is drawn",
+        description="variable: range of the error of an underestimated job",
     )
 
     @model_validator(mode="after")
@@ -129,15 +129,15 @@ class EstimatesTable(Table):
             if model != self.model and given:
                 raise ValueError(f'{given[0]} is for model = "{model}"')
         if self.model == "constant" and self.error is None:
-            raise ValueError('give error, as in error = 0.5, with model = "constant"')
+            raise ValueError('model = "constant" needs error, as in error = 0.5')
         for least, most in (self.over, self.under):
             if least > most:
-                raise ValueError(f"[{least:g}, {most:g}]: give the lesser error first")
+                raise ValueError(f"[{least:g}, {most:g}]: give the lower error first")
         return self
 
     @property
     def errors(self) -> EstimateErrors:
-        """How wrong users are."""
+        """The model of errors."""
         if self.error is not None:
             return ConstantErrors(self.error)
         if self.model == "feitelson":
@@ -153,60 +153,60 @@ _PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 
 
 class StagesWorkload(Table):
-    """How jobs come, and what they are."""
+    """The jobs and their arrivals."""
 
     jobs: Annotated[int | None, within(1, 10**6)] = Field(
-        None, description="how many in a run; not with `closed`"
+        None, description="number of jobs in a run; not with `closed`"
     )
     rate: Annotated[float | None, within(1e-9, 1e6, "jobs per second")] = Field(
-        None, description="of arrivals, a Poisson process; not with `closed`"
+        None, description="rate of Poisson arrivals; not with `closed`"
     )
     workflows: Annotated[tuple[FamilyName, ...], AnyList] = Field(
-        (), description="families of scientific workflows, which are as likely"
+        (), description="families of scientific workflows, equally likely"
     )
     sizes: Annotated[tuple[SizeName, ...], AnyList] = Field(
         ("small", "medium", "large"),
         min_length=1,
-        description="of them: about 30, 50 or 100 tasks, which are as likely",
+        description="sizes of workflows, equally likely: about 30, 50 or 100 tasks",
     )
     files: Annotated[tuple[str, ...], AnyList] = Field(
         (),
-        description="workflows instead, which are as likely: DAX (.xml) or WfCommons (.json), from "
-        "the scenario's folder",
+        description="files of workflows instead, equally likely: DAX (.xml) or WfCommons (.json), "
+        "relative to the scenario's folder",
     )
     map_reduce: SyntheticTable | None = Field(
         None, description="synthetic MapReduce jobs instead of workflows"
     )
     closed: ClosedName | None = Field(
-        None, description="instead of a stream, jobs that are all there at the beginning"
+        None, description="a closed problem instead of a stream: all jobs arrive at the beginning"
     )
     reserved: Annotated[float, within(0, 1)] = Field(
-        0.5, description="the probability that a job may not start when it arrives, but later"
+        0.5, description="the probability that a job may start only some time after it arrives"
     )
     reserved_ahead: Annotated[int, within(1, 10**9, "seconds")] = Field(
-        50_000, description="by how much at most; drawn from 1 second on"
+        50_000, description="the longest such time, uniform from 1 second"
     )
     announced: bool = Field(
         False,
-        description="managers learn of such a job when it arrives; false: when it may start, as in "
-        "the published figures",
+        description="managers learn of such a job when it arrives; false: at its earliest start, "
+        "as in the published figures",
     )
     multiplier: Annotated[float, within(1, 10**6)] = Field(
         5.0,
-        description="a job has until its earliest start and the time that it takes alone, as many "
-        "times as drawn between 1 and this",
+        description="a deadline is the earliest start plus the job's run time alone times a number "
+        "drawn between 1 and this",
     )
     alone: Literal["resources", "sequential"] = Field(
-        "resources", description="that time: on all resources, or of all tasks one after the other"
+        "resources", description="that run time: on all resources, or all tasks one after another"
     )
     estimates: EstimatesTable | None = Field(
-        None, description="what users say of tasks; without it, how long these run"
+        None, description="users' run time estimates; without it, estimates are exact"
     )
 
     @model_validator(mode="before")
     @classmethod
     def _as_published(cls, values: Any) -> Any:
-        """Add what goes with jobs that are like published ones, where nothing else is said."""
+        """Add the defaults of published workloads."""
         try:
             published = _PUBLISHED[values["map_reduce"]["like"]]
         except (KeyError, TypeError):
@@ -223,7 +223,7 @@ class StagesWorkload(Table):
             )
         stream = self.jobs is not None, self.rate is not None
         if any(stream) != all(stream) or all(stream) == (self.closed is not None):
-            raise ValueError("give jobs and rate, unless the jobs are closed = ...")
+            raise ValueError("give jobs and rate, or closed without them")
         return self
 
 
@@ -232,18 +232,18 @@ class StagesScenario(StudyScenario):
 
     kind: Literal["stages"] = Field("stages", description="the kind of cluster")
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
-        1, description="how often jobs are drawn, for all managers"
+        1, description="runs with other random jobs"
     )
     policies: Annotated[tuple[str, ...], AnyList, named_by(stages_policy), Unique] = Field(
         min_length=1, description="names of the resource managers to compare"
     )
     baseline: str | None = Field(
-        None, description="the manager that the others are compared with; the first one"
+        None, description="the manager that others are compared with; by default the first"
     )
-    workload: StagesWorkload = Field(description="how jobs come, and what they are")
-    resources: ResourcesTable = Field(description="what they run on")
-    decisions: DecisionTable = Field(DecisionTable(), description="what decisions cost")
-    solver: SolverTable = Field(SolverTable(), description="how solvers search")
+    workload: StagesWorkload = Field(description="the jobs and their arrivals")
+    resources: ResourcesTable = Field(description="resources that run the jobs")
+    decisions: DecisionTable = Field(DecisionTable(), description="cost of decisions")
+    solver: SolverTable = Field(SolverTable(), description="limits of solvers")
     budgets: BudgetsTable = Field(BudgetsTable(), description="how WFBB-RM divides laxity")
     hadoop: HadoopTable | None = Field(
         None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
@@ -252,8 +252,8 @@ class StagesScenario(StudyScenario):
     warm_up: Annotated[float, Field(ge=0, le=0.9)] | Literal["mser5"] = Field(
         0.0,
         json_schema_extra=NO_UNIT,
-        description="the share of jobs that arrive first and do not count in figures; mser5: as "
-        "many as that rule says, by the turnaround of each",
+        description="the share of first jobs that measures leave out; mser5: found by that rule "
+        "from turnarounds",
     )
     metrics: Annotated[MetricNames, among(_METRICS)] = ()
 
@@ -273,15 +273,15 @@ class StagesScenario(StudyScenario):
             raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
         for name in self.metrics if not self.decisions.keeps_clock else ():
             if name in CLOCK_FIGURES:
-                raise ValueError(f"{name} is measured only with measured = true in [decisions]")
+                raise ValueError(f"{name} needs measured = true in [decisions]")
         if self.hadoop is not None:
             self._require_hadoop()
         if self.resources.map_slots is not None and (
             self.workload.workflows or self.workload.files
         ):
             raise ValueError(
-                "tasks of workflows are neither maps nor reduces: give slots in [resources], "
-                "instead of map_slots and reduce_slots"
+                "tasks of workflows are neither maps nor reduces: replace map_slots and "
+                "reduce_slots in [resources] by slots"
             )
         runs = len(self.policies) * len(self.load_factors) * self.replications
         if runs > MAX_RUNS:
@@ -293,15 +293,17 @@ class StagesScenario(StudyScenario):
 
     def _require_hadoop(self) -> None:
         if self.workload.map_reduce is None and self.workload.closed is None:
-            raise ValueError("[hadoop] runs MapReduce: give workload.map_reduce or workload.closed")
+            raise ValueError(
+                "[hadoop] needs MapReduce: give workload.map_reduce or workload.closed"
+            )
         if self.resources.map_slots is None:
             raise ValueError(
-                "[hadoop] has slots for maps and reduces: give map_slots, reduce_slots"
+                "[hadoop] needs typed slots: give map_slots and reduce_slots in [resources]"
             )
         if self.solver.replan:
-            raise ValueError("[hadoop] plans only when a job arrives: remove replan from [solver]")
+            raise ValueError("[hadoop] plans only when jobs arrive: remove replan from [solver]")
         for name in self.policies:
             if not runs_on_hadoop(stages_policy(name).manager):
                 raise ValueError(
-                    f"[hadoop] is not for {name}; take HCP_RM, MRCP_RM_AHEAD, EDF or FIFO"
+                    f"[hadoop] cannot run {name}; use HCP_RM, MRCP_RM_AHEAD, EDF or FIFO"
                 )

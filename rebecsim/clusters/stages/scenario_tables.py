@@ -1,4 +1,4 @@
-"""Tables of a scenario about what jobs run on, and how it is decided. Times are seconds."""
+"""Tables of a scenario about resources, decisions and solvers. Times are seconds."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from rebecsim.studies.units import within
 
 
 class ResourcesTable(Table):
-    """What jobs run on: resources that are alike."""
+    """Identical resources that run the jobs."""
 
-    count: Annotated[int, within(1, 10**5)] = Field(description="how many")
+    count: Annotated[int, within(1, 10**5)] = Field(description="number of resources")
     slots: Annotated[int | None, within(1, 10**4, "tasks")] = Field(
-        None, description="that each runs at a time"
+        None, description="slots of each resource for any task"
     )
     map_slots: Annotated[int | None, within(1, 10**4, "maps")] = Field(
-        None, description="instead: that each runs at a time"
+        None, description="instead: map slots of each resource"
     )
     reduce_slots: Annotated[int | None, within(1, 10**4, "reduces")] = Field(
-        None, description="reduces that each runs at a time"
+        None, description="reduce slots of each resource"
     )
 
     @model_validator(mode="after")
     def _one_sort(self) -> Self:
         typed = self.map_slots is not None, self.reduce_slots is not None
         if any(typed) != all(typed) or all(typed) == (self.slots is not None):
-            raise ValueError("give one of slots, and map_slots with reduce_slots")
+            raise ValueError("give either slots, or map_slots and reduce_slots")
         return self
 
 
@@ -42,16 +42,18 @@ class DecisionTable(Table):
 
     charged_by: Literal["recorded", "rate", "clock", "nothing"] = Field(
         "recorded",
-        description="how long a manager is busy with a decision: as recorded once for each "
-        "manager, by rate, by the wall clock (such runs are not repeatable), or not at all",
+        description="how long a manager is busy with a decision: recorded times of the manager, a "
+        "rate, the wall clock (such runs are not repeatable), or nothing",
     )
-    constant: Annotated[float, within(0, 10**9, "ms")] = Field(1.0, description="of each, by rate")
+    constant: Annotated[float, within(0, 10**9, "ms")] = Field(
+        1.0, description="rate: time of each decision"
+    )
     per_task: Annotated[float, within(0, 10**9, "ms")] = Field(
-        0.1, description="for each task of jobs that have arrived"
+        0.1, description="rate: time for each task of jobs that have arrived"
     )
     measured: bool = Field(
         False,
-        description="keep what decisions take by the wall clock; these figures are not repeatable",
+        description="keep the wall-clock times of decisions, which are not repeatable",
     )
 
     @model_validator(mode="after")
@@ -59,53 +61,53 @@ class DecisionTable(Table):
         fields = type(self).model_fields
         for name in ("constant", "per_task") if self.charged_by == "recorded" else ():
             if getattr(self, name) != fields[name].default:
-                raise ValueError(f'{name} is by rate: give charged_by = "rate" with it')
+                raise ValueError(f'{name} needs charged_by = "rate"')
         return self
 
     @property
     def by(self) -> ChargedBy:
-        """What they are charged by."""
+        """What decisions are charged by."""
         return ChargedBy(self.charged_by)
 
     @property
     def keeps_clock(self) -> bool:
-        """Whether what they take by the wall clock is kept."""
+        """Whether wall-clock times of decisions are kept."""
         return self.measured or self.charged_by == "clock"
 
 
 class SolverTable(Table):
-    """How managers search that plan by solvers."""
+    """Limits and settings of the managers that have a solver."""
 
     limit: Annotated[float, within(1e-6, 10**4, "deterministic seconds")] = Field(
         0.02,
-        description="of a decision, in CP-SAT's deterministic time, which counts steps and is the "
-        "same on every machine: 0.02 is 0.2 s to 2 s",
+        description="limit of a decision in CP-SAT's deterministic time, which counts search steps "
+        "and is the same on every machine: 0.02 takes 0.2 s to 2 s",
     )
     rules_first: bool = Field(
         True,
-        description="use what rules place where nothing can be better, and search from there; "
-        "false: search every decision, from nothing",
+        description="search from a list schedule, and use it if it is provably optimal; false: "
+        "search every decision from scratch",
     )
     seconds: Annotated[float, within(0.001, 10**6, "seconds")] = Field(
         60.0,
-        description="of a decision of MILP, by the wall clock: runs that need them all do not "
+        description="limit of a decision of MILP, by the wall clock: runs that reach it do not "
         "repeat",
     )
     step: Annotated[int, within(1, 10**6, "seconds")] = Field(
-        1, description="with MILP, tasks start at multiples of this"
+        1, description="MILP: tasks start at multiples of this"
     )
     replan: bool = Field(
-        False, description="plan anew, too, when a task has ended earlier or later than expected"
+        False, description="also replan when a task has ended earlier or later than expected"
     )
     most_tasks: Annotated[int, within(1, 10**9, "tasks")] = Field(
         4000,
-        description="not started at a decision, for a search from what rules place: with more of "
-        "them what rules place is used, and the decision counts as cut short",
+        description="most tasks to place that are searched from a list schedule; with more, the "
+        "list schedule is used, and the decision counts as cut short",
     )
 
     @property
     def settings(self) -> SolverSettings:
-        """What managers are given."""
+        """The settings that managers take."""
         return SolverSettings(
             limit=self.limit,
             rules_first=self.rules_first,
@@ -121,38 +123,37 @@ class BudgetsTable(Table):
 
     by_letter: bool = Field(
         False,
-        description="sub-deadlines of parents as algorithm 7.3 prints them: a dummy's get its own, "
-        "even if others wait for them",
+        description="sub-deadlines as algorithm 7.3 prints them: all parents of a dummy get its "
+        "own, even if they have other children",
     )
 
 
 class HadoopTable(Table):
-    """Hadoop 1 instead of resources that run what is planned at its time."""
+    """Hadoop 1, where TaskTrackers ask for tasks by heartbeats."""
 
     heartbeat: Annotated[float, within(0.001, 10**4, "seconds")] = Field(
-        3.0, description="how often a TaskTracker says what has ended and asks for tasks"
+        3.0, description="period of a TaskTracker's heartbeats"
     )
     overhead: Annotated[float, within(0, 10**6, "seconds")] = Field(
-        12.0, description="how much longer a task takes"
+        12.0, description="extra time of each task"
     )
     transfer: Annotated[float, within(0, 10**6, "seconds")] = Field(
-        5.0, description="how much longer a map takes without its data"
+        5.0, description="extra time of a map task without local data"
     )
     replicas: Annotated[int, within(1, 10**5)] = Field(
-        3, description="how many resources have what a map reads"
+        3, description="replicas of each input block"
     )
     job_task: Annotated[float, within(0, 10**6, "seconds")] = Field(
         5.0,
-        description="how long the task takes that sets a job up, and that which cleans up behind "
-        "it; 0: jobs have none",
+        description="time of a job's setup task, and of its cleanup task; 0: no such tasks",
     )
     slow_start: Annotated[float, within(0, 1)] = Field(
         0.05,
-        description="with EDF and FIFO, the part of its maps after which a job's reduces take "
-        "slots; plans let them wait for all maps",
+        description="EDF and FIFO: share of a job's maps that must end before its reduces take "
+        "slots; planned reduces wait for all maps",
     )
 
     @property
     def settings(self) -> HadoopSettings:
-        """What the cluster is told."""
+        """The settings of the simulated cluster."""
         return settings_of(HadoopSettings, self, {"seconds": SECOND})

@@ -1,4 +1,4 @@
-"""A cluster of a few jobs and resources, which asserts what its resource manager promises."""
+"""A small cluster for exploration, which asserts the promises of its resource manager."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rebecsim.actors import Int, require, state_variable
 from rebecsim.clusters.stages.cluster import (
     MANAGER,
     ManagerMaker,
+    ManagerSetup,
     ResourceManager,
-    Setting,
     TaskExecutor,
     stages_model,
 )
@@ -32,24 +32,23 @@ PROMISES = (
 )
 
 _ORDERED = ("finish", "ended", "overran", "pull")
-"""What comes first at one time: a task has its slot until before its end, and others are planned
-by that."""
+"""Messages that come first at equal times: a task frees its slot before the next one takes it."""
 
 
 class WatchedManager(ResourceManager):
-    """A resource manager that says when it breaks a promise.
+    """A resource manager that checks its promises.
 
     Attributes:
-        unfinished: jobs that have not ended.
-        late: jobs that have ended after their deadlines.
-        starts: when the first task of each job started (ms); -1: none has.
-        ends: when each job ended (ms); -1: it has not.
+        unfinished: number of jobs that have not ended.
+        late: number of jobs that ended after their deadlines.
+        starts: start of each job's first task (ms), or -1.
+        ends: end of each job (ms), or -1.
     """
 
     unfinished: int = state_variable(Int)
     late: int = state_variable(Int)
 
-    def __init__(self, setting: Setting, *executors: TaskExecutor) -> None:
+    def __init__(self, setting: ManagerSetup, *executors: TaskExecutor) -> None:
         super().__init__(setting, *executors)
         self.unfinished = setting.jobs
         self.starts = [-1] * setting.jobs
@@ -57,14 +56,14 @@ class WatchedManager(ResourceManager):
         self._deadlines = [0] * setting.jobs
         self._resources = setting.resources
         self._keeps_in_time = isinstance(self._manager, WorkflowBudgets) and not setting.deviates
-        self._in_time: list[int] = []  # the numbers of jobs that are planned to be
+        self._in_time: list[int] = []  # numbers of the jobs planned to be in time
 
     def check_promises(self) -> None:
-        """Raise AssertionFailedError if one is broken; what the checker of runs sees, it raises."""
+        """Raise AssertionFailedError if a promise is broken that the schedule checker misses."""
         schedule = self.schedule
         for key in schedule.running:
             both = key in schedule.scheduled or key in schedule.done
-            require(not both, f"{key} runs, and is planned or has ended")
+            require(not both, f"{key} runs, but is also planned or has ended")
             if self.starts[key.job] < 0:
                 self.starts[key.job] = schedule.running[key].start
         for job in self.jobs.values():
@@ -79,11 +78,11 @@ class WatchedManager(ResourceManager):
         if self._keeps_in_time:
             self._check_in_time()
 
-    def _keep(self, made: MadeDecision) -> None:
-        """Forget a decision: two runs that come to the same are one state."""
+    def _record(self, made: MadeDecision) -> None:
+        """Drop a decision, so that runs with the same outcome merge into one state."""
 
     def _waiting(self) -> Iterator[TaskKey]:
-        """Give the tasks that could start and have no place, where a slot is free for them."""
+        """Yield ready tasks without a place for which a slot is free."""
         schedule, resources = self.schedule, self._resources
         free = {
             (each.number, pool_of(each, kind)): each.slots_for(kind)
@@ -119,12 +118,12 @@ class WatchedManager(ResourceManager):
                 if job.number not in self._in_time:
                     self._in_time = sorted([*self._in_time, job.number])
             elif job.number in self._in_time:
-                text = f"was planned to be in time, and is to end at {max(ends)} ms"
+                text = f"was planned to be in time, but now ends at {max(ends)} ms"
                 require(False, f"{job}, due at {job.deadline} ms, {text}")
 
 
 def _ready(job: StageJob, now: int, ended: set[int]) -> Iterator[int]:
-    """Give the tasks of a job that wait for nothing but slots, if its start is over."""
+    """Yield the tasks of a job that wait only for slots, after its earliest start."""
     if job.start >= now:
         return
     over: set[int] = set()
@@ -147,20 +146,20 @@ def small_cluster(
 ) -> SmallCluster:
     """Cut a cluster to the first jobs and resources; jobs keep their tasks and times.
 
-    Times count from the first arrival. At one time tasks end first; all else comes in any order.
-    Raises UserError for a task that no resource left can run, and for decisions that take as long
-    as the wall clock says.
+    Times count from the first arrival. At equal times tasks end first; other messages come in any
+    order. Raises UserError for a task that no remaining resource can run, and for decisions
+    charged by the wall clock.
     """
     cut, cost = cut or Cut(), cost or DecisionCost()
     if cost.charged_by is ChargedBy.CLOCK:
         raise UserError(
-            "decisions are charged by the wall clock, so that no run repeats and none can be "
-            'explored; give charged_by = "recorded" in [decisions]'
+            "decisions are charged by the wall clock, so runs do not repeat and cannot be "
+            'explored; set charged_by = "recorded" in [decisions]'
         )
     few = _cut_jobs(jobs, cut.jobs)
     left = tuple(resources)[: cut.nodes]
     require_runnable(few, left)
-    maker(left)  # compiles its loops now, as constructors of rebecs have little time
+    maker(left)  # compiles its loops now, since constructors of rebecs have a time limit
     model = stages_model(few, left, maker, cost)
     watched = tuple(
         replace(each, reactive_class=WatchedManager)

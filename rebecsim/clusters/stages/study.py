@@ -1,4 +1,4 @@
-"""The kind `stages` as a study: runs of jobs on resources, their figures, jobs and decisions."""
+"""The kind `stages` as a study: its cells, runs, measures, tables and sections."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
     setup: StagesSetup = cell.setup
     if setup.scenario.hadoop is not None:
         raise UserError(
-            f"{setup.scenario.name}: a cluster of Hadoop cannot be cut yet, as its heartbeats "
-            "never end; remove [hadoop] to explore the resource managers"
+            f"{setup.scenario.name}: a Hadoop cluster cannot be explored yet, because its "
+            "heartbeats never end; remove [hadoop] to explore the resource managers"
         )
     if issubclass(stages_policy(setup.policy).manager, IntegerProgramme):
         raise UserError(
-            f"{setup.scenario.name}: {setup.policy} cannot be cut, as its solver stops by the wall "
-            "clock, so that no run repeats; choose others by --policy"
+            f"{setup.scenario.name}: {setup.policy} cannot be explored, because its solver stops "
+            "by the wall clock, so runs do not repeat; choose other managers by --policy"
         )
     return small_cluster(
         setup.policy, setup.maker(), setup.jobs(0), setup.resources(), setup.cost, cut

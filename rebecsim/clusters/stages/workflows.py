@@ -1,12 +1,11 @@
-"""Scientific workflows: CyberShake, LIGO's Inspiral and Epigenomics, and workflows of files.
+"""Scientific workflows: CyberShake, LIGO Inspiral, Epigenomics, and workflows read from files.
 
-Those that are drawn have about 30, 50 or 100 tasks. Structures and times follow the published
-characterisation of Bharathi et al. (2008), by the rules and with the parameters of the generator
-that belongs to it. Times are normal, drawn again until they lie within half of the mean on either
-side. Here they are drawn from that law at once, and rounded up to whole seconds, as the evaluation
-of WFBB-RM needs them: the mean work of CyberShake and LIGO is then what is published there.
+Random workflows have about 30, 50 or 100 tasks. Structures and times follow Bharathi et al. (2008)
+and the generator that belongs to that paper. Times are truncated normal, within half of the mean on
+either side, and rounded up to whole seconds: this gives the mean work of CyberShake and LIGO that
+the evaluation of WFBB-RM publishes.
 
-Phases are the execution phases of WFBB-RM's evaluation: they are passed one after the other.
+Phases are the execution phases of that evaluation, which follow one another.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from rebecsim.errors import UserError
 from rebecsim.workloads.workflows import WorkflowTask, parents_first, read_dax, read_wfcommons
 
 SIZES = {"small": 30, "medium": 50, "large": 100}
-"""Tasks of workflows by the word for their size; the structures come near to them."""
+"""Number of tasks by size name; the structures come close to it."""
 
 _GIBIBYTE = 2**30
 
@@ -33,7 +32,7 @@ _GIBIBYTE = 2**30
 def truncated_normal(
     draws: np.random.Generator, mean: float, variance: float, count: int
 ) -> NDArray[np.float64]:
-    """Draw from a normal law that is cut at half of the mean and at one and a half of it."""
+    """Draw from a normal distribution truncated to [0.5, 1.5] times the mean."""
     from scipy.special import ndtr, ndtri
 
     deviation = variance**0.5
@@ -43,32 +42,32 @@ def truncated_normal(
 
 
 def halves(draws: np.random.Generator, count: int, tolerance: float) -> tuple[int, int]:
-    """Split a number into two parts that are about as great, the smaller one first."""
+    """Split a number into two parts of about equal size, the smaller first."""
     first = int(count // 2 * (1 + tolerance / 2 * draws.uniform(-1, 1)))
     return min(first, count - first), max(first, count - first)
 
 
 class TaskList:
-    """The tasks of a workflow while it is put together."""
+    """Builder of a workflow's tasks."""
 
     def __init__(self) -> None:
         self.tasks: list[StageTask] = []
 
     def add(self, name: str, seconds: float, parents: Sequence[int], phase: int) -> int:
-        """Add a task of whole seconds, of 0 s: a dummy; give its number."""
+        """Add a task of whole seconds, or a dummy of 0 s; return its number."""
         number, duration = len(self.tasks), ceil(seconds) * SECOND
         self.tasks.append(StageTask(number, duration, tuple(parents), phase=phase, name=name))
         return number
 
 
 class Workflow(ABC):
-    """A family of workflows, as it is in one run.
+    """A family of workflows in one run.
 
     Attributes:
-        name: that of scenarios.
-        title: in words.
-        varies: whether runs differ by their places.
-        place: of the run, in [0, 1) among all: it settles what its workflows have in common.
+        name: name in scenarios.
+        title: name in words.
+        varies: whether runs depend on their quantile.
+        place: quantile of the run, in [0, 1), which sets what all of its workflows share.
     """
 
     name: ClassVar[str]
@@ -80,7 +79,7 @@ class Workflow(ABC):
 
     @abstractmethod
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
-        """Draw the tasks of a workflow of about so many."""
+        """Draw the tasks of a workflow of about this size."""
 
 
 class CyberShake(Workflow):
@@ -117,8 +116,9 @@ class Ligo(Workflow):
     title: ClassVar[str] = "LIGO Inspiral"
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
-        """Draw the tasks: 2 for each waveform before and behind the first comparisons, of which
-        there are 1 or 2, and for 100 tasks 2 to 4; as many second ones.
+        """Draw the tasks: two for each waveform before and after the first comparisons.
+
+        There are 1 or 2 comparisons, 2 to 4 for 100 tasks, and as many at the end.
         """
         blocks = int(draws.integers(1, max(3, size // 20)))
         if blocks == 1 and (size - 2) % 4:
@@ -173,7 +173,7 @@ class Ligo(Workflow):
 
 
 def _shares(draws: np.random.Generator, blocks: int, edges: int, most: int) -> list[int]:
-    """Draw how many waveforms each block compares, the most first; blocks may share some."""
+    """Draw how many waveforms each block compares, in falling order; blocks may overlap."""
     while True:
         cuts = sorted(draws.integers(0, edges, blocks - 1).tolist())
         ends = [*cuts, edges if blocks > 1 else min(edges, most)]
@@ -183,7 +183,7 @@ def _shares(draws: np.random.Generator, blocks: int, edges: int, most: int) -> l
 
 
 def _blocks(shares: Sequence[int], count: int) -> list[range]:
-    """Give which of the waveforms each block has: one behind the other, none behind the last."""
+    """Return the waveforms of each block: consecutive ranges that end at the last waveform."""
     found, start = [], 0
     for share in shares:
         start = min(start, count - share)
@@ -195,11 +195,11 @@ def _blocks(shares: Sequence[int], count: int) -> list[range]:
 class Genome(Workflow):
     """Epigenomics: lanes of sequences, split, each part mapped to a reference, and merged.
 
-    The size of the reference is the same for all of a run, as a generator that is made once has it:
-    only so do intervals of turnarounds become as wide as published where nothing waits (Lim, PhD
-    thesis, tables D.17 to D.24), and some runs have more work than can be done, while others never
-    wait. Meant are 4 GiB and 25 % around it; but the remainder of a number is taken that may be
-    negative, so that it is 1 to 5 GiB.
+    All workflows of a run share the size of the reference, as in a generator that is made once.
+    This explains the published width of turnaround intervals at low load (Lim, PhD thesis, tables
+    D.17 to D.24): some runs have more work than the resources can do, others never wait. The
+    generator intends 4 GiB within 25 %, but takes a remainder that may be negative, which gives 1
+    to 5 GiB.
     """
 
     name: ClassVar[str] = "genome"
@@ -209,7 +209,7 @@ class Genome(Workflow):
 
     @property
     def reference(self) -> float:
-        """The size of that of the run, in bytes."""
+        """Size of the run's reference (bytes)."""
         return (1 + 4 * self.place) * _GIBIBYTE
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
@@ -246,15 +246,15 @@ WORKFLOWS: dict[str, type[Workflow]] = {each.name: each for each in (CyberShake,
 
 
 def read_workflow(path: Path) -> tuple[StageTask, ...]:
-    """Read a workflow: a DAX (.xml, .dax) or an instance of WfCommons (.json).
+    """Read a workflow: a DAX (.xml, .dax) or a WfCommons instance (.json).
 
-    Tasks of less than half a millisecond are dummies. The phase of a task is one more than the
-    latest of its parents. Raises UserError, with file and element, and OSError.
+    Tasks shorter than half a millisecond are dummies. The phase of a task is its level. Raises
+    UserError, with file and element, and OSError.
     """
     tasks = read_wfcommons(path) if path.suffix == ".json" else read_dax(path)
     durations = [round(task.seconds * SECOND) for task in tasks]
     if not any(durations):
-        raise UserError(f"{path}: no task takes any time")
+        raise UserError(f"{path}: all tasks have a run time of 0 s")
     phases = _depths(tasks)
     return tuple(
         StageTask(place, durations[place], task.parents, phase=phases[place], name=task.name)
@@ -263,7 +263,7 @@ def read_workflow(path: Path) -> tuple[StageTask, ...]:
 
 
 def _depths(tasks: Sequence[WorkflowTask]) -> list[int]:
-    """Give for each task how many follow each other up to it, at most."""
+    """Return the level of each task, from 1: the longest chain that ends there."""
     depths = [0] * len(tasks)
     for place in parents_first(tasks):
         depths[place] = 1 + max((depths[parent] for parent in tasks[place].parents), default=0)

@@ -1,12 +1,10 @@
 """Streams of jobs and closed problems: tasks of MapReduce jobs, arrivals, starts and deadlines.
 
-What is drawn for arrivals, starts and deadlines comes from random numbers of its own each, so that
-one can be changed and the others stay.
+Arrivals, starts and deadlines have random streams of their own, so changing one leaves the others.
 
-In a closed problem all jobs arrive at the beginning, and some may only start later.
-The five batch workloads of Lim (PhD thesis, Carleton University, Table 3.3). Times are seconds;
-numbers are drawn as integers that are as likely from 1 to a bound. A deadline is the earliest
-start and the sum of all tasks, as many times as drawn between 1 and a multiplier."""
+In a closed problem all jobs arrive at time 0, and some may start later: the five batch workloads of
+Lim (PhD thesis, Carleton University, Table 3.3). Times are seconds; integers are uniform from 1 to
+a bound. A deadline is the earliest start plus the sum of all tasks times a uniform multiplier."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from rebecsim.clusters.kit.hadoop import Claim, fair_shares
 from rebecsim.clusters.stages.estimates import EstimateErrors, with_estimates
 from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time
-from rebecsim.clusters.stages.resources import StageResource, require_runnable, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical_typed, require_runnable
 
 TaskDrawer = Callable[[np.random.Generator], tuple[StageTask, ...]]
 """Draws the tasks of the next job."""
@@ -36,19 +34,18 @@ class SampleTime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """How jobs come.
+    """An open stream of jobs.
 
     Attributes:
-        jobs: how many.
-        rate: of their arrivals, a Poisson process (1/s).
-        reserved: the probability that a job may not start when it arrives, but later.
-        reserved_ahead: by how much at most (s); whole seconds from 1 on are as likely.
-        multiplier: the largest; a deadline is the earliest start and the sample time as many times
-            as drawn between 1 and this.
-        least_multiplier: the least, if not 1.
-        sample: of which sample time.
-        announced: jobs that may not start yet are submitted when they arrive; otherwise when they
-            may start.
+        jobs: number of jobs.
+        rate: rate of their Poisson arrivals (1/s).
+        reserved: probability that a job may start only some time after it arrives.
+        reserved_ahead: longest such time (s), uniform from 1.
+        multiplier: upper bound of the deadline multiplier. A deadline is the earliest start plus
+            the sample time times a uniform multiplier.
+        least_multiplier: lower bound of the multiplier.
+        sample: the sample time that deadlines are based on.
+        announced: whether such jobs are submitted on arrival, not at their earliest start.
     """
 
     jobs: int
@@ -72,14 +69,14 @@ class Stream:
         return [int(each) * SECOND for each in np.where(later, ahead, 0)]
 
     def multipliers(self, draws: np.random.Generator) -> list[float]:
-        """Draw how many times its sample time each job gets until its deadline."""
+        """Draw the deadline multiplier of each job."""
         between = self.least_multiplier, self.multiplier
         return [float(each) for each in draws.uniform(*between, self.jobs)]
 
 
 @dataclass(frozen=True, slots=True)
 class JobDraws:
-    """Random numbers for each purpose."""
+    """Independent random streams, one for each purpose."""
 
     tasks: np.random.Generator
     arrivals: np.random.Generator
@@ -99,9 +96,9 @@ def stream_of(
     resources: Sequence[StageResource],
     draws: JobDraws,
 ) -> Iterator[StageJob]:
-    """Draw the jobs of a stream, each of a family by its name; families are as likely.
+    """Draw the jobs of a stream; families are equally likely.
 
-    Deadlines are by the sample times on the resources.
+    Deadlines are based on sample times on the resources.
     """
     choices = draws.tasks.integers(len(families), size=stream.jobs).tolist()
     arrivals = stream.arrivals(draws.arrivals)
@@ -121,7 +118,7 @@ def with_deadline(
     multiplier: float,
     sample: SampleTime = SampleTime.ON_RESOURCES,
 ) -> StageJob:
-    """Give a job until its start and so many sample times, rounded up to whole seconds.
+    """Set a deadline: the start plus a multiple of the sample time, rounded up to whole seconds.
 
     Raises UserError if no resource has a slot for some task.
     """
@@ -135,9 +132,9 @@ def with_deadline(
 
 
 def map_reduce_tasks(maps: list[int], reduces: list[int]) -> tuple[StageTask, ...]:
-    """Make the tasks of a job of the durations of its maps and reduces (ms).
+    """Make the tasks of a MapReduce job from the durations of its maps and reduces (ms).
 
-    The barrier is a dummy, so that there are as many edges as tasks.
+    The barrier is a dummy, which keeps the number of edges linear.
     """
     first = [
         StageTask(place, each, (), TaskKind.MAP, 1, f"map {place}")
@@ -156,15 +153,15 @@ def map_reduce_tasks(maps: list[int], reduces: list[int]) -> tuple[StageTask, ..
 
 @dataclass(frozen=True, slots=True)
 class SyntheticMapReduce:
-    """Jobs of Lim's generic workload; with smaller bounds of the workload for Hadoop.
+    """Jobs of Lim's generic workload, or with smaller bounds of the one for Hadoop.
 
-    Numbers are drawn as integers that are as likely from 1 to a bound. A reduce takes three times
-    the sum of the maps, divided by the number of reduces, rounded up, and some seconds of its own.
+    Integers are uniform from 1 to a bound. A reduce takes three times the sum of the maps divided
+    by the number of reduces, rounded up, plus some seconds of its own.
 
     Attributes:
-        maps: the most of a job; reduces are at most as many as its maps.
-        longest_map: the longest a map takes (s).
-        reduce_extra: the most that a reduce takes beyond its share (s).
+        maps: upper bound of the maps of a job, whose number bounds its reduces.
+        longest_map: upper bound of a map's time (s).
+        reduce_extra: upper bound of a reduce's extra seconds.
     """
 
     maps: int = 100
@@ -203,8 +200,7 @@ _FACEBOOK_REDUCE = 12.375, 1.6262
 class FacebookMapReduce:
     """Jobs like those at Facebook (Verma et al. 2012): ten types, log-normal durations.
 
-    All types are as likely until there are no more of one in a thousand jobs; then the next
-    thousand begins.
+    Each thousand jobs has a fixed number of each type; types are equally likely until used up.
     """
 
     def __init__(self) -> None:
@@ -245,11 +241,11 @@ _WORD_COUNT_SPREAD = 0.1
 
 
 class WordCount:
-    """Jobs that count words of 512 MB, 1 GB or 2 GB, a map for each 64 MB, and nine reduces.
+    """Jobs that count words of 512 MB, 1 GB or 2 GB, with a map for each 64 MB, and nine reduces.
 
-    How long tasks take has not been published. A map takes 63.5 s, so that ten map slots are as
-    busy as was measured (79 to 95 % at 1/150 to 1/125 jobs per second), a reduce 3 s for each map,
-    both 10 % more or less.
+    Task times have not been published. Here a map takes 63.5 s, which keeps ten map slots as busy
+    as was measured (79 to 95 % at 1/150 to 1/125 jobs per second), and a reduce 3 s for each map,
+    both within 10 %.
     """
 
     def expected_tasks(self, jobs: int) -> int:
@@ -276,21 +272,20 @@ def _log_normal(draws: np.random.Generator, mean: float, variance: float, count:
 
 @dataclass(frozen=True, slots=True)
 class ClosedWorkload:
-    """A batch of MapReduce jobs, and what they run on.
+    """A batch of MapReduce jobs and its resources.
 
     Attributes:
-        count: how many jobs there are.
-        latest: the latest that one can start; drawn for each.
-        multiplier: the largest.
-        maps: of a job; the most where they are drawn.
-        reduces: of a job; None: drawn, up to as many as its maps.
-        longest_map: the longest a map takes.
-        longest_reduce: the longest a reduce takes; None: reduces share the sum of the
-            job's maps, rounded up.
-        resources: how many there are.
-        slots: for maps, and as many for reduces, of each.
+        count: number of jobs.
+        latest: upper bound of the earliest starts.
+        multiplier: upper bound of the deadline multiplier.
+        maps: maps of a job, or their upper bound if drawn.
+        reduces: reduces of a job; None: drawn, up to the number of maps.
+        longest_map: upper bound of a map's time.
+        longest_reduce: upper bound of a reduce's time; None: reduces share the sum of the maps.
+        resources: number of resources.
+        slots: map slots of each resource, and as many reduce slots.
         draws_maps: whether the number of maps is drawn.
-        starts: when each job can start, if that is not drawn.
+        starts: earliest starts, if not drawn.
     """
 
     count: int
@@ -306,11 +301,11 @@ class ClosedWorkload:
     starts: tuple[int, ...] = ()
 
     def on(self) -> tuple[StageResource, ...]:
-        """Give what the jobs run on."""
-        return typed_alike(self.resources, self.slots, self.slots)
+        """Make the resources."""
+        return identical_typed(self.resources, self.slots, self.slots)
 
     def jobs(self, draws: JobDraws, errors: EstimateErrors | None = None) -> tuple[StageJob, ...]:
-        """Draw the jobs; with errors, deadlines are by what users say of tasks."""
+        """Draw the jobs; with errors, deadlines are based on users' estimates."""
         starts = self._starts(draws.starts)
         multipliers = draws.deadlines.uniform(1, self.multiplier, len(starts)).tolist()
         tasks = [self._tasks(draws.tasks, errors, draws.estimates) for _ in starts]

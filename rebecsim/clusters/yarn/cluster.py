@@ -115,8 +115,8 @@ def run_cluster(
     """Run jobs on a cluster of nodes.
 
     Raises UserError, with the file, the line and the job where there is one, for what can never
-    run, and StuckError, which is one, when no job ends, as all wait for containers that nobody will
-    ever give up. If only some do, they are in `Finished.stuck`.
+    run, and StuckError, which is one, when no job ends, as all wait for containers that are
+    never released. If only some do, they are in `Finished.stuck`.
     """
     jobs, configuration = require_runnable(jobs, sizes, configuration)
     applications = applications_of(jobs, configuration)

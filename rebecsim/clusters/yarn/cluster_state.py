@@ -49,7 +49,7 @@ class Seer(Protocol):
 
 
 class StuckError(UserError):
-    """Jobs wait for containers that nobody will ever give up.
+    """Jobs wait for containers that no task will ever release.
 
     Attributes:
         applications: those of the jobs.

@@ -327,7 +327,7 @@ class Container(StatePart):
         scheduled: when it was allocated (ms).
         launched: when its task began (ms), or None.
         finished: when its task ended (ms), or None.
-        locality: how near its node is to where the task would rather run; None: nobody asked.
+        locality: how near its node is to where the task prefers to run, or None.
         killed: whether it was ended so that someone else has its place.
     """
 

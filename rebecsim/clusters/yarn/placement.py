@@ -70,7 +70,7 @@ def may_use(size: NodeSize, label: str) -> bool:
     """Whether jobs of a label, or of none, may ever use a node.
 
     Those with a label use nodes that have it. Those without use nodes without, and nodes of labels
-    that are not exclusive, as long as nobody waits for these; see `lent`.
+    that are not exclusive, as long as no request waits for these; see `lent`.
     """
     if label:
         return any(each.name == label for each in size.labels)

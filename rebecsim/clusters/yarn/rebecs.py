@@ -478,7 +478,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         node.reservations.append(node.reservation)
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
-        """Keep a node for nobody any more."""
+        """Release the reservation of a node."""
         reservation.end = self.clock
         node.reservation = None
         self.accounts.reserved(node, self.clock - reservation.start)

@@ -30,7 +30,7 @@ def require_sense(configuration: YarnConfiguration) -> None:
         ("the cores of an AppMaster", configuration.master_cores),
     ):
         if value < 1:
-            raise UserError(f"{name}: should be 1 at least, not {value}")
+            raise UserError(f"{name}: should be at least 1, not {value}")
     for name, error in (
         ("durations", elasticity.duration_error),
         ("memory", elasticity.memory_error),
@@ -51,7 +51,7 @@ def _require_possible(name: str, error: InjectedError) -> None:
     if error.percent is None:
         return
     if error.percent < 0:
-        raise UserError(f"the error of {name}: should be 0 % at least, not {error.percent} %")
+        raise UserError(f"the error of {name}: should be at least 0 %, not {error.percent} %")
     if error.mode == "CONSTANT" and error.sign == "MIXED":
         raise UserError(
             f"the error of {name} is constant, so it is POSITIVE or NEGATIVE, and not MIXED"
@@ -137,7 +137,7 @@ def require_allowed(
         ("the most tasks of a job on a node", rules.most_per_node, 1),
     ):
         if value is not None and value < least:
-            raise UserError(f"{name}: should be {least} at least, not {value}")
+            raise UserError(f"{name}: should be at least {least}, not {value}")
     hosts = Hosts(sizes)
     for job in jobs:
         where = f"{job.source}: {job.name}" if job.source else job.name

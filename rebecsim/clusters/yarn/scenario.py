@@ -350,16 +350,16 @@ class YarnScenario(StudyScenario):
             raise ValueError("DSS places containers wherever they fit; remove placement")
         if self.replications > 1 and not self.is_random:
             raise ValueError(
-                "nothing is random here, so replications would all be the same; remove them"
+                "the scenario has no randomness, so all replications are equal; remove replications"
             )
         open_errors = [each for each in self.errors.given if each.percent is None]
         if self.error_percents and not open_errors:
-            raise ValueError("error_percents is for an error without a percent; there is none")
+            raise ValueError("error_percents needs an error without a percent")
         if open_errors and not self.error_percents:
             raise ValueError("an error without a percent needs error_percents = [0, 10, 20]")
         of_queues = {each.metric.name for each in QUEUE_MEASURES}
         if not self.schedulers and (alone := sorted(of_queues.intersection(self.metrics))):
-            raise ValueError(f"{alone[0]} is measured for schedulers of a file; add schedulers")
+            raise ValueError(f"{alone[0]} needs a scheduler with a queue file; add schedulers")
         self._require_counts()
         return self
 

@@ -117,7 +117,7 @@ class WatchedManager(ResourceManager):
         raise AssertionFailedError(str(StuckError(list(self.running.values()), why)))
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
-        """Keep a node for nobody any more, but perhaps to give it to who it was kept for."""
+        """Release the reservation of a node, perhaps because it is served."""
         super().give_up(node, reservation)
         self._kept = node.size.number, reservation.application.number
 

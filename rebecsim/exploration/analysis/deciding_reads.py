@@ -1,4 +1,4 @@
-"""Find reads of a variable that decide nothing, in the tree of a Python function.
+"""Find reads of a variable that decide nothing, in the checked tree of a model.
 
 The variable, others that are left out of the state and get a value made of it, and locals that do,
 are *followed*. A statement that reads none of them, and runs whatever they are, does the same for
@@ -6,7 +6,7 @@ all their values. Any other statement is harmless only if it is one of these:
 
 * an assignment to a variable that is left out or to a local, which are followed from there on; its
   value is made by operations that cannot fail for one value of what is followed and not for another
-* an `if` that tests such a value and does nothing but such assignments, and none to locals
+* an `if` or `switch` that tests such a value and does nothing but such assignments
 
 Everything else that reads what is followed decides. So nothing that decides is missed; now and
 then something is said to decide that does not.
@@ -14,117 +14,69 @@ then something is said to decide that does not.
 
 from __future__ import annotations
 
-import ast
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
 
-from rebecsim.steps import loaded
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@dataclass(frozen=True)
-class Owner:
-    """What is known about the class that a function belongs to.
-
-    `state` has the state variables of its class by name, with the lengths of arrays; `left_out` are
-    those that are left out of the state. `servers` are the names of message servers of all
-    classes, `total` names of functions of numbers that give a value for any number.
-    """
-
-    state: Mapping[str, int | None]
-    left_out: frozenset[str]
-    servers: frozenset[str]
-    total: frozenset[str]
+from rebecsim.exploration.analysis.footprints import bodies_of
+from rebecsim.lang import CheckedModel, syntax
+from rebecsim.lang.checked import CheckedClass
+from rebecsim.lang.syntax import Binary, Index, Name
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import REAL, ArrayType, RebecType
 
 
-@dataclass(frozen=True)
-class DecidingPlace:
-    """What a variable decides, as a phrase, and the line where it does."""
+class DecidingPlace(NamedTuple):
+    """What a variable decides, as a phrase, and where it does."""
 
     what: str
-    line: int
+    span: syntax.Span
 
 
-def decision_in(function: FunctionNode, owner: Owner, followed: set[str]) -> DecidingPlace | None:
-    """Give the first thing that the variables `followed` decide in a function; None: nothing.
+def decision_of(
+    checked: CheckedModel, own: CheckedClass, name: str, left_out: Set[str]
+) -> DecidingPlace | None:
+    """Give the first thing that a variable of a class decides; None: nothing.
 
-    Variables that are left out as well and get a value made of these are added to `followed`; the
-    caller looks at all functions again then.
+    `left_out` are all its variables that are left out of the state.
     """
-    body = _Body(function, owner, followed)
-    known = -1
-    while known != body.size:  # until no further local is given such a value
-        known = body.size
-        for found in body.decided(function.body, conditional=False):
-            return found
+    followed = {name}
+    known = 0
+    while known != len(followed):  # until no further variable gets a value made of it
+        known = len(followed)
+        for tree in bodies_of(checked, own):
+            if tree.body is None:
+                continue
+            body, size = _Body(checked, left_out, followed, tree.body), -1
+            while size != len(body.locals):  # until no further local does
+                size = len(body.locals)
+                for found in body.decided((tree.body,), conditional=False):
+                    return found
     return None
-
-
-def handed_out(function: FunctionNode, servers: frozenset[str]) -> int | None:
-    """Give a line where a rebec hands itself to what could read its variables; None: nowhere.
-
-    As an argument of a message it is a name only, and to print or compare it tells nothing.
-    """
-    own = _self_of(function)
-    harmless: set[ast.AST] = set()
-    for node in ast.walk(function):
-        match node:
-            case ast.Attribute(value) | ast.FormattedValue(value):
-                harmless.add(value)
-            case ast.Call(ast.Attribute(attr=name), arguments, keywords) if name in servers:
-                harmless.update([*arguments, *(each.value for each in keywords)])
-            case ast.Call(ast.Name("isinstance" | "print" | "repr" | "str"), arguments):
-                harmless.update(arguments)
-            case ast.Compare(left, _, others):
-                harmless.update([left, *others])
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == own and node not in harmless:
-            return node.lineno
-    return None
-
-
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
-_DIVISION = (ast.FloorDiv, ast.Mod)
-_DIVIDING = frozenset({"quotient", "remainder"})
-
-_SAYS = {
-    "choose": "a choice",
-    "delay": "a time",
-    "element": "an index",
-    "quotient": "whether there is a quotient",
-    "refer": "which rebec is meant",
-    "remainder": "whether there is a remainder",
-    "require": "an assertion",
-    "truncate": "whether a number fits",
-}
 
 
 class _Body:
-    """Looks through one function."""
+    """Looks through one body; `locals` are those that are followed."""
 
-    def __init__(self, function: FunctionNode, owner: Owner, followed: set[str]) -> None:
-        self._self = _self_of(function)
-        self._owner = owner
+    def __init__(
+        self,
+        checked: CheckedModel,
+        left_out: Set[str],
+        followed: set[str],
+        body: syntax.Block,
+    ) -> None:
+        self._checked = checked
+        self._left_out = left_out
         self._followed = followed
-        self._locals: set[str] = set()
-        self._defined = _defined(function)
-        self._shared = {
-            name
-            for node in ast.walk(function)
-            if isinstance(node, ast.Global | ast.Nonlocal)
-            for name in node.names
+        self.locals: set[str] = set()
+        self._only_written = {
+            id(node.target)
+            for node in walk(body)
+            if isinstance(node, syntax.Assignment) and node.operator == "="
         }
-
-    @property
-    def size(self) -> int:
-        """The number of variables that are followed."""
-        return len(self._followed) + len(self._locals)
 
     # --- statements ------------------------------------------------------------------------------
 
-    def decided(self, body: Sequence[ast.stmt], *, conditional: bool) -> Iterator[DecidingPlace]:
+    def decided(self, body: Sequence[syntax.Node], *, conditional: bool) -> Iterator[DecidingPlace]:
         """Give what is decided in statements.
 
         `conditional`: whether they run depends on what is followed.
@@ -132,95 +84,111 @@ class _Body:
         for statement in body:
             yield from self._in_statement(statement, conditional)
 
-    def _in_statement(self, statement: ast.stmt, conditional: bool) -> Iterator[DecidingPlace]:
-        match statement:
-            case ast.Pass() | ast.Expr(ast.Constant()):
+    def _in_statement(self, node: syntax.Node, conditional: bool) -> Iterator[DecidingPlace]:
+        match node:
+            case syntax.EmptyStatement():
                 pass
-            case ast.Assign(targets, value):
-                yield from self._in_assignment(targets, value, conditional)
-            case ast.AnnAssign(target, _, ast.expr() as value):
-                yield from self._in_assignment([target], value, conditional)
-            case ast.AugAssign(target, operator, value):
-                whole = ast.copy_location(ast.BinOp(loaded(target), operator, value), statement)
-                yield from self._in_assignment([target], whole, conditional)
-            case ast.If(test, then, otherwise):
-                decides = conditional or self._reads(test)
-                if decides and not self._is_harmless(test, conditional):
-                    yield self._named(test, "a branch")
-                for found in self.decided([*then, *otherwise], conditional=decides):
-                    yield found if conditional or not decides else self._of_branch(found, test)
+            case syntax.Block(statements):
+                yield from self.decided(statements, conditional=conditional)
+            case syntax.ExpressionStatement(expression):
+                yield from self._in_statement(expression, conditional)
+            case syntax.LocalDeclaration(_, variables):
+                for name, value in variables:
+                    if conditional or (value is not None and self._reads(value)):
+                        self.locals.add(name)
+                    if value is not None and not self._is_harmless(value, conditional):
+                        yield self._named(value, f"the value of {name}")
+            case syntax.Assignment(target, "=", value):
+                yield from self._in_assignment(target, value, conditional)
+            case syntax.Assignment(target, operator, value):
+                whole = Binary(operator[:-1], target, value, span=node.span)  # type: ignore[arg-type]
+                yield from self._in_assignment(target, whole, conditional)
+            case syntax.Increment(target):
+                whole = Binary("+", target, syntax.IntLiteral(1), span=node.span)
+                yield from self._in_assignment(target, whole, conditional)
+            case syntax.If(test, then, otherwise):
+                parts = (then,) if otherwise is None else (then, otherwise)
+                yield from self._in_branches(test, parts, conditional)
+            case syntax.Switch(subject, cases):
+                inside = (each for case in cases for each in case.statements)
+                own = tuple(each for each in inside if not isinstance(each, syntax.Break))
+                yield from self._in_branches(subject, own, conditional)
             case _ if conditional:
-                yield self._named(statement, "what is done")
-            case ast.While(test, then, otherwise):
+                yield self._named(node, "what is done")
+            case syntax.While(test, then):
                 if self._reads(test):
                     yield self._named(test, "a branch")
-                yield from self.decided([*then, *otherwise], conditional=False)
-            case ast.For(target, iterable, then, otherwise):
-                if self._reads(target) or self._reads(iterable):
-                    yield self._named(iterable, "a branch")
-                yield from self.decided([*then, *otherwise], conditional=False)
-            case ast.Return() if self._reads(statement):
-                yield DecidingPlace("what a method gives", statement.lineno)
-            case _ if self._reads(statement):
-                yield self._named(statement, "what is done")
+                yield from self._in_statement(then, False)
+            case syntax.For(init, test, update, then):
+                first = init if isinstance(init, tuple) else (init,)
+                yield from self.decided(first, conditional=False)
+                if test is not None and self._reads(test):
+                    yield self._named(test, "a branch")
+                yield from self.decided((*update, then), conditional=False)
+            case syntax.Return() if self._reads(node):
+                yield DecidingPlace("what a method gives", node.span)
+            case _ if self._reads(node):
+                yield self._named(node, "what is done")
+
+    def _in_branches(
+        self, test: syntax.Expression, parts: Sequence[syntax.Node], conditional: bool
+    ) -> Iterator[DecidingPlace]:
+        decides = conditional or self._reads(test)
+        if decides and not self._is_harmless(test, conditional):
+            yield self._named(test, "a branch")
+        for found in self.decided(parts, conditional=decides):
+            if conditional or not decides or found.what.startswith("the value"):
+                yield found
+            else:
+                yield DecidingPlace("a branch", test.span)
 
     def _in_assignment(
-        self, targets: Sequence[ast.expr], value: ast.expr, conditional: bool
+        self, target: syntax.Expression, value: syntax.Expression, conditional: bool
     ) -> Iterator[DecidingPlace]:
-        matters = conditional or self._reads(value) or any(map(self._reads, targets))
+        matters = conditional or self._reads(value) or self._reads(target)
         if matters and not self._is_harmless(value, conditional):
-            yield self._named(value, _given(targets[0]))
-        for target in targets:
-            match target:
-                case ast.Attribute(ast.Name(self._self), name) if name in self._owner.left_out:
-                    is_array = self._owner.state[name] is not None
-                    if is_array and name in self._followed and not isinstance(value, ast.List):
-                        # its elements could from now on be those of another array, too
-                        yield DecidingPlace("the elements of an array", target.lineno)
-                    if matters:
-                        self._followed.add(name)
-                case ast.Subscript(ast.Attribute(ast.Name(self._self), name)) if (
-                    name in self._owner.left_out and self._owner.state[name] is not None
-                ):
-                    if matters and not self._is_harmless(loaded(target), conditional):
-                        yield DecidingPlace("an index", target.lineno)
-                    if matters:
-                        self._followed.add(name)
-                case ast.Name(name) if (
-                    not conditional and name != self._self and name not in self._shared
-                ):
-                    if matters:
-                        self._locals.add(name)
-                case ast.Subscript(_, index) if self._reads(index):
-                    yield self._named(index, "an index")
-                case _ if matters:  # a local that has perhaps no value otherwise, too
-                    yield DecidingPlace(_given(target), target.lineno)
+            yield self._named(value, _given(target))
+        match target:
+            case Name(name) if self._is_left_out(target):
+                if isinstance(self._checked.type_of(target), ArrayType) and name in self._followed:
+                    # its elements could from now on be those of another array, too
+                    yield DecidingPlace("the elements of an array", target.span)
+                if matters:
+                    self._followed.add(name)
+            case Index(Name(name) as array) if self._is_left_out(array):
+                if matters and not self._is_harmless(target, conditional):
+                    yield DecidingPlace("an index", target.span)
+                if matters:
+                    self._followed.add(name)
+            case Name(name) if self._checked.symbol_of(target).kind in ("local", "parameter"):
+                if matters:
+                    self.locals.add(name)
+            case Index(_, index) if self._reads(index):
+                yield self._named(index, "an index")
+            case _ if matters:
+                yield DecidingPlace(_given(target), target.span)
 
-    def _of_branch(self, found: DecidingPlace, test: ast.expr) -> DecidingPlace:
-        """Say what a branch decides: an assignment says it itself."""
-        return (
-            found if found.what.startswith("the value") else DecidingPlace("a branch", test.lineno)
-        )
+    def _is_left_out(self, node: Name) -> bool:
+        return self._checked.symbol_of(node).kind == "state" and node.identifier in self._left_out
 
     # --- expressions -----------------------------------------------------------------------------
 
-    def _reads(self, node: ast.AST) -> bool:
+    def _reads(self, node: syntax.Node) -> bool:
         """Whether something that is followed is read anywhere in a node."""
-        return any(self._is_read(each) for each in ast.walk(node))
+        return any(
+            isinstance(each, Name)
+            and id(each) not in self._only_written
+            and self._is_followed(each)
+            for each in walk(node)
+        )
 
-    def _is_read(self, node: ast.AST) -> bool:
-        match node:
-            case ast.AugAssign(target):
-                return self._reads(loaded(target))
-            case ast.Attribute(_, name, context):
-                return name in self._followed and not isinstance(context, ast.Store)
-            case ast.Name(name, context):
-                return name in self._locals and not isinstance(context, ast.Store)
-            case ast.MatchClass():
-                return True
-        return False
+    def _is_followed(self, node: Name) -> bool:
+        symbol = self._checked.symbol_of(node)
+        if symbol.kind == "state":
+            return symbol.name in self._followed
+        return symbol.kind in ("local", "parameter") and symbol.name in self.locals
 
-    def _is_harmless(self, node: ast.expr, conditional: bool) -> bool:
+    def _is_harmless(self, node: syntax.Node, conditional: bool) -> bool:
         """Whether evaluating an expression does nothing but give a value.
 
         If it is not `conditional`, what reads nothing followed may do anything, as it always does.
@@ -228,46 +196,41 @@ class _Body:
         if not conditional and not self._reads(node):
             return True
         match node:
-            case ast.Constant():
+            case (
+                Name()
+                | syntax.IntLiteral()
+                | syntax.FloatLiteral()
+                | syntax.BoolLiteral()
+                | syntax.NullLiteral()
+            ):
                 return True
-            case ast.Name(name):
-                return not conditional or self._defined.get(name, 0) < node.lineno
-            case ast.Attribute(ast.Name(self._self), name):
-                return name in self._owner.state
-            case ast.Subscript(ast.Attribute(ast.Name(self._self), name), index):
-                return self._is_element(name, index, conditional)
-            case ast.UnaryOp(_, operand):
+            case Index(array, index):
+                return self._is_harmless(array, conditional) and self._is_element(
+                    array, index, conditional
+                )
+            case syntax.Unary(_, operand) | syntax.InstanceOf(operand):
                 return self._is_harmless(operand, conditional)
-            case ast.BinOp(left, operator, right):
-                return self._is_harmless(left, conditional) and (
-                    self._is_harmless(right, conditional)
-                    if isinstance(operator, _ARITHMETIC)
-                    else isinstance(operator, _DIVISION) and self._divides(right, conditional)
+            case Binary("&&" | "||", left, right):
+                return self._in_turn((left, right), conditional)
+            case Binary(_, left, right):
+                return (
+                    self._is_harmless(left, conditional)
+                    and self._is_harmless(right, conditional)
+                    and (not self._divides(node) or self._is_divisor(right, conditional))
                 )
-            case ast.BoolOp(_, values):
-                return self._in_turn(values, conditional)
-            case ast.Compare(left, _, [right]):
-                return self._is_harmless(left, conditional) and self._is_harmless(
-                    right, conditional
+            case syntax.Conditional(test, then, otherwise):
+                return self._in_turn((test, then), conditional) and self._in_turn(
+                    (test, otherwise), conditional
                 )
-            case ast.Compare(left, [first, *_], [right, *further]):
-                begins = ast.copy_location(ast.Compare(left, [first], [right]), node)
-                return self._in_turn([begins, *further], conditional)
-            case ast.IfExp(test, then, otherwise):
-                return self._in_turn([test, then], conditional) and self._in_turn(
-                    [test, otherwise], conditional
-                )
-            case ast.List(elements):
-                return all(self._is_harmless(each, conditional) for each in elements)
-            case ast.Call(ast.Name(name), [dividend, divisor], []) if name in _DIVIDING:
-                return self._is_harmless(dividend, conditional) and self._divides(
-                    divisor, conditional
-                )
-            case ast.Call(ast.Name(name), arguments, []) if name in self._owner.total:
+            case syntax.Cast(_, operand):
+                return not self._may_not_fit(node) and self._is_harmless(operand, conditional)
+            case syntax.ArrayInitializer(values):
+                return all(self._is_harmless(each, conditional) for each in values)
+            case syntax.Call("pow" | "sqrt", arguments) if self._checked.is_function(node):
                 return all(self._is_harmless(each, conditional) for each in arguments)
         return False
 
-    def _in_turn(self, values: Sequence[ast.expr], conditional: bool) -> bool:
+    def _in_turn(self, values: Sequence[syntax.Expression], conditional: bool) -> bool:
         """Whether values are harmless of which each decides if the next one is asked for."""
         for value in values:
             if not self._is_harmless(value, conditional):
@@ -275,69 +238,66 @@ class _Body:
             conditional = conditional or self._reads(value)
         return True
 
-    def _divides(self, divisor: ast.expr, conditional: bool) -> bool:
+    def _divides(self, node: Binary) -> bool:
+        """Whether an operation has no value for some whole numbers."""
+        operands = (node.left, node.right)
+        return node.operator in ("/", "%") and REAL.isdisjoint(map(self._checked.type_of, operands))
+
+    def _is_divisor(self, divisor: syntax.Expression, conditional: bool) -> bool:
         """Whether dividing by a number fails for no value of what is followed, or for all."""
-        if isinstance(divisor, ast.Constant):
-            return bool(divisor.value)
+        if self._checked.is_constant(divisor):
+            return bool(self._checked.constant_of(divisor))
         return not conditional and not self._reads(divisor)
 
-    def _is_element(self, name: str, index: ast.expr, conditional: bool) -> bool:
-        """The same for an element of a state variable."""
-        length = self._owner.state.get(name)
-        if length is None:
-            return False
-        if isinstance(index, ast.Constant):
-            return type(index.value) is int and 0 <= index.value < length
+    def _is_element(
+        self, array: syntax.Expression, index: syntax.Expression, conditional: bool
+    ) -> bool:
+        """The same for an element of an array."""
+        kind = self._checked.type_of(array)
+        if self._checked.is_constant(index) and isinstance(kind, ArrayType):
+            place = self._checked.constant_of(index)
+            return isinstance(place, int) and 0 <= place < kind.length
         return not conditional and not self._reads(index)
 
-    def _named(self, node: ast.AST, otherwise: str) -> DecidingPlace:
-        """Say what is decided in a node: the innermost call that is given something followed."""
-        what, line = otherwise, getattr(node, "lineno", 0)
-        for each in ast.walk(node):
-            if not isinstance(each, ast.Call) or not self._reads(each):
-                continue
-            line = each.lineno
-            match each.func:
-                case ast.Name(name) if name in _SAYS:
-                    what = _SAYS[name]
-                case ast.Attribute(_, "delay" | "choose" as name):
-                    what = _SAYS[name]
-                case ast.Attribute(_, name) if name in self._owner.servers:
-                    timed = [word.value for word in each.keywords if word.arg in _TIMES]
-                    what = "a time" if any(map(self._reads, timed)) else "what is sent"
-                case ast.Attribute(ast.Name(self._self)):
-                    what = "what a method is given"
-        return DecidingPlace(what, line)
+    def _may_not_fit(self, node: syntax.Cast) -> bool:
+        """Whether a cast fails for some values: whole numbers are wrapped, and do not."""
+        before, after = self._checked.type_of(node.operand), self._checked.type_of(node)
+        return isinstance(after, RebecType) or (before in REAL and after not in REAL)
+
+    def _named(self, node: syntax.Node, otherwise: str) -> DecidingPlace:
+        """Say what is decided in a node: the innermost operation that is given what is followed."""
+        found = DecidingPlace(otherwise, node.span)
+        for each in walk(node):
+            what = self._decided_by(each) if self._reads(each) else ""
+            if what:
+                found = DecidingPlace(what, each.span)
+        return found
+
+    def _decided_by(self, node: syntax.Node) -> str:
+        match node:
+            case syntax.Choice():
+                return "a choice"
+            case syntax.Delay():
+                return "a time"
+            case syntax.Assertion():
+                return "an assertion"
+            case Index(_, index) if self._reads(index):
+                return "an index"
+            case Binary(operator) if self._divides(node):
+                return f"whether there is a {'quotient' if operator == '/' else 'remainder'}"
+            case syntax.Cast() if self._may_not_fit(node):
+                is_rebec = isinstance(self._checked.type_of(node), RebecType)
+                return "which rebec is meant" if is_rebec else "whether a number fits"
+            case syntax.Send(_, _, _, after, deadline):
+                timed = [each for each in (after, deadline) if each is not None]
+                return "a time" if any(map(self._reads, timed)) else "what is sent"
+            case syntax.Call() if not self._checked.is_function(node):
+                return "what a method is given"
+        return ""
 
 
-_TIMES = frozenset({"after", "deadline"})
-
-
-def _given(target: ast.expr) -> str:
+def _given(target: syntax.Expression) -> str:
     """Say what an assignment decides."""
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return f"the value of {ast.unparse(target).removeprefix('self.')}"
-
-
-def _self_of(function: FunctionNode) -> str:
-    arguments = [*function.args.posonlyargs, *function.args.args]
-    return arguments[0].arg if arguments else ""
-
-
-def _defined(function: FunctionNode) -> dict[str, int]:
-    """Give for each local the line behind which it surely has a value.
-
-    What is not in it is not assigned here, or an argument that is.
-    """
-    stored = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    ]
-    lines = {node.id: sys.maxsize for node in stored}
-    for statement in reversed(function.body):
-        match statement:
-            case ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name), _, ast.expr()):
-                lines[name] = statement.lineno
-    return lines | {node.id: sys.maxsize for node in stored if isinstance(node.ctx, ast.Del)}
+    while isinstance(target, Index):
+        target = target.array
+    return f"the value of {target.identifier if isinstance(target, Name) else 'an element'}"

@@ -296,7 +296,7 @@ def counters_of(checked: CheckedModel) -> tuple[frozenset[str], ...]:
 
 def _counters(checked: CheckedModel, own: CheckedClass) -> frozenset[str]:
     """Give those of a class."""
-    nodes = [node for body in _bodies(checked, own) for node in walk(body)]
+    nodes = [node for body in bodies_of(checked, own) for node in walk(body)]
     counted = {
         id(name)
         for node in nodes
@@ -311,9 +311,10 @@ def _counters(checked: CheckedModel, own: CheckedClass) -> frozenset[str]:
     return frozenset(each.name for each in own.state_variables if each.type == INT) - named
 
 
-def _bodies(
+def bodies_of(
     checked: CheckedModel, own: CheckedClass
 ) -> Iterator[syntax.MessageServer | syntax.Method]:
+    """Give the message servers and methods of a class, and of those that it extends."""
     for name in (own.name, *own.ancestors):
         tree = checked.classes[name].tree
         yield from tree.message_servers

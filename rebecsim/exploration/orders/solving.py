@@ -191,8 +191,8 @@ def exact_orders(
             unrolled = search.unroll(until)
     except StandsStillError as error:
         raise UserError(
-            f"{model.name}: time need not advance, so there are runs that never come to time "
-            f"{until}; `rebecsim explore` shows how they go round"
+            f"{model.name}: time need not advance, so some runs never reach time "
+            f"{until}; `rebecsim explore` shows such a loop"
         ) from error
     problem.system.runner.finish()
     bound = search.bounds[0] if unrolled.until < until else None

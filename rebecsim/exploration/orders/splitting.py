@@ -139,7 +139,7 @@ class SplitRuns:
             elif self.steps - since > _MOST_AT_ONE_TIME:
                 raise UserError(
                     f"{self._system.model.name}: time need not advance, so there are runs that "
-                    f"never come to time {self._until}; `rebecsim explore` shows how they go round"
+                    f"never come to time {self._until}; `rebecsim explore` shows such a loop"
                 )
             state = after
         return state

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sized
 from typing import Any, Literal
 
 from rebecsim.actors import Model, ModelCodeError
-from rebecsim.actors.repeatable import NotRepeatableError
 from rebecsim.exploration.states.effects import Breach, Effect, Outcome, Sending
 from rebecsim.exploration.states.rebec_states import Local, LocalStore, Waiting
 from rebecsim.exploration.states.runner import Choices, Rules, Runner, Situation
 from rebecsim.limits import CHOICES, LimitError
+from rebecsim.steps.repeatable import NotRepeatableError
 
 Repeats = Literal["never", "sample", "all"]
 """Which message servers are run again: none, as those generated from Rebeca need, some, or all."""

@@ -48,7 +48,6 @@ from rebecsim.exploration.states.suspension import (
     Recipe,
     Suspended,
     Suspension,
-    may_wait_again,
     place_of,
 )
 
@@ -289,11 +288,9 @@ class Runner:
             variables, before = suspended.recipe.variables, suspended.recipe.times
         elapsed = rebec._now - self.system.started
         recipe = Recipe(variables, tuple(self._taken), (*before, time), elapsed)
-        place = place_of(caller, serve.__code__, held, self.values)
+        place, repeats = place_of(caller, serve.__code__, held, self.values)
         timed = (suspended is None or suspended.timed) and (
-            place is None
-            or (owner, message.number) in self._rules.times_matter
-            or not may_wait_again(caller, serve.__code__)
+            place is None or (owner, message.number) in self._rules.times_matter or not repeats
         )
         if place is None:
             place = recipe  # identified by its whole history, if nothing less will do

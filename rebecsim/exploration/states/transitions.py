@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.absolute_time import (
+    delays,
     reads_absolute_time,
     reads_message_times,
     reads_waiting_time,
@@ -28,9 +29,7 @@ from rebecsim.exploration.states.memoized_runner import MemoizedRunner, Repeats
 from rebecsim.exploration.states.rebec_states import NEVER, Local, LocalStore
 from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate.cells import class_cells, element_type
-from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.traversal import walk
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import REAL, TIMER
 
 if TYPE_CHECKING:
@@ -60,7 +59,8 @@ class TransitionSystem:
     of time unless the model reads absolute time or `absolute` asks for times to be kept.
     `abstracted` names, for each rebec, Python attributes that are left out of identity. The checks
     of deadlines and queue bounds can be switched off. `repeats` says which message servers are run
-    again, to see whether they are functions of the state.
+    again, to see whether they are functions of the state. `checked` is its tree, if it has one:
+    it tells what may be read.
 
     Raises Violation if a constructor does, UserError if the model has no such transition system.
     """
@@ -75,8 +75,10 @@ class TransitionSystem:
         overflows: bool = True,
         abstracted: tuple[frozenset[str], ...] | None = None,
         repeats: Repeats = "never",
+        checked: CheckedModel | None = None,
     ) -> None:
         self.model = model
+        self.checked = checked
         self.mode: Mode = mode or ("core" if model.core else "FTTS")
         if model.core != (self.mode == "core"):
             kind = "core" if model.core else "timed"
@@ -84,11 +86,12 @@ class TransitionSystem:
                 f"{model.name} is a {kind} model; it cannot be explored in mode {self.mode}"
             )
         timed = not model.core
-        self.reads_time = reads_absolute_time(model) if timed else None
+        self.reads_time = reads_absolute_time(model, checked) if timed else None
         self.absolute = timed and (absolute or self.reads_time is not None)
         rules = Rules(self.mode == "TTS", deadlines, overflows)
         if rules.splits:
-            rules = Rules(*rules[:3], reads_waiting_time(model), reads_message_times(model))
+            reads = reads_waiting_time(model, checked), reads_message_times(model, checked)
+            rules = Rules(*rules[:3], *reads)
         self.runner = MemoizedRunner(
             model, rules, memoizes=self.reads_time is None, repeats=repeats
         )
@@ -267,11 +270,5 @@ def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
         and not system.locals.abstracts
         and not any(element_type(symbol.type) in REAL | {TIMER} for symbol in variables)
         and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
-        and not (system.mode == "TTS" and any(map(_delays, classes.values())))
+        and not (system.mode == "TTS" and any(delays(checked, each) for each in classes.values()))
     )
-
-
-def _delays(checked: CheckedClass) -> bool:
-    """Whether a message server or method of a class, inherited ones too, has a delay."""
-    bodies = [*(server.tree for server in checked.servers), *checked.methods.values()]
-    return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))

@@ -255,4 +255,4 @@ def compiled_loops() -> Loops:
     """Give the functions compiled, on first use. This imports Numba."""
     from rebecsim.native.cache import compiled
 
-    return Loops(*map(compiled(borrows=True), PLAIN_LOOPS))
+    return Loops(*map(compiled(), PLAIN_LOOPS))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import search_layout as at
-from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table
+from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table, room
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.successors import (
@@ -60,7 +60,7 @@ class EdgeArrays(NamedTuple):
 _AT_ONCE = 128  # successors of a state that are looked up together
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _record(
     control: Integers, edges: EdgeArrays, found_by: Table, successor: int | np.int64, target: int
 ) -> None:
@@ -74,7 +74,7 @@ def _record(
     control[at.EDGES] = edge + 1
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _store(
     control: Integers,
     states: States,
@@ -154,14 +154,14 @@ def expand_states(
     layout, table, order, queue = states.layout, states.table, states.order, states.queue
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
-    source = np.empty((1, words), dtype=np.int64)
-    seen = np.empty((1, words), dtype=np.int64)
-    working = np.empty((WORKING_ROWS, control[at.REBECS]), dtype=np.int64)
+    source = room(np.int64, (1, words))
+    seen = room(np.int64, (1, words))
+    working = room(np.int64, (WORKING_ROWS, control[at.REBECS]))
     # All successors of a state are worked out before the table is looked into: the processor
     # can then wait for several of its far-off places at once.
-    targets = np.empty((_AT_ONCE, words), dtype=np.int64)
-    fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
-    found_by = np.empty((_AT_ONCE, FOUND_BY_WIDTH), dtype=np.int64)
+    targets = room(np.int64, (_AT_ONCE, words))
+    fingerprints = room(np.int64, (_AT_ONCE if compact else 1, 1))
+    found_by = room(np.int64, (_AT_ONCE, FOUND_BY_WIDTH))
     successors = Successors(targets, fingerprints, fingerprints if compact else targets, found_by)
     of = Expansion(control, layout, parts, source, working, successors)
     while control[at.NUMBER] < control[at.STATES]:
@@ -200,8 +200,8 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
     layout, table, order, queue = states.layout, states.table, states.order, states.queue
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
-    source = np.empty((1, words), dtype=np.int64)
-    working = np.empty((WORKING_ROWS, control[at.REBECS]), dtype=np.int64)
+    source = room(np.int64, (1, words))
+    working = room(np.int64, (WORKING_ROWS, control[at.REBECS]))
     of = Expansion(control, layout, parts, source, working, successors)
     while control[at.NUMBER] < control[at.END]:
         number = control[at.NUMBER]
@@ -226,7 +226,7 @@ def store_found(
 
     Gives FINISHED, or the reason to stop.
     """
-    seen = np.empty((1, control[at.WORDS]), dtype=np.int64)
-    rows = np.empty((0, EDGE_WIDTH), dtype=np.uint32)
-    edges = EdgeArrays(rows, np.empty(0, dtype=np.uint32))
+    seen = room(np.int64, (1, control[at.WORDS]))
+    rows = room(np.uint32, (0, EDGE_WIDTH))
+    edges = EdgeArrays(rows, room(np.uint32, 0))
     return _store(control, states, successors, properties, edges, seen)

@@ -25,7 +25,7 @@ class GraphArrays(NamedTuple):
     wrong: Flags
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _plainly_commute(graph: GraphArrays, one: int, other: int) -> bool:
     """Whether two steps lead to the same states in both orders, choice by choice.
 
@@ -59,7 +59,7 @@ def _plainly_commute(graph: GraphArrays, one: int, other: int) -> bool:
     return True
 
 
-@compiled(borrows=True)
+@compiled()
 def list_doubtful(graph: GraphArrays, left: Integers, right: Integers) -> int:
     """Fill in the pairs of steps of one state that do not plainly commute; gives how many."""
     of_state, message = graph.of_state, graph.message

@@ -18,6 +18,8 @@ from rebecsim.native.arrays import (
     Step,
     Streams,
     Table,
+    call,
+    room,
 )
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import AnswerKind, Reason
@@ -41,7 +43,7 @@ SENDS_TO_EACH = 64
 _MOST_CHOICES = 32
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _hash_row(contents: Table, row: int) -> int:
     mixed = 0
     for column in range(contents.shape[1]):
@@ -49,7 +51,7 @@ def _hash_row(contents: Table, row: int) -> int:
     return mixed
 
 
-@compiled(borrows=True)
+@compiled()
 def find_row(table: Integers, contents: Table, wanted: Table) -> int:
     """Give the row whose contents are those in row 0 of `wanted`, or ABSENT.
 
@@ -68,7 +70,7 @@ def find_row(table: Integers, contents: Table, wanted: Table) -> int:
     return ABSENT
 
 
-@compiled(borrows=True)
+@compiled()
 def enter_row(table: Integers, contents: Table, row: int) -> None:
     """Enter a row whose contents are not there yet; the table must have room."""
     last = table.shape[0] - 1
@@ -138,7 +140,7 @@ class _Service(NamedTuple):
     work: _Work
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _number_of_sent(known: Known, model: ServedModel, work: _Work, sent: int) -> int:
     """Give the number of a message that was sent, ABSENT if it is new."""
     sends, wanted, arities = work.sends, work.sought, model.arities
@@ -158,7 +160,7 @@ def _number_of_sent(known: Known, model: ServedModel, work: _Work, sent: int) ->
     return find_row(known.message_table, known.messages, wanted)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _turn(choices: Integers, drawn: int) -> bool:
     """Let the last choice that has another alternative take it; false if there is none."""
     most = choices.shape[0] // 2
@@ -170,7 +172,7 @@ def _turn(choices: Integers, drawn: int) -> bool:
     return False
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _run_step(step: Step, of: _Service, row: int, number: int) -> None:
     """Serve a message in an inner state, with the choices that come next."""
     contents, model, work = of.known.contents, of.model, of.work
@@ -188,7 +190,7 @@ def _run_step(step: Step, of: _Service, row: int, number: int) -> None:
         ctx[place] = 0
     ctx[slot.SELF] = rebec
     ctx[slot.LAW] = slot.SCRIPT
-    step(
+    arguments = (
         model.servers[model.rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
         base,
         model.cells,
@@ -200,9 +202,10 @@ def _run_step(step: Step, of: _Service, row: int, number: int) -> None:
         work.choices,
         model.params,
     )
+    call(step, arguments)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _note_sent(of: _Service, effect: int, sent: int) -> int:
     """Note what a step has sent, from the row `sent` of the sendings on.
 
@@ -237,7 +240,7 @@ def _note_sent(of: _Service, effect: int, sent: int) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _inner_after(of: _Service) -> int:
     """Give the row of the inner state that a step has left; ABSENT if there is no room for it."""
     known, inners, wanted, ctx = of.known, of.parts.inners, of.work.wanted, of.work.ctx
@@ -276,7 +279,7 @@ def _inner_after(of: _Service) -> int:
     return after
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _serve(step: Step, of: _Service) -> int:
     """Answer what comes of serving a message, with all choices.
 
@@ -332,7 +335,7 @@ def _serve(step: Step, of: _Service) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _ask_for_room(control: Integers, table: int) -> int:
     """Ask for room in a table; gives the reason."""
     control[at.ASKED] = table
@@ -352,19 +355,19 @@ def expand_and_serve(
 ) -> int:
     """Expand states as `expand_states` does, and serve messages by the step of the model."""
     number = model.rebecs.shape[0]
-    queues = np.zeros((number, 2), dtype=np.int64)
+    queues = room(np.int64, (number, 2))
     for rebec in range(number):
         queues[rebec, slot.CLASS] = model.rebecs[rebec, OWN_CLASS]
     width = known.messages.shape[1]
     work = _Work(
-        message=np.zeros(width, dtype=np.int64),
-        sends=np.zeros((SENDS_TO_EACH * number + 1, width), dtype=np.int64),
+        message=room(np.int64, width),
+        sends=room(np.int64, (SENDS_TO_EACH * number + 1, width)),
         queues=queues,
-        ctx=np.zeros(slot.SLOTS, dtype=np.int64),
-        streams=np.zeros((1, STREAM_WIDTH), dtype=np.uint64),
-        choices=np.zeros(2 * _MOST_CHOICES, dtype=np.int64),
-        sought=np.zeros((1, width), dtype=np.int64),
-        wanted=np.zeros((1, known.contents.shape[1]), dtype=np.int64),
+        ctx=room(np.int64, slot.SLOTS),
+        streams=room(np.uint64, (1, STREAM_WIDTH)),
+        choices=room(np.int64, 2 * _MOST_CHOICES),
+        sought=room(np.int64, (1, width)),
+        wanted=room(np.int64, (1, known.contents.shape[1])),
     )
     service = _Service(control, parts, known, model, work)
     while True:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rebecsim.native import codes as slot
-from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
+from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table, call
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Ended, Failure, First
 from rebecsim.native.layout import (
@@ -54,7 +54,7 @@ class Bags(NamedTuple):
     states: Table
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def restart_bags(bags: Bags, first_messages: Table, first_counts: Integers) -> None:
     """Fill all bags as they are when constructors have run, and set all clocks to 0."""
     rebecs, messages, places, states = bags
@@ -70,7 +70,7 @@ def restart_bags(bags: Bags, first_messages: Table, first_counts: Integers) -> N
         settle(bags, rebec)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def settle(bags: Bags, rebec: int) -> None:
     """Note when a rebec whose clock or bag has changed can serve its first message."""
     rebecs, messages, places, states = bags
@@ -81,7 +81,7 @@ def settle(bags: Bags, rebec: int) -> None:
         states[rebec, DUE] = max(states[rebec, CLOCK], messages[first, slot.ARRIVAL])
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def take(bags: Bags, rebec: int, place: int) -> int:
     """Take the message at this place out of its bag and give its row.
 
@@ -100,7 +100,7 @@ def take(bags: Bags, rebec: int, place: int) -> int:
     return row
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def put(bags: Bags, sends: Table, sent: int) -> None:
     """Put a message that was sent into the bag of its receiver."""
     rebecs, messages, places, states = bags
@@ -132,7 +132,7 @@ ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
 priorities of rebecs count, and whether global ones replace them; whether a bag is a queue."""
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _end(core: int, bags: Bags, rebec: int) -> int:
     """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
     rebecs, messages, places, states = bags
@@ -150,7 +150,7 @@ def _end(core: int, bags: Bags, rebec: int) -> int:
     return place
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _deciding_server(core: int, bags: Bags, rebec: int) -> int:
     """Give the number of the message server whose global priority a ready rebec has.
 
@@ -164,7 +164,7 @@ def _deciding_server(core: int, bags: Bags, rebec: int) -> int:
     return first
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _most_urgent(
     settings: Integers, servers: Cube, bags: Bags, found: Integers, number: int
 ) -> int:
@@ -186,7 +186,7 @@ def _most_urgent(
     return kept
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers) -> int:
     """Put the rebecs that may act into `found` and give how many there are."""
     states = bags.states
@@ -207,7 +207,7 @@ def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers)
     return number
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def choose_message(
     settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
 ) -> int:
@@ -223,7 +223,7 @@ def choose_message(
     return _ranked(settings, ranks, bags, streams, found, number)
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _oldest(bags: Bags, found: Integers, number: int) -> int:
     """Give the place of the message that was sent first; in each bag that is the first one."""
     rebecs, messages, places, _ = bags
@@ -235,7 +235,7 @@ def _oldest(bags: Bags, found: Integers, number: int) -> int:
     return oldest
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _ranked(
     settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
 ) -> int:
@@ -264,7 +264,7 @@ def _ranked(
         place += 1
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _of_rank(ranks: Table, bags: Bags, rebec: int, end: int, rank: int) -> int:
     """Count the messages of this rank among those of a rebec up to a place."""
     rebecs, messages, places, _ = bags
@@ -338,7 +338,7 @@ class ReplicationResults(NamedTuple):
     events: Table
 
 
-@compiled(borrows=True, inner=True)
+@compiled()
 def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
     """Note an event, the one after `step` others; false: there is no room for it."""
     if step >= events.shape[0]:
@@ -366,7 +366,7 @@ def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
     return True
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _serve(step: Step, model: SimulatedModel, work: Work, message: Integers, start: int) -> None:
     """Serve a message that was taken out of its bag; what it sends is left in `work`."""
     rebecs, ctx = work.bags.rebecs, work.ctx
@@ -375,7 +375,7 @@ def _serve(step: Step, model: SimulatedModel, work: Work, message: Integers, sta
     ctx[slot.SELF] = rebec
     ctx[slot.SENDS] = ctx[slot.ROUNDS] = 0
     ctx[slot.STREAMS] = rebecs[rebec, FIRST_STREAM]
-    step(
+    arguments = (
         model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
         rebecs[rebec, BASE],
         work.cells,
@@ -387,11 +387,12 @@ def _serve(step: Step, model: SimulatedModel, work: Work, message: Integers, sta
         work.choices,
         model.params,
     )
+    call(step, arguments)
     work.bags.states[rebec, CLOCK] = ctx[slot.NOW]
     settle(work.bags, rebec)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _deliver(servers: Cube, work: Work, sequence: int) -> int:
     """Put what was sent into the bags, numbered; gives the number of the last message sent."""
     rebecs, sends = work.bags.rebecs, work.sends
@@ -404,7 +405,7 @@ def _deliver(servers: Cube, work: Work, sequence: int) -> int:
     return sequence
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _outcome(failed: int) -> int:
     """Give how a replication ends with a failure of a step; STEP_LIMIT if there is none."""
     if failed == Failure.OVERFLOW:
@@ -414,7 +415,7 @@ def _outcome(failed: int) -> int:
     return Ended.STEP_LIMIT if failed == 0 else Ended.ASSERTION_FAILED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _run(
     step: Step,
     settings: Integers,
@@ -475,7 +476,7 @@ def _run(
     return outcome
 
 
-@compiled(borrows=True)
+@compiled()
 def run_replications(
     step: Step, settings: Integers, model: SimulatedModel, work: Work, results: ReplicationResults
 ) -> None:

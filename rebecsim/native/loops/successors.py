@@ -92,7 +92,7 @@ class Expansion(NamedTuple):
     successors: Successors
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def ask(control: Integers, reason: int, asked: int, other: int) -> int:
     """Note what is asked for; gives the reason."""
     control[at.ASKED] = asked
@@ -100,7 +100,7 @@ def ask(control: Integers, reason: int, asked: int, other: int) -> int:
     return reason
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _answer(of: Expansion, kind: int, row: int, value: int) -> int:
     """Look up an answer; where there is none, ABSENT is given and the answer is asked for."""
     found = look_up(of.parts.keys, of.parts.values, key_of(kind, row, value))
@@ -110,14 +110,14 @@ def _answer(of: Expansion, kind: int, row: int, value: int) -> int:
     return found
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _part(of: Expansion, part: int) -> int:
     """Unpack a part of the state that is expanded."""
     layout = of.layout
     return (of.source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _replace_part(of: Expansion, part: int, before: int, after: int) -> bool:
     """Change a part of the successor that is packed; false if it has too few bits."""
     layout = of.layout
@@ -128,7 +128,7 @@ def _replace_part(of: Expansion, part: int, before: int, after: int) -> bool:
     return True
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.int64) -> int:
     """Give the time until a rebec can act."""
     if inners[inner, at.INNER_RESUME] != ABSENT:
@@ -136,7 +136,7 @@ def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.
     return max(bags[bag, at.BAG_NEXT], inners[inner, at.INNER_CLOCK])
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _represent(of: Expansion) -> int:
     """Replace the state that was reached by the smallest of its images.
 
@@ -181,7 +181,7 @@ def _represent(of: Expansion) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _pass_time(of: Expansion, units: int) -> int:
     """Let time pass for all rebecs. Gives FINISHED, or the reason to stop."""
     inners, bags, working = of.parts.inners, of.parts.bags, of.working
@@ -205,7 +205,7 @@ def _pass_time(of: Expansion, units: int) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _pack(of: Expansion, time: int, now: int) -> int:
     """Pack the state that was reached at a time; gives FINISHED, or the reason to stop."""
     control, working, targets = of.control, of.working, of.successors.targets
@@ -231,7 +231,7 @@ def _pack(of: Expansion, time: int, now: int) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _arrive(of: Expansion, served: int, choice: int, units: int, time: int) -> int:
     """Let time pass, and put the state that was reached behind those found before.
 
@@ -267,7 +267,7 @@ def _arrive(of: Expansion, served: int, choice: int, units: int, time: int) -> i
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _put_ample_first(bags: Table, working: Table, able: int) -> bool:
     """Put the rebec that may go first, alone, before the others that may act, if there is one."""
     for turn in range(able):
@@ -292,7 +292,7 @@ class Turn(NamedTuple):
     able: int
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _unpack(of: Expansion) -> Turn:
     """Unpack the inner states and bags of a state, and list the rebecs that may act in it."""
     inners, bags, working = of.parts.inners, of.parts.bags, of.working
@@ -318,7 +318,7 @@ def _unpack(of: Expansion) -> Turn:
     return Turn(first, able)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _let_time_pass(of: Expansion, first: int, time: int) -> int:
     """Follow the transition of a state in which no rebec may act before some time."""
     control = of.control
@@ -333,7 +333,7 @@ def _let_time_pass(of: Expansion, first: int, time: int) -> int:
     return _arrive(of, TIME_PASSES, 0, first, time)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _batch_of(of: Expansion, rebec: int, message: int, rest: int, time: int) -> int:
     """Give the batch of what comes of serving a message while `rest` is the bag without it.
 
@@ -357,7 +357,7 @@ def _batch_of(of: Expansion, rebec: int, message: int, rest: int, time: int) -> 
     return batch
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _deliver(of: Expansion, effect: int) -> int:
     """Put the messages of an effect into the bags of other rebecs.
 
@@ -384,7 +384,7 @@ def _deliver(of: Expansion, effect: int) -> int:
     return Reason.FINISHED
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _until_next_event(of: Expansion) -> int:
     """Give when a rebec can act next; if none ever can, when the first of them is free."""
     inners, working = of.parts.inners, of.working
@@ -401,7 +401,7 @@ def _until_next_event(of: Expansion) -> int:
     return units
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def _follow(of: Expansion, rebec: int, served: int, rest: int, effect: int, time: int) -> int:
     """Follow one transition: a rebec serves a message with an effect. Gives FINISHED, or why not.
 
@@ -437,7 +437,7 @@ def _follow(of: Expansion, rebec: int, served: int, rest: int, effect: int, time
     return _arrive(of, served, control[at.CHOICE], units, time)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def find_successors(of: Expansion) -> int:
     """Work out what follows from a state, and give the reason to stop."""
     control, working = of.control, of.working

@@ -22,7 +22,7 @@ ABSENT = -1
 _MULTIPLIER = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def hash_at(table: Table, place: int | np.int64, words: int) -> int:
     """Hash the words at a place of an array; the array is of shape (places, words)."""
     mixed = 0
@@ -33,7 +33,7 @@ def hash_at(table: Table, place: int | np.int64, words: int) -> int:
     return mixed ^ (mixed >> 32)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def scatter(key: int) -> int:
     """Hash one key."""
     mixed = key * _MULTIPLIER
@@ -41,7 +41,7 @@ def scatter(key: int) -> int:
     return mixed
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def look_up(keys: Integers, values: Integers, key: int) -> int:
     """Look up a key in a table of answers; free places hold the key ABSENT."""
     last = keys.shape[0] - 1
@@ -53,7 +53,7 @@ def look_up(keys: Integers, values: Integers, key: int) -> int:
     return values[place]
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def insert_entry(keys: Integers, values: Integers, key: int, value: int) -> None:
     """Enter a key that is not there yet, with its value; the table must have room."""
     last = keys.shape[0] - 1
@@ -64,7 +64,7 @@ def insert_entry(keys: Integers, values: Integers, key: int, value: int) -> None
     values[place] = value
 
 
-@compiled(borrows=True)
+@compiled()
 def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
     """Enter keys that are not there yet, with their values; the table must have room."""
     for entry in range(new_keys.shape[0]):
@@ -72,7 +72,7 @@ def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: In
             insert_entry(keys, values, new_keys[entry], new[entry])
 
 
-@compiled(borrows=True)
+@compiled()
 def insert_states(table: Table, order: Numbers, states: Table, first: int, words: int) -> None:
     """Store states that are not there yet, numbered from `first`; the table must have room."""
     last = table.shape[0] - 1
@@ -85,7 +85,7 @@ def insert_states(table: Table, order: Numbers, states: Table, first: int, words
         order[first + row] = place
 
 
-@compiled(borrows=True)
+@compiled()
 def find_states(table: Table, states: Table, places: Integers, count: int, words: int) -> None:
     """Give the places of the first so many of these states, ABSENT for one that is not there."""
     last = table.shape[0] - 1
@@ -101,7 +101,7 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
         places[row] = place if known else ABSENT
 
 
-@compiled(borrows=True)
+@compiled()
 def move_fingerprints(old: Table, table: Table) -> None:
     """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
     last = table.shape[0] - 1
@@ -114,7 +114,7 @@ def move_fingerprints(old: Table, table: Table) -> None:
         table[place, 0] = old[row, 0]
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def mix_in(mixed: Word, number: Word) -> Word:
     """Mix the number of the next part of a state into what is to become its fingerprint.
 
@@ -128,13 +128,13 @@ def mix_in(mixed: Word, number: Word) -> Word:
     return mixed ^ mixed >> 33
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def fingerprint(mixed: Word) -> Word:
     """Give the fingerprint of a state of which everything was mixed: never 0."""
     return mixed & (1 << FINGERPRINT_BITS) - 1 | 1 << FINGERPRINT_BITS
 
 
-@compiled(borrows=True)
+@compiled()
 def fingerprint_of(parts: Integers, time: int) -> Word:
     """Give the fingerprint of a state: the numbers of its parts, and its time or 0."""
     mixed = mix_in(0, np.int64(time))
@@ -143,7 +143,7 @@ def fingerprint_of(parts: Integers, time: int) -> Word:
     return fingerprint(mixed)
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def look_up_property(held: Table, wanted: Table, property_: int, words: int) -> int:
     """Look up whether a property holds in a state of which only what it reads is left.
 
@@ -161,7 +161,7 @@ def look_up_property(held: Table, wanted: Table, property_: int, words: int) -> 
     return ABSENT
 
 
-@compiled(borrows=True)
+@compiled()
 def insert_held(held: Table, rows: Table, words: int) -> None:
     """Enter what is known of properties; rows are (words of a state, property and answer)."""
     last = held.shape[0] - 1
@@ -183,7 +183,7 @@ def insert_held(held: Table, rows: Table, words: int) -> None:
 _KIND, _ROW = 32, 36  # bits
 
 
-@compiled(borrows=True, inline=True)
+@compiled(inline=True)
 def key_of(kind: int, row: int, value: int) -> int:
     """Give the key of an answer about a row and a number from 0 to 2**32 - 1."""
     return row << _ROW | kind << _KIND | value
@@ -205,7 +205,7 @@ def value_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return keys & (1 << _KIND) - 1
 
 
-@compiled(borrows=True)
+@compiled()
 def enter_answer(
     keys: Integers,
     values: Integers,

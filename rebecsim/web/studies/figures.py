@@ -27,14 +27,13 @@ from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Compared, grouped
 from rebecsim.studies.estimates import estimate
 from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.plan import Plan, SweptStudy
+from rebecsim.studies.plan import SweptStudy
 from rebecsim.studies.record import ResultsError, recorded_scenario
 from rebecsim.studies.results import paired_moments
 from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.sections import Section, leading_section
 from rebecsim.studies.stored_runs import StoredRun
 from rebecsim.studies.study import Axis, PlannedCell, Study
-from rebecsim.web.studies.scenarios import builtin_folder
 
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100
@@ -243,31 +242,9 @@ def _sections(run: StoredRun, moments: Sequence[CellMoments]) -> tuple[Section, 
     if run.size > _LARGEST_RUN:
         return ()
     try:
-        return tuple(sections_of(_plan_of(run), run.results, moments))
+        return tuple(sections_of(plan_of_run(run), run.results, moments))
     except UserError:
         return ()
-
-
-def _plan_of(run: StoredRun) -> Plan:
-    """Plan a run anew, where the files that its scenario names are as they were, if that is known.
-
-    A trace has the names of jobs and users. Raises UserError.
-    """
-    plan = plan_of_run(run)
-    for folder in (builtin_folder(), run.results.directory.parent):
-        if plan.files() and _is_of(run, replace(plan, folder=folder)):
-            return plan_of_run(run, folder)
-    return plan
-
-
-def _is_of(run: StoredRun, plan: Plan) -> bool:
-    files = [plan.folder / each for each in plan.files().values()]
-    try:
-        return all(
-            each.is_file() and each.stat().st_size <= _LARGEST_RUN for each in files
-        ) and all(run.record.get(name) == digest for name, digest in plan.fingerprints().items())
-    except OSError:
-        return False
 
 
 def _compared(run: StoredRun) -> Compared:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from rebecsim.studies.scenario import validated
 from rebecsim.studies.scenario_files import (
     ScenarioError,
     ScenarioProblem,
+    builtin_folder,
     builtin_scenarios,
     read_scenario_text,
     scenario_text,
@@ -53,11 +53,6 @@ def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
     if problems:
         raise ScenarioError(ORIGIN, problems)
     return load(read)
-
-
-def builtin_folder() -> Path:
-    """Give the folder of the built-in scenarios."""
-    return Path(str(files("rebecsim.models"))) / "scenarios"
 
 
 def text_of_builtin(name: str) -> str | None:

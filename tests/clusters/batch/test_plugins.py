@@ -69,8 +69,8 @@ def test_it_is_gone_when_it_is_unloaded() -> None:
         ("BySubmission, Never", "0", "batch policy MINE: RuntimeError: .*never starts 6 jobs"),
         ("BySubmission, Always", "0", "RuntimeError: of six jobs on 4 processors, job 3 starts"),
         ("QueueOrder", "0", "policy MINE: QueueOrder does not define key"),
-        ("int", "0", "policy MINE: the order <class 'int'> is no subclass of QueueOrder"),
-        ("Mine, Mine", "0", "the backfilling .* is no subclass of Backfilling"),
+        ("int", "0", "policy MINE: the order <class 'int'> is not a subclass of QueueOrder"),
+        ("Mine, Mine", "0", "the backfilling .* is not a subclass of Backfilling"),
     ],
 )
 def test_a_policy_is_tried_before_it_is_accepted(

@@ -150,17 +150,17 @@ def test_every_picture_is_written_in_both_forms(written) -> None:
 
 
 def test_the_csv_files_have_every_figure(written) -> None:
-    names = ["table.csv", "pairs.csv", "schedules.csv", "users.csv", "changes.csv"]
+    names = ["table.csv", "pairs.csv", "by_group.csv", "schedules.csv", "users.csv", "changes.csv"]
     assert [path.name for path in written.data] == names
-    schedules = rows(written.data[2])
+    schedules = rows(written.data[3])
     assert [row["policy"] for row in schedules] == ["FCFS", "EASY"]
     assert [float(row["mean_wait"]) for row in schedules] == [9.0, 6.4]
-    users = rows(written.data[3])
+    users = rows(written.data[4])
     assert [(row["policy"], row["user"]) for row in users][:4] == [
         *(("FCFS", str(user)) for user in (1, 2, 3)),
         ("EASY", "1"),
     ]
-    changes = rows(written.data[4])
+    changes = rows(written.data[5])
     first = changes[0]
     assert (first["baseline"], first["policy"], first["user"]) == ("FCFS", "EASY", "1")
     assert (first["earlier"], first["later"], float(first["wait"])) == ("1", "0", -6.5)
@@ -172,7 +172,7 @@ def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
     text = SCENARIO.replace("share = 2\n", "").replace(', "EASY"', "")
     (tmp_path / "other").mkdir()
     again = write_report(made(tmp_path / "other", text).report, place)
-    assert [path.name for path in again.data] == ["table.csv", "schedules.csv"]
+    assert [path.name for path in again.data] == ["table.csv", "by_group.csv", "schedules.csv"]
     assert not (place / "users.csv").exists()
     assert not (place / "changes.csv").exists()
     assert set(again.charts) == set((place / "charts").iterdir())

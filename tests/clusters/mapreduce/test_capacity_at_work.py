@@ -87,7 +87,7 @@ def cluster(**others: object) -> MapReduceConfiguration:
         (
             cluster(
                 variation=VariationTable(slow_nodes=0.2, node_slowdown=4.0),
-                speculation=Speculation(patience=SECOND),
+                speculation=Speculation(patience=1.0),
             ),
             AttemptEnded,
         ),
@@ -111,7 +111,7 @@ def test_backups_are_given_and_counted() -> None:
     scheduler = decided(
         cluster(
             variation=VariationTable(slow_nodes=0.2, node_slowdown=8.0),
-            speculation=Speculation(patience=SECOND),
+            speculation=Speculation(patience=1.0),
         )
     )
     beats = [each for each in scheduler.decisions if isinstance(each, Heartbeat)]

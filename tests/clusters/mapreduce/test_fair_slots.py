@@ -236,7 +236,7 @@ def test_settings_change_while_it_runs() -> None:
         ({"preemtion": True}, "preemtion: is no setting of this scheduler; did you mean preempt"),
         ({"assignmultiple": "yes"}, "assignmultiple: should be true or false, not 'yes'"),
         ({"pool.a.minMaps": 1.5}, "pool.a.minMaps: should be a whole number, not '1.5'"),
-        ({"update.interval": 0}, "mapred.fairscheduler.update.interval: should be 1 at least"),
+        ({"update.interval": 0}, "mapred.fairscheduler.update.interval: should be at least 1"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(

@@ -169,7 +169,7 @@ def test_backups_help_against_slow_nodes(rule: SpeculationRule) -> None:
     slow = VariationTable(jitter=0.1, reduce_jitter=0.1, slow_nodes=0.2, node_slowdown=8.0)
     jobs = [job(1, 30, 3), job(2, 20, 2)]
     without = run(cluster(nodes=10, variation=slow), jobs)
-    rules = Speculation(rule, patience=10 * SECOND, cap=0.3)
+    rules = Speculation(rule=rule, patience=10.0, cap=0.3)
     finished = run(replace(cluster(nodes=10, variation=slow), speculation=rules), jobs)
     require_complete(finished)
     assert len(without.slow_nodes) == 2
@@ -198,7 +198,7 @@ def test_backups_help_against_slow_nodes(rule: SpeculationRule) -> None:
 
 
 def test_alike_nodes_need_no_backups() -> None:
-    rules = Speculation("hadoop", patience=0, lag=0.9)
+    rules = Speculation(patience=0.0, lag=0.9)
     finished = run(replace(cluster(), speculation=rules))
     assert not any(each.is_backup for each in finished.attempts)
 
@@ -210,7 +210,7 @@ def test_slow_tasks_are_a_share_and_their_backups_draw_anew() -> None:
     times = sorted(each.times[2] for each in finished.attempts)
     assert times[-1] == pytest.approx(10 * times[0], rel=1e-3)
     assert 4 <= sum(each > 5 * times[0] for each in times) <= 20
-    rules = Speculation("hadoop", patience=5 * SECOND)
+    rules = Speculation(patience=5.0)
     helped = run(replace(cluster(nodes=8, variation=slow), speculation=rules), jobs)
     assert makespan(helped) < makespan(finished)
 
@@ -266,7 +266,7 @@ def test_a_scheduler_that_gives_nothing_is_an_error(poll: int | None) -> None:
         poll_interval = poll  # type: ignore[assignment]
 
     with pytest.raises(
-        StuckJobsError, match="the scheduler gives them no slots, though nothing runs"
+        StuckJobsError, match="the scheduler gives them no slots although nothing runs"
     ):
         run_mapreduce(JOBS, cluster(), Stubborn, 1)
 

@@ -74,7 +74,7 @@ def test_a_class_has_processors_and_disks_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("classes", "said"),
     [
-        ([{"count": 5}], "classes have 5 nodes; let nodes = 4 be as many"),
+        ([{"count": 5}], "classes have 5 nodes, more than nodes = 4"),
         ([{"count": 4, "map_slots": 0}], "no node has a map slot"),
     ],
 )

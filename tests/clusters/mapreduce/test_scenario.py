@@ -61,11 +61,11 @@ def test_figures_are_shown_where_they_say_something(load):
     [
         (
             BEGIN + VARIANT + "[workload]\n",
-            "say which jobs there are: mix, jobs, drawn, swim or rumen",
+            "give at least one source of jobs: mix, jobs, drawn, swim or rumen",
         ),
         (GOOD.replace("CAPACITY", "CAPACTY"), "did you mean CAPACITY"),
         (GOOD.replace("= 60", "= 50"), "the capacities of the queues are 90 percent together"),
-        (GOOD.replace("settings", 'file = "a.xml"\nsettings'), "give a file or settings, not both"),
+        (GOOD.replace("settings", 'file = "a.xml"\nsettings'), "give either file or settings"),
         (GOOD.replace(SETTINGS, 'file = "a.xml"\n'), "there is no file"),
         (GOOD + VARIANT, "there are two variants 'even'"),
         (GOOD + "[cluster]\nnodes = 2\n", "replication = 3 needs as many nodes"),
@@ -80,8 +80,8 @@ def test_figures_are_shown_where_they_say_something(load):
             "there is no node 30; nodes are 0 to 29",
         ),
         (GOOD + "[[failures.outages]]\nnode = 3\nstart = 5\nend = 5\n", "should be after start"),
-        (GOOD.replace("maps = 3", "maps = 3\ninput = 4"), "give one of input = MiB and maps"),
-        (GOOD.replace('family = "some"\n', ""), "or the program whose costs they have"),
+        (GOOD.replace("maps = 3", "maps = 3\ninput = 4"), "give either input = MiB or maps"),
+        (GOOD.replace('family = "some"\n', ""), "or the program that sets their costs"),
         ('baseline = "odd"\n' + GOOD, "should be one of even"),
         ('metrics = ["rejcted"]\n' + GOOD, "did you mean rejected"),
         (
@@ -90,7 +90,7 @@ def test_figures_are_shown_where_they_say_something(load):
         ),
         (
             GOOD + '[workload.mix]\npattern = "separated"\nqueues = ["a"]\nsmall_queues = ["b"]\n',
-            "small_queues are for pattern",
+            "small_queues needs pattern",
         ),
     ],
 )

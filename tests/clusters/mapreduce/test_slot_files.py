@@ -118,7 +118,7 @@ def test_a_third_of_the_slots_is_written_a_little_larger(tmp_path: Path) -> None
         ),
         (
             ["queue.a.capacity=0", "queue.b.capacity=100"],
-            "c.xml:2: {}queue.a.capacity: should be above 0 and 100 at most, not 0",
+            "c.xml:2: {}queue.a.capacity: should be above 0 and at most 100, not 0",
         ),
         (
             ["queue.a.capacity=100", "queue.a.supports-priority=yes"],
@@ -135,7 +135,7 @@ def test_a_third_of_the_slots_is_written_a_little_larger(tmp_path: Path) -> None
         ),
         (
             ["maximum-system-jobs=0"],
-            "c.xml:2: {}maximum-system-jobs: should be 1 at least, not 0",
+            "c.xml:2: {}maximum-system-jobs: should be at least 1, not 0",
         ),
         (
             ["queue-order=most"],
@@ -232,7 +232,7 @@ def test_pools_are_read_as_they_are(tmp_path: Path) -> None:
         (
             "<minReduces>5</minReduces>",
             "<minMaps>5</minMaps>",
-            "f.xml:5: pool.sample.minMaps stands there twice, first on line 4",
+            "f.xml:5: pool.sample.minMaps is given twice, first on line 4",
         ),
         (
             "<maxRunningJobs>6</maxRunningJobs>",
@@ -247,7 +247,7 @@ def test_pools_are_read_as_they_are(tmp_path: Path) -> None:
         (
             "<fairSharePreemptionTimeout>600",
             "<fairSharePreemptionTimeout>-1",
-            "f.xml:16: fairSharePreemptionTimeout: should be 0 at least, not -1",
+            "f.xml:16: fairSharePreemptionTimeout: should be at least 0, not -1",
         ),
     ],
 )

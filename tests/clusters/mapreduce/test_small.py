@@ -182,7 +182,7 @@ MAY_FAIL = replace(FAILS, failures=Failures(mean_time_between=SECOND, repair=9 *
 BACKUPS = replace(
     PLAIN,
     variation=EXACT.model_copy(update={"slow_tasks": 0.5, "task_slowdown": 20.0}),
-    speculation=Speculation("late", patience=SECOND, cap=1.0, slow_task=1.0, slow_node=0.0),
+    speculation=Speculation(rule="late", patience=1.0, cap=1.0, slow_task=1.0, slow_node=0.0),
 )
 
 
@@ -246,7 +246,7 @@ def test_a_whole_cluster_is_explored_as_it_is_simulated(rule: SpeculationRule) -
     configuration = replace(
         cluster(nodes=2, variation=slow, expiry=SECOND),
         failures=Failures((Outage(0, 20 * SECOND, 40 * SECOND),)),
-        speculation=Speculation(rule, patience=SECOND, cap=1.0, slow_task=1.0, slow_node=0.0),
+        speculation=Speculation(rule=rule, patience=1.0, cap=1.0, slow_task=1.0, slow_node=0.0),
     )
     jobs = [job(1, 3, 1, size=8 * MIB), job(2, 2, 1, size=8 * MIB)]
     finished = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)

@@ -88,7 +88,7 @@ def test_long_jobs_have_the_slots_of_the_small_queue_once_it_is_empty() -> None:
 
 
 def test_a_condition_must_become_true_and_may_again() -> None:
-    change = TimedChange(0, {}, QueueCondition("a", "waiting_maps", below=2))
+    change = TimedChange(0, {}, QueueCondition(queue="a", figure="waiting_maps", below=2))
     triggers = QueueTriggers([change, TimedChange(5, {})])
     assert list(triggers.due()) == []  # nothing waits from the beginning on
     triggers.add("b", (0, 9, 0))
@@ -106,8 +106,8 @@ def test_a_condition_must_become_true_and_may_again() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"at": 1.0, "when": BORROW["when"]}, "give one of at = SECONDS and when"),
-        ({}, "give one of at = SECONDS and when"),
+        ({"at": 1.0, "when": BORROW["when"]}, "give either at = SECONDS or when"),
+        ({}, "give either at = SECONDS or when"),
         ({"when": {"queue": "small"}}, "give below or above"),
     ],
 )

@@ -167,8 +167,8 @@ def test_a_job_comes_after_the_one_before_it_of_its_user():
 
 def test_jobs_that_come_after_others_need_a_user():
     table = {"family": "one", "maps": 1, "arrivals": {"law": "after"}}
-    with pytest.raises(ValueError, match=r'law = "after" is for jobs of one user; add user'):
+    with pytest.raises(ValueError, match=r'law = "after" needs user'):
         MapReduceWorkload.model_validate({"jobs": [table]})
     drawn = {"jobs": 3, "arrivals": {"law": "after"}}
-    with pytest.raises(ValueError, match=r'law = "after" is for jobs of given sizes'):
+    with pytest.raises(ValueError, match=r'law = "after" works only in'):
         MapReduceWorkload.model_validate({"drawn": drawn})

@@ -22,8 +22,8 @@ WRONG = [
     ("SERVICE = [1, 3]", '"desk.frst" = [1]', "takes no argument frst; did you mean first?"),
     ("SERVICE = [1, 3]", '"dsk.first" = [1]', "there is no rebec dsk; did you mean desk?"),
     ("SERVICE = [1, 3]", '"source.first" = [1]', "it takes no arguments"),
-    ("SERVICE = [1, 3]", "SERVICE = [1.5]", "8: sweep.SERVICE: 1.5 is no int value"),
-    ("SERVICE = [1, 3]", "SERVICE = [true]", "true is no int value, which SERVICE takes"),
+    ("SERVICE = [1, 3]", "SERVICE = [1.5]", "8: sweep.SERVICE: 1.5 is not of type int"),
+    ("SERVICE = [1, 3]", "SERVICE = [true]", "true is not of type int, which SERVICE takes"),
     ("SERVICE = [1, 3]", "SERVICE = []", "must be a list of values, or { from = 1"),
     ("SERVICE = [1, 3]", "SERVICE = [1, 1]", "1 is listed twice; remove one"),
     ("SERVICE = [1, 3]", "SERVICE = { from = 1 }", "the range has no to; add it"),
@@ -38,14 +38,14 @@ WRONG = [
     ),
     ('value = "desk.served"', 'value = "dsk.served"', "did you mean `desk`?"),
     ('value = "desk.served"', 'value = "desk.serve"', "is a message server; observe it as served"),
-    ('value = "desk.served"', 'value = "desk"', "is no number: its type is Desk"),
+    ('value = "desk.served"', 'value = "desk"', "is not a number: its type is Desk"),
     ('value = "desk.served"', 'value = "desk.served +"', "column 14: unexpected the end"),
     ('value = "desk.served"', 'value = "__import__(1)"', "column 1"),
-    ('value = "desk.served"', 'first = "desk.served"', "is no condition: its type is int"),
+    ('value = "desk.served"', 'first = "desk.served"', "is not a condition: its type is int"),
     ('value = "desk.served"', 'served = "desk.srve"', "did you mean desk.serve?"),
     ('value = "desk.served"', 'served = "serve"', "write it with its rebec, such as source.tick"),
     ('value = "desk.served"', 'served = "desk.busy"', "is a state variable; observe it as a value"),
-    ('value = "desk.served"', 'misses = "every"', "is no message server"),
+    ('value = "desk.served"', 'misses = "every"', "is not a message server"),
     ('value = "desk.served"', 'outcome = "deadlok"', "must be"),
     ('value = "desk.served"', "", "observe[0]: give exactly one of value, served"),
     ('value = "desk.served"', 'served = "desk.serve"\nevery = 2', "every and changes are for a"),
@@ -61,11 +61,15 @@ WRONG = [
     ("until = 60", "", "say when a run ends: give until"),
     ("until = 60", 'until = 60\norder = "ticks-first"', "needs a tick: name a message server"),
     ("until = 60", 'until = 60\ntick = "tik"', "tick: there is no message server tik; did you"),
-    ("until = 60", 'until = 60\nterminal = "desk.served"', "terminal: 'desk.served' is no cond"),
+    ("until = 60", 'until = 60\nterminal = "desk.served"', "terminal: 'desk.served' is not a cond"),
     ("until = 60", "until = 60\ncompared_with = 3", "compared_with is 3 of 2 variants"),
     ("until = 60", "core = true\nuntil = 60", "a model in Core Rebeca has no time"),
     ('"queue.rebeca"', '"quue.rebeca"', "3: model: there is no file"),
-    ('"queue.rebeca"', '"scenario.toml"', "is no model: their names end in .rebeca or .py"),
+    (
+        '"queue.rebeca"',
+        '"scenario.toml"',
+        "is not a model; the name of a model ends in .rebeca or .py",
+    ),
 ]
 
 
@@ -89,7 +93,7 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path, old, new, message)
     [
         ('"desk.service"', "SERVICE", "a model in Python has no env constants"),
         ('"desk.service"', '"desk.srvice"', "did you mean service?"),
-        ("[1, 3]", "[1.5]", "1.5 is no int value"),
+        ("[1, 3]", "[1.5]", "1.5 is not of type int"),
     ],
 )
 def test_arguments_of_models_in_python_are_looked_up(tmp_path, old, new, message):

@@ -158,8 +158,8 @@ def test_bounds_are_shown_where_not_all_is_known(run, tmp_path):
 @pytest.mark.parametrize(
     ("scenario", "options", "complaint"),
     [
-        ("capacity_or_fair", ["--exact"], "not for scenarios of the kind"),
-        ("for_edf", ["--exact-states", "9"], "is for --exact only"),
+        ("capacity_or_fair", ["--exact"], "does not work for scenarios of"),
+        ("for_edf", ["--exact-states", "9"], "works only with `--exact`"),
         ("for_edf", ["--exact", "--exact-states", "0"], "--exact-states"),
     ],
 )

@@ -72,8 +72,8 @@ def test_a_plugin_in_a_file_brings_a_command(write, run, given):
     ("brought", "complaint"),
     [
         ("Command(name='Greet', run=print, example='')", "a command cannot be called 'Greet'"),
-        ("Command(name='greet', run=1, example='')", "command greet: 1 is no function"),
-        ("print", "is no Command"),
+        ("Command(name='greet', run=1, example='')", "command greet: 1 is not a function"),
+        ("print", "is not a Command"),
     ],
 )
 def test_a_command_that_cannot_be_used_is_refused(write, brought, complaint):

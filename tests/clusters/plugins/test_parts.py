@@ -191,16 +191,16 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
     [
         ("Plugin()", "the plug-in is empty; give it one of dispatch_policies, eviction_policies"),
         ("Plugin(dispatch_policies=3)", "dispatch_policies must be a tuple, like (mine,), not 3"),
-        ("Plugin(dispatch_policies=(3,))", "3 is no DispatchPolicy"),
+        ("Plugin(dispatch_policies=(3,))", "3 is not a DispatchPolicy"),
         (
             'Plugin(dispatch_policies=(EvictionPolicy("A", "a", "a", "x"),))',
-            "is no DispatchPolicy",
+            "is not a DispatchPolicy",
         ),
-        ("Plugin(yarn_schedulers=(3,))", "3 is no YarnScheduler"),
-        ("Plugin(slot_schedulers=(3,))", "3 is no SlotScheduler"),
+        ("Plugin(yarn_schedulers=(3,))", "3 is not a YarnScheduler"),
+        ("Plugin(slot_schedulers=(3,))", "3 is not a SlotScheduler"),
         (
             'Plugin(slot_schedulers=(SlotScheduler("A", "a", "a", int),))',
-            "policy A: the scheduler <class 'int'> is no subclass of TaskScheduler",
+            "policy A: the scheduler <class 'int'> is not a subclass of TaskScheduler",
         ),
         (
             'Plugin(slot_schedulers=(SlotScheduler("A", "a", "a", TaskScheduler),))',
@@ -253,7 +253,7 @@ def test_a_plugin_that_brings_nothing_usable(complaint, text, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("class Twice(WorkloadPattern)", "class Twice", "is no subclass of WorkloadPattern"),
+        ("class Twice(WorkloadPattern)", "class Twice", "is not a subclass of WorkloadPattern"),
         ("def largest", "def biggest", "pattern Twice does not define largest"),
         ('pattern: Literal["twice"] = "twice"\n', "\n", "pattern Twice needs a field like pattern"),
         ('Literal["twice"]', 'Literal["Twice!"]', "pattern Twice needs a field like pattern"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKind
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 
 GENERIC, MAP, REDUCE = TaskKind
 
@@ -74,8 +74,8 @@ def job_lists(
 
 
 generic_resources: st.SearchStrategy[tuple[StageResource, ...]] = st.builds(
-    alike, st.integers(1, 3), st.integers(1, 3)
+    identical, st.integers(1, 3), st.integers(1, 3)
 )
 typed_resources: st.SearchStrategy[tuple[StageResource, ...]] = st.builds(
-    typed_alike, st.integers(1, 3), st.integers(1, 2), st.integers(1, 2)
+    identical_typed, st.integers(1, 3), st.integers(1, 2), st.integers(1, 2)
 )

@@ -20,7 +20,7 @@ from rebecsim.clusters.stages.laxity import (
 )
 from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
 from rebecsim.clusters.stages.managers.wfbb import MappedJob, by_deadline, by_laxity
-from rebecsim.clusters.stages.resources import StageResource, alike
+from rebecsim.clusters.stages.resources import StageResource, identical
 from rebecsim.clusters.stages.workflows import CyberShake
 from rebecsim.clusters.stages.workloads import JobDraws, Stream, stream_of
 from tests.clusters.stages.jobs import (
@@ -39,12 +39,12 @@ def test_sample_times_of_a_job() -> None:
     tasks = (task(0, 4), task(1, 6), task(2, 2), task(3, 3, 0, 1, 2))
     one = job(0, 10, 90, *tasks)
     assert (sequential_time(one), shortest_time(one)) == (15, 9)
-    assert sample_run(one, alike(1, 2)).completions == (14, 16, 16, 19)
-    assert sample_run(one, alike(1, 1)).completions == (20, 16, 22, 25)
+    assert sample_run(one, identical(1, 2)).completions == (14, 16, 16, 19)
+    assert sample_run(one, identical(1, 1)).completions == (20, 16, 22, 25)
 
 
 def test_a_sample_beside_others_waits_for_their_slots() -> None:
-    timelines = Timelines(alike(1, 1))
+    timelines = Timelines(identical(1, 1))
     timelines.add(0, 0, 12, 20)  # type: ignore[arg-type]
     one = job(0, 10, 90, task(0, 2), task(1, 3, 0))
     assert planned_run(one, timelines, 0).completions == (12, 23)
@@ -115,7 +115,7 @@ def cybershake() -> tuple[StageJob, ...]:
     family = CyberShake(draws.tasks)
     stream = Stream(40, 1 / 75, reserved=0.5, reserved_ahead=500, multiplier=2.0)
     drawn = ("large", lambda each: family.tasks(each, 100))
-    return tuple(stream_of(stream, [drawn], alike(25, 2), draws))
+    return tuple(stream_of(stream, [drawn], identical(25, 2), draws))
 
 
 def test_early_places_of_cybershake_are_the_same_however_laxity_is_divided(
@@ -123,7 +123,7 @@ def test_early_places_of_cybershake_are_the_same_however_laxity_is_divided(
 ) -> None:
     """Sub-deadlines only break ties there."""
     runs = [
-        run_stages(cybershake, alike(25, 2), each.manager)
+        run_stages(cybershake, identical(25, 2), each.manager)
         for each in BUILTIN_STAGES_POLICIES
         if each.name.startswith("WFBB") and each.name.endswith("TSP1")
     ]
@@ -136,7 +136,7 @@ def test_parents_have_until_what_algorithm_7_3_prints_by_the_letter() -> None:
     # t0 -> t2 and t0 -> t3; t1 -> t3: nothing but the edge leads from t0 to t3.
     tasks = task(0, 2), task(1, 4), task(2, 9, 0, phase=2), task(3, 3, 0, 1, phase=2)
     one = job(0, 0, 24, *tasks)
-    sample = sample_run(one, alike(4, 1))
+    sample = sample_run(one, identical(4, 1))
     ours = budget_of(one, sample, BudgetRule.PROPORTIONAL).sub_deadlines
     letter = budget_of(one, sample, BudgetRule.PROPORTIONAL, by_letter=True).sub_deadlines
     assert ours[0] < ours[1]
@@ -146,7 +146,7 @@ def test_parents_have_until_what_algorithm_7_3_prints_by_the_letter() -> None:
 def test_all_parents_of_a_dummy_have_until_its_sub_deadline_by_the_letter() -> None:
     tasks = task(0, 2), task(1, 4), task(2, 0, 0, 1, phase=2), task(3, 5, 0, phase=2)
     one = job(0, 0, 24, *tasks)
-    sample = sample_run(one, alike(4, 1))
+    sample = sample_run(one, identical(4, 1))
     ours = budget_of(one, sample, BudgetRule.EVEN)
     letter = budget_of(one, sample, BudgetRule.EVEN, by_letter=True)
     assert letter.sub_deadlines[0] == letter.sub_deadlines[2] > ours.sub_deadlines[0]
@@ -155,6 +155,6 @@ def test_all_parents_of_a_dummy_have_until_its_sub_deadline_by_the_letter() -> N
 
 def test_a_longer_path_keeps_what_a_parent_has_by_the_letter() -> None:
     one = job(0, 0, 36, *fork_and_skip())
-    sample = sample_run(one, alike(4, 1))
+    sample = sample_run(one, identical(4, 1))
     found = [budget_of(one, sample, BudgetRule.EVEN, by_letter=each) for each in (True, False)]
     assert found[0].sub_deadlines == found[1].sub_deadlines

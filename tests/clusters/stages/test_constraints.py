@@ -18,7 +18,7 @@ from rebecsim.clusters.stages.managers.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.planning import matched, planning_problem
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from rebecsim.errors import UserError
 from tests.clusters.stages.jobs import job, map_reduce, task
 
@@ -113,8 +113,8 @@ def small_instance(number: int) -> tuple[list[StageJob], tuple[StageResource, ..
         jobs.append(job(place, start, start + work + draws.randint(-1, 3), *tasks, arrival=0))
     count = draws.randint(1, 2)
     if number % 2:
-        return jobs, typed_alike(count, 1, 1), {1: count, 2: count}
-    return jobs, alike(count, 1), {0: count}
+        return jobs, identical_typed(count, 1, 1), {1: count, 2: count}
+    return jobs, identical(count, 1), {0: count}
 
 
 def require_fewest(numbers: Iterator[int] | range) -> None:
@@ -154,13 +154,13 @@ def test_an_integer_programme_on_a_grid_keeps_the_rules_and_has_a_bound() -> Non
     jobs = [job(0, 3, 40, *map_reduce([5, 7], [8]), arrival=0), job(1, 0, 30, *map_reduce([9], []))]
     for step in (1, 4):
         maker = planner("MILP", rules_first=False, step=step)
-        run = run_stages(jobs, typed_alike(1, 1, 1), maker, FREE)
-        require_sound_schedule(jobs, typed_alike(1, 1, 1), run.ran.values())
+        run = run_stages(jobs, identical_typed(1, 1, 1), maker, FREE)
+        require_sound_schedule(jobs, identical_typed(1, 1, 1), run.ran.values())
         assert late(run) == 0
     long = [job(0, 0, 10**8, task(0, 5))]
     maker = planner("MILP", rules_first=False, step=1)
     with pytest.raises(UserError, match="variables; the limit is 2000000; take longer"):
-        run_stages(long, alike(1, 1), maker, FREE)
+        run_stages(long, identical(1, 1), maker, FREE)
 
 
 def test_one_job_is_given_up_for_two_others() -> None:
@@ -169,9 +169,9 @@ def test_one_job_is_given_up_for_two_others() -> None:
         job(1, 0, 11, task(0, 11), arrival=0),
         job(2, 0, 11, task(0, 11), arrival=0),
     ]
-    assert late(run_stages(jobs, alike(2, 1), stages_policy("EDF").manager, FREE)) == 2
+    assert late(run_stages(jobs, identical(2, 1), stages_policy("EDF").manager, FREE)) == 2
     for name in NAMES:
-        assert late(ran(name, jobs, alike(2, 1))) == 1, name
+        assert late(ran(name, jobs, identical(2, 1))) == 1, name
 
 
 @pytest.mark.parametrize("name", ["MRCP_RM", "HCP_RM"])
@@ -183,7 +183,7 @@ def test_what_rules_place_is_used_where_there_is_too_much_to_search(name: str) -
     ]
     for most, fewest in ((4, 1), (3, 2)):
         maker = planner(name, limit=1.0, step=1, most_tasks=most)
-        run = run_stages(jobs, alike(2, 1), maker, FREE)
+        run = run_stages(jobs, identical(2, 1), maker, FREE)
         assert late(run) == fewest
         assert [each.limited for each in run.decisions] == [most == 3]
 
@@ -200,9 +200,9 @@ def test_a_search_that_is_cut_short_is_counted_and_uses_the_best_that_is_known()
         )
         for each in range(9)
     ]
-    run = ran("MRCP_RM", jobs, alike(8, 1), limit=1e-6)
+    run = ran("MRCP_RM", jobs, identical(8, 1), limit=1e-6)
     assert [each.limited for each in run.decisions] == [True]
-    require_sound_schedule(jobs, alike(8, 1), run.ran.values())
+    require_sound_schedule(jobs, identical(8, 1), run.ran.values())
 
 
 def test_runs_repeat_bit_for_bit() -> None:
@@ -211,7 +211,7 @@ def test_runs_repeat_bit_for_bit() -> None:
         job(each, each, each + 25, *(task(n, draws.randint(1, 9)) for n in range(6)), arrival=each)
         for each in range(8)
     ]
-    first, second = (ran("MRCP_RM", jobs, alike(3, 1), 0.001) for _ in range(2))
+    first, second = (ran("MRCP_RM", jobs, identical(3, 1), 0.001) for _ in range(2))
     assert first.ran == second.ran
     assert any(each.moved for each in first.decisions)
 
@@ -219,7 +219,7 @@ def test_runs_repeat_bit_for_bit() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_jobs_are_deferred_until_they_may_start_or_planned_ahead(name: str) -> None:
     jobs = [job(0, 50, 90, task(0, 5), arrival=0), job(1, 50, 60, task(0, 5), arrival=2)]
-    run = ran(name, jobs, alike(1, 1))
+    run = ran(name, jobs, identical(1, 1))
     assert run.completed == {0: 60, 1: 55}
     made = [each.made for each in run.decisions]
     assert made == ([0, 2] if name.endswith("AHEAD") else [0, 2, 50])
@@ -230,7 +230,7 @@ def test_slots_go_to_who_was_free_last() -> None:
     """The long task starts when the second resource is free, which was busy longer."""
     jobs = [job(0, 0, 99, task(0, 8), task(1, 10), task(2, 20, 1), arrival=0)]
     left = {0: [0, 1, 2]}
-    problem = planning_problem(0, {0: jobs[0]}, left, (), alike(2, 1))
+    problem = planning_problem(0, {0: jobs[0]}, left, (), identical(2, 1))
     starts = {TaskKey(0, 0): 0, TaskKey(0, 1): 0, TaskKey(0, 2): 10}
     placed = {each.key.task: each.resource for each in matched(problem, starts)}
     assert placed[2] == placed[1] != placed[0]
@@ -242,6 +242,8 @@ def test_without_the_solver_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "ortools", None)
     jobs = [job(0, 0, 9, task(0, 5))]
     with pytest.raises(UserError, match=r"pip install 'rebecsim\[optimise\]'"):
-        run_stages(jobs, alike(1, 1), ConstraintManager, FREE)
+        run_stages(jobs, identical(1, 1), ConstraintManager, FREE)
     for name in ("EDF", "MILP"):
-        assert run_stages(jobs, alike(1, 1), stages_policy(name).manager, FREE).completed == {0: 5}
+        assert run_stages(jobs, identical(1, 1), stages_policy(name).manager, FREE).completed == {
+            0: 5
+        }

@@ -19,7 +19,7 @@ from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.manager import MeanErrors
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from rebecsim.clusters.stages.study import STUDY
 from tests.clusters.stages.jobs import (
     generic_resources,
@@ -76,7 +76,7 @@ def test_the_second_job_is_planned_by_what_the_first_taught() -> None:
             ended.update({each.key.job: each.end for each in found})
             return found
 
-    run = run_stages(jobs, alike(1, 1), Seeing, FREE)
+    run = run_stages(jobs, identical(1, 1), Seeing, FREE)
     assert ended == {0: 30, 1: 22}
     assert run.completed == {0: 10, 1: 22}
 
@@ -131,7 +131,7 @@ def test_it_learns_overheads_of_hadoop() -> None:
             seen.update({each.key: each.end - each.start for each in found})
             return found
 
-    run_on_hadoop(jobs, typed_alike(1, 1, 1), Seeing, hadoop, FREE, SHORT)
+    run_on_hadoop(jobs, identical_typed(1, 1, 1), Seeing, hadoop, FREE, SHORT)
     assert seen == {TaskKey(0, 0): 4, TaskKey(1, 0): 7}
 
 

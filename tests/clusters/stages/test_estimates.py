@@ -23,7 +23,7 @@ from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
 from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.clusters.stages.resources import Assignment, StageResource, alike
+from rebecsim.clusters.stages.resources import Assignment, StageResource, identical
 from rebecsim.studies.scenario_files import ScenarioError
 from tests.clusters.stages.jobs import (
     fork_and_skip,
@@ -122,18 +122,18 @@ def starts(run: FinishedStages, number: int = 0) -> list[int]:
 @pytest.mark.parametrize("name", ["WFBB_PD_SL_TSP1", "MRCP_RM_AHEAD"])
 def test_what_follows_is_pulled_forward(name: str) -> None:
     jobs = [job(0, 0, 90, said(10, 30), said(5, 6, 1, 0), arrival=0)]
-    assert starts(run_stages(jobs, alike(1, 1), maker(name), FREE)) == [0, 10]
+    assert starts(run_stages(jobs, identical(1, 1), maker(name), FREE)) == [0, 10]
 
 
 def test_late_places_stay_late() -> None:
     jobs = [job(0, 0, 72, said(10, 30), said(5, 6, 1, 0))]
-    assert starts(run_stages(jobs, alike(1, 1), maker("WFBB_PD_SL_TSP2"), FREE)) == [30, 66]
+    assert starts(run_stages(jobs, identical(1, 1), maker("WFBB_PD_SL_TSP2"), FREE)) == [30, 66]
 
 
 def test_what_has_to_wait_waits_and_no_longer() -> None:
     """The first task is given 1,000 more of the 500 it still needs; the others wait for its end."""
     jobs = [job(0, 0, 9000, said(2500, 2000), said(400, 400, 1, 0)), job(1, 0, 9500, said(50, 50))]
-    run = run_stages(jobs, alike(1, 1), maker("WFBB_PD_SL_TSP1"), FREE)
+    run = run_stages(jobs, identical(1, 1), maker("WFBB_PD_SL_TSP1"), FREE)
     assert (starts(run), starts(run, 1)) == ([0, 2500], [2900])
     assert run.completed == {0: 2900, 1: 2950}
 
@@ -144,17 +144,17 @@ def test_others_go_on_where_a_slot_is_free() -> None:
         job(0, 0, 9000, said(6000, 1000), said(1000, 1000, 1, 0)),
         job(1, 0, 9900, said(1500, 1500), said(400, 400, 1, 0)),
     ]
-    run = run_stages(jobs, alike(2, 1), maker("WFBB_PD_SL_TSP1"), FREE)
+    run = run_stages(jobs, identical(2, 1), maker("WFBB_PD_SL_TSP1"), FREE)
     assert (starts(run), starts(run, 1)) == ([0, 6000], [0, 1500])
 
 
 def test_a_search_is_made_again_where_that_is_wanted() -> None:
     """At the early end the second job, which is reserved, is still where it was planned."""
     jobs = [job(0, 0, 90, said(10, 30)), job(1, 5, 99, said(5, 6), arrival=0)]
-    run = run_stages(jobs, alike(1, 1), maker("MRCP_RM_AHEAD", replans=True), FREE)
+    run = run_stages(jobs, identical(1, 1), maker("MRCP_RM_AHEAD", replans=True), FREE)
     assert [each.began for each in run.decisions] == [0, 10]
     assert starts(run, 1) == [10]
-    once = run_stages(jobs, alike(1, 1), maker("MRCP_RM_AHEAD"), FREE)
+    once = run_stages(jobs, identical(1, 1), maker("MRCP_RM_AHEAD"), FREE)
     assert [each.began for each in once.decisions] == [0]
 
 
@@ -212,21 +212,21 @@ def test_with_true_estimates_all_is_as_without(
 
 
 def test_the_checker_looks_at_what_happens() -> None:
-    checker = ScheduleChecker(alike(1, 1))
+    checker = ScheduleChecker(identical(1, 1))
     here = job(0, 0, 90, *fork_and_skip())
     checker.arrived(here)
     places = [(0, 0, 5), (1, 5, 9), (2, 9, 15), (3, 15, 18)]
     plan = [Assignment(TaskKey(0, task), 0, start, end) for task, start, end in places]
     checker.decided(0, plan)
-    with pytest.raises(BrokenScheduleError, match="a task that it waits for still runs"):
+    with pytest.raises(BrokenScheduleError, match="a parent task still runs"):
         checker.began(plan[1])
     checker.began(plan[0])
-    with pytest.raises(BrokenScheduleError, match="it is given no more time"):
+    with pytest.raises(BrokenScheduleError, match="its new end is no later"):
         checker.extended(plan[0], 5)
     with pytest.raises(BrokenScheduleError, match="it does not run there"):
         checker.extended(plan[1]._replace(end=20), 5)
     checker.extended(plan[0]._replace(end=7), 5)
-    with pytest.raises(BrokenScheduleError, match="there are no slots left"):
+    with pytest.raises(BrokenScheduleError, match="all slots there are taken"):
         checker.decided(5, plan[1:2])
     checker.arrived(job(1, 0, 90, task(0, 2)))
     late = Assignment(TaskKey(1, 0), 0, 18, 20)
@@ -288,9 +288,9 @@ def test_closed_problems_have_estimates_too(tmp_path: Path) -> None:
     ("new", "message"),
     [
         ('"variable"\nerror = 0.5', 'error is for model = "constant"'),
-        ('"constant"', "give error, as in error = 0.5"),
+        ('"constant"', "needs error, as in error = 0.5"),
         ('"constant"\nerror = -1.0', "must be at least -0.99"),
-        ('"variable"\nover = [2.0, 0.0]', "give the lesser error first"),
+        ('"variable"\nover = [2.0, 0.0]', "give the lower error first"),
         ('"feitelson"\nunder = [-0.5, 0.0]', 'under is for model = "variable"'),
         ('"guess"', 'must be "constant", "feitelson" or "variable"'),
     ],

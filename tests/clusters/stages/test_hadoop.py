@@ -22,8 +22,8 @@ from rebecsim.clusters.stages.resources import (
     Assignment,
     Locality,
     StageResource,
-    alike,
-    typed_alike,
+    identical,
+    identical_typed,
 )
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.errors import UserError
@@ -87,7 +87,7 @@ def test_tasks_wait_for_heartbeats_and_take_longer_than_they_say() -> None:
     """Heartbeats come each 10 ms, and what has ended is heard of by the next one."""
     jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
     hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1, job_task=0)
-    run = ran("HCP_RM", jobs, typed_alike(1, 1, 1), hadoop)
+    run = ran("HCP_RM", jobs, identical_typed(1, 1, 1), hadoop)
     where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
     assert [(each.start, each.end) for each in where] == [(0, 7), (10, 17)]
     assert run.completed == {0: 20}
@@ -98,7 +98,7 @@ def test_a_job_is_set_up_before_its_tasks_and_cleaned_up_behind_them() -> None:
     jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
     hadoop = replace(BARE, heartbeat=10, job_task=7)
     for name in ("HCP_RM", "EDF"):
-        run = ran(name, jobs, typed_alike(1, 1, 1), hadoop)
+        run = ran(name, jobs, identical_typed(1, 1, 1), hadoop)
         where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
         assert [(each.start, each.end) for each in where] == [(10, 14), (20, 24)]
         assert run.completed == {0: 40}  # it is heard at 30 that the reduce has ended
@@ -123,8 +123,8 @@ def test_slots_that_job_tasks_hold_count() -> None:
     held = [Assignment(TaskKey(0, 0), 0, 0, 4)]
     beside = [(0, TaskKind.MAP, 3, 9)]
     with pytest.raises(BrokenScheduleError, match="resource_0: 2 tasks at 3 ms, and 1 slots"):
-        require_slots(jobs, typed_alike(1, 1, 1), held, beside)
-    require_slots(jobs, typed_alike(1, 2, 1), held, beside)
+        require_slots(jobs, identical_typed(1, 1, 1), held, beside)
+    require_slots(jobs, identical_typed(1, 2, 1), held, beside)
 
 
 def test_early_reduces_hold_slots_where_jobs_come_in_order_and_not_in_plans() -> None:
@@ -144,12 +144,12 @@ def test_a_map_takes_longer_without_its_data_and_plans_know_that() -> None:
     hadoop = HadoopSettings(heartbeat=1, overhead=0, transfer=50, replicas=1, job_task=0)
     jobs = [job(each, 0, 900, *map_reduce([5], []), arrival=0) for each in range(3)]
     for name in ("HCP_RM", "EDF"):
-        run = ran(name, jobs, typed_alike(4, 1, 1), hadoop)
+        run = ran(name, jobs, identical_typed(4, 1, 1), hadoop)
         for key, each in run.ran.items():
             longer = locality.extra(key, TaskKind.MAP, each.resource)
             assert each.end - each.start == 5 + longer
     one = [replace(jobs[0])]
-    best = ran("HCP_RM", one, typed_alike(4, 1, 1), hadoop)
+    best = ran("HCP_RM", one, identical_typed(4, 1, 1), hadoop)
     assert best.ran[TaskKey(0, 0)].resource in locality.local(TaskKey(0, 0))
     assert locality.extra(TaskKey(0, 0), TaskKind.REDUCE, 3) == 0
 
@@ -166,7 +166,7 @@ def test_blocks_have_as_many_replicas_as_resources_allow() -> None:
 def test_the_job_tracker_is_busy_while_it_plans() -> None:
     jobs = [job(0, 0, 900, *map_reduce([5], []))]
     cost = DecisionCost(ChargedBy.RATE, 20, 0)
-    run = ran("HCP_RM", jobs, typed_alike(1, 1, 1), BARE, cost)
+    run = ran("HCP_RM", jobs, identical_typed(1, 1, 1), BARE, cost)
     began = run.decisions[0].began
     assert run.decisions[0].made == began + 20
     assert run.ran[TaskKey(0, 0)].start == began + 20
@@ -175,7 +175,7 @@ def test_the_job_tracker_is_busy_while_it_plans() -> None:
 
 def test_runs_repeat() -> None:
     jobs = [job(each, each, 40 + each, *map_reduce([5, 3], [6]), arrival=each) for each in range(5)]
-    first, second = (ran("HCP_RM", jobs, typed_alike(2, 1, 1)) for _ in range(2))
+    first, second = (ran("HCP_RM", jobs, identical_typed(2, 1, 1)) for _ in range(2))
     assert first.ran == second.ran
 
 
@@ -183,12 +183,12 @@ def test_more_tasks_than_slots_are_noticed() -> None:
     jobs = [job(0, 0, 90, *map_reduce([4, 4], []))]
     held = [Assignment(TaskKey(0, each), 0, each, each + 4) for each in range(2)]
     with pytest.raises(BrokenScheduleError, match="resource_0: 2 tasks at 1 ms, and 1 slots"):
-        require_slots(jobs, typed_alike(1, 1, 1), held)
+        require_slots(jobs, identical_typed(1, 1, 1), held)
 
 
 def test_what_is_no_map_reduce_is_refused() -> None:
-    with pytest.raises(UserError, match="give map_slots, reduce_slots"):
-        ran("EDF", [job(0, 0, 9, task(0, 1))], alike(1, 1))
+    with pytest.raises(UserError, match="give map_slots and reduce_slots"):
+        ran("EDF", [job(0, 0, 9, task(0, 1))], identical(1, 1))
 
 
 SCENARIO = """
@@ -225,9 +225,9 @@ def test_a_scenario_runs_on_hadoop(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"EDF"', '"WFBB_PD_SL_TSP1"', "is not for WFBB_PD_SL_TSP1; take HCP_RM"),
-        ("map_slots = 1\nreduce_slots = 1", "slots = 2", "give map_slots, reduce_slots"),
-        ("map_reduce = { maps = 3, longest_map = 5 }", 'workflows = ["ligo"]', "runs MapReduce"),
+        ('"EDF"', '"WFBB_PD_SL_TSP1"', "cannot run WFBB_PD_SL_TSP1; use HCP_RM"),
+        ("map_slots = 1\nreduce_slots = 1", "slots = 2", "give map_slots and reduce_slots"),
+        ("map_reduce = { maps = 3, longest_map = 5 }", 'workflows = ["ligo"]', "needs MapReduce"),
         ("[hadoop]", "[solver]\nreplan = true\n[hadoop]", "remove replan from"),
     ],
 )

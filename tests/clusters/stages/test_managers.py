@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.managers.registry import (
     StagesPolicy,
     stages_policy,
 )
-from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import StageResource, identical, identical_typed
 from tests.clusters.stages.jobs import (
     generic_resources,
     job,
@@ -80,7 +80,7 @@ def test_a_plug_in_adds_a_manager(tmp_path: Path) -> None:
     jobs.append(job(2, 2, 90, task(0, 5)))
     try:
         manager = stages_policy("LIFO").manager
-        assert run_stages(jobs, alike(1, 1), manager, FREE).completed == {0: 5, 2: 10, 1: 15}
+        assert run_stages(jobs, identical(1, 1), manager, FREE).completed == {0: 5, 2: 10, 1: 15}
     finally:
         unload_plugin(record)
     assert "LIFO" not in STAGES_POLICIES
@@ -90,7 +90,7 @@ def test_the_least_laxity_goes_first() -> None:
     """The first job has the earlier deadline, the second one less time to lose."""
     jobs = [job(0, 0, 30, task(0, 5)), job(1, 0, 32, task(0, 5), task(1, 25, 0))]
     ends = {
-        name: run_stages(jobs, alike(1, 1), POLICIES[name].manager, FREE).completed
+        name: run_stages(jobs, identical(1, 1), POLICIES[name].manager, FREE).completed
         for name in ("EDF", "MLF")
     }
     assert ends == {"EDF": {0: 5, 1: 35}, "MLF": {0: 35, 1: 30}}
@@ -111,7 +111,7 @@ def test_a_job_with_time_leaves_slots_to_others() -> None:
         job(0, 0, 100, *map_reduce([10] * 4, [])),
         job(1, 0, 101, *map_reduce([10] * 2, [])),
     ]
-    resources = typed_alike(2, 1, 1)
+    resources = identical_typed(2, 1, 1)
     ran = {
         name: run_stages(jobs, resources, POLICIES[name].manager, FREE).completed
         for name in ("EDF", "MINEDF_WC")
@@ -123,7 +123,7 @@ def test_late_places_are_those_before_the_sub_deadlines() -> None:
     jobs = [job(0, 0, 40, task(0, 5), task(1, 5, 0, phase=2))]
     starts = {}
     for name in ("WFBB_PD_SL_TSP1", "WFBB_PD_SL_TSP2", "WFBB_ED_SL_TSP2"):
-        ran = run_stages(jobs, alike(1, 1), POLICIES[name].manager, FREE).ran
+        ran = run_stages(jobs, identical(1, 1), POLICIES[name].manager, FREE).ran
         starts[name] = [ran[TaskKey(0, each)].start for each in range(2)]
     assert starts["WFBB_PD_SL_TSP1"] == [0, 5]
     assert starts["WFBB_PD_SL_TSP2"] == [15, 35]
@@ -134,7 +134,7 @@ def test_a_job_that_would_be_late_makes_others_move() -> None:
     """The second job fits only if the first one, which has time, goes behind it."""
     jobs = [job(0, 10, 60, task(0, 10)), job(1, 10, 21, task(0, 10), arrival=1)]
     jobs[0] = StageJob(0, 0, 10, 60, jobs[0].tasks)
-    run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    run = run_stages(jobs, identical(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     assert run.completed == {0: 30, 1: 20}
     assert [each.moved for each in run.decisions] == [0, 1]
 
@@ -143,14 +143,14 @@ def test_a_job_that_begins_before_and_ends_after_another_one_makes_room_for_it()
     """With late places the tasks of the first run at 10, 25 and 40, and leave 9 between them."""
     spread = job(0, 0, 45, task(0, 5), task(1, 5, 0, phase=2), task(2, 5, 1, phase=3))
     urgent = job(1, 16, 39, task(0, 13))
-    run = run_stages([spread, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP2"].manager, FREE)
+    run = run_stages([spread, urgent], identical(1, 1), POLICIES["WFBB_PD_SL_TSP2"].manager, FREE)
     assert run.ran[TaskKey(0, 0)].start == 10
     assert run.completed == {0: 39, 1: 29}
 
 
 def test_what_cannot_be_in_time_is_placed_where_nobody_else_is_late_for_it() -> None:
     jobs = [job(0, 0, 12, task(0, 10)), job(1, 0, 13, task(0, 10))]
-    run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    run = run_stages(jobs, identical(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     assert run.completed == {0: 10, 1: 20}
 
 
@@ -160,9 +160,9 @@ def test_a_decision_tries_so_many_remappings_and_then_maps_late(
 ) -> None:
     monkeypatch.setattr(wfbb, "MOST_ATTEMPTS", attempts)
     patient, urgent = job(0, 10, 90, task(0, 5)), job(1, 10, 16, task(0, 6))
-    run = run_stages([patient, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    run = run_stages([patient, urgent], identical(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     # By deadlines the urgent one is considered first, unless it arrives later.
     assert run.completed == {0: 21, 1: 16}
     patient, urgent = job(0, 10, 90, task(0, 5), arrival=0), job(1, 10, 16, task(0, 6), arrival=1)
-    run = run_stages([patient, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    run = run_stages([patient, urgent], identical(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     assert sum(run.completed[each.number] > each.deadline for each in run.jobs) == late

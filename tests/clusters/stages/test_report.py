@@ -70,8 +70,8 @@ def test_the_section_says_where_runs_were_too_short(tmp_path: Path) -> None:
     assert [mser_warm_up(each) for each in runs.turnarounds] == [10, 10]
     (section,) = stages_sections(plan, results)
     assert section.notes[1:] == (
-        "FIFO: MSER-5 left 10 to 10 of 20 jobs out of figures.",
-        "FIFO: in 2 of 2 runs that is as many as it may, so these had not settled: give more "
+        "FIFO: MSER-5 left out the first 10 to 10 of 20 jobs.",
+        "FIFO: in 2 of 2 runs MSER-5 reached its limit: the warm-up had not ended. Use more "
         "jobs, or less load.",
     )
 
@@ -82,7 +82,7 @@ def test_the_section_says_what_is_not_repeatable(tmp_path: Path) -> None:
     results = Results.create(tmp_path / "out", plan)
     run_plan(plan, results)
     (section,) = stages_sections(plan, results)
-    assert section.notes[-1].endswith("by the wall clock: no figure of these runs is repeatable.")
+    assert section.notes[-1].endswith("by the wall clock, so these runs cannot be repeated.")
 
 
 def test_the_section_says_how_late_jobs_are(shown) -> None:

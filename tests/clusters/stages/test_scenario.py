@@ -30,7 +30,7 @@ from rebecsim.clusters.stages.measures import (
     most_warm_up,
     mser_warm_up,
 )
-from rebecsim.clusters.stages.resources import typed_alike
+from rebecsim.clusters.stages.resources import identical_typed
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.report import reading_notes, shown_figures
@@ -132,7 +132,7 @@ def test_the_wall_clock_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
 
 def test_rates_are_refused_where_they_would_not_be_used(tmp_path: Path) -> None:
     text = SCENARIO + "[decisions]\nconstant = 5.0\n"
-    with pytest.raises(ScenarioError, match='constant is by rate: give charged_by = "rate"'):
+    with pytest.raises(ScenarioError, match='constant needs charged_by = "rate"'):
         load(written(tmp_path, text))
     cell = load(written(tmp_path, text + 'charged_by = "rate"\n')).plan().cells[0]
     assert cell.setup.cost == DecisionCost(
@@ -211,7 +211,7 @@ def test_map_reduce_runs_on_typed_slots(tmp_path: Path) -> None:
     text = text.replace("slots = 2", "map_slots = 1\nreduce_slots = 2")
     setup = load(written(tmp_path, text)).plan().cells[0].setup
     assert isinstance(setup, StagesSetup)
-    assert setup.resources() == typed_alike(4, 1, 2)
+    assert setup.resources() == identical_typed(4, 1, 2)
     assert len(setup.measured(0).run.completed) == 6
 
 
@@ -277,18 +277,18 @@ def test_what_grows_throughout_has_not_settled(count: int, slope: float) -> None
     ("old", "new", "message"),
     [
         ('"EDF"]', '"EDFF"]', "no resource manager is called 'EDFF'; did you mean EDF"),
-        ("slots = 2", "map_slots = 2", "give one of slots, and map_slots with reduce_slots"),
-        ("slots = 2", "map_slots = 2\nreduce_slots = 2", "neither maps nor reduces: give slots"),
+        ("slots = 2", "map_slots = 2", "give either slots, or map_slots and reduce_slots"),
+        ("slots = 2", "map_slots = 2\nreduce_slots = 2", "neither maps nor reduces: replace"),
         ('workflows = ["cybershake"]\n', "", "give one of workflows = "),
         ("jobs = 6", "jobs = 0", "workload.jobs"),
-        ("jobs = 6\n", "", "give jobs and rate, unless the jobs are closed"),
-        ('workflows = ["cybershake"]', 'closed = "small_1"', "unless the jobs are closed"),
+        ("jobs = 6\n", "", "give jobs and rate, or closed without them"),
+        ('workflows = ["cybershake"]', 'closed = "small_1"', "or closed without them"),
         ("rate = 0.02", "rate = -1", "workload.rate"),
         ("multiplier = 2", "multiplier = 0.5", "workload.multiplier"),
         ('name = "small"', 'name = "small"\nwarm_up = 0.95', "warm_up"),
         ('name = "small"', 'name = "small"\nbaseline = "FIFO"', "should be one of the policies"),
         ('name = "small"', 'name = "small"\nmetrics = ["processing"]', "measured = true"),
-        ('name = "small"', 'name = "small"\nmetrics = ["batch_processing"]', "batch_processing is"),
+        ('name = "small"', 'name = "small"\nmetrics = ["batch_processing"]', "batch_processing n"),
         ('name = "small"', 'name = "small"\nreplications = 9999', "at most 10000 are allowed"),
     ],
 )

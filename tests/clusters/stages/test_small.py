@@ -15,7 +15,7 @@ from rebecsim.clusters.stages.managers.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.managers.wfbb import WorkflowBudgets
-from rebecsim.clusters.stages.resources import Assignment, StageResource, alike, typed_alike
+from rebecsim.clusters.stages.resources import Assignment, StageResource, identical, identical_typed
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
@@ -38,7 +38,7 @@ CLOSE = (
 def small(
     maker: str | ManagerMaker,
     jobs: Sequence[StageJob] = CLOSE,
-    resources: Sequence[StageResource] = alike(1, 1),
+    resources: Sequence[StageResource] = identical(1, 1),
     cost: DecisionCost = FREE,
 ) -> SmallCluster:
     manager = stages_policy(maker).manager if isinstance(maker, str) else maker
@@ -119,7 +119,7 @@ class Unfair(WorkflowBudgets):
 @pytest.mark.parametrize("cost", [FREE, DecisionCost()], ids=["free", "by rate"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_manager_keeps_its_promises(name: str, cost: DecisionCost) -> None:
-    result = explored(small(name, resources=alike(2, 1), cost=cost))
+    result = explored(small(name, resources=identical(2, 1), cost=cost))
     assert result.verdict == "satisfied"
     assert result.states > 50
 
@@ -137,17 +137,17 @@ SINGLE = tuple(job(number, 0, 90, task(0, 10)) for number in range(3))
 @pytest.mark.parametrize(
     ("manager", "jobs", "slots", "text"),
     [
-        (Overfull, CLOSE, 1, "there are no slots left for it there"),
-        (Hasty, CLOSE, 2, "a task that it waits for ends at 10 ms"),
+        (Overfull, CLOSE, 1, "all slots there are taken"),
+        (Hasty, CLOSE, 2, "a parent task ends at 10 ms"),
         (Idle, CLOSE, 1, "waits while a slot is free for it"),
         (Forgetful, CLOSE, 1, "waits while a slot is free for it"),
-        (Unfair, SINGLE, 1, "was planned to be in time, and is to end at"),
+        (Unfair, SINGLE, 1, "was planned to be in time, but now ends at"),
     ],
 )
 def test_a_planted_fault_is_found(
     manager: ManagerMaker, jobs: Sequence[StageJob], slots: int, text: str
 ) -> None:
-    result = explored(small(manager, jobs, alike(1, slots)))
+    result = explored(small(manager, jobs, identical(1, slots)))
     assert result.verdict == "assertion failed"
     assert result.path is not None
     assert result.path.breach is not None
@@ -157,8 +157,8 @@ def test_a_planted_fault_is_found(
 def test_a_fault_that_only_one_order_shows_is_found() -> None:
     """In a simulation both jobs are there before the first decision."""
     jobs = [job(0, 0, 9, task(0, 2)), job(1, 0, 9, task(0, 2))]
-    assert len(run_stages(jobs, alike(2, 1), Deaf, FREE).completed) == 2
-    result = explored(small(Deaf, jobs, alike(2, 1)))
+    assert len(run_stages(jobs, identical(2, 1), Deaf, FREE).completed) == 2
+    result = explored(small(Deaf, jobs, identical(2, 1)))
     assert result.verdict == "assertion failed"
     assert "waits while a slot is free for it" in result.message
 
@@ -202,7 +202,7 @@ def test_brute_force_finds_the_same_starts(drawn, name: str, is_typed: bool) -> 
         else job(number, arrival, arrival + spare + 9, *chain(maps))
         for number, (arrival, spare, maps) in enumerate(sorted(drawn))
     ]
-    resources = typed_alike(1, 1, 1) if is_typed else alike(1, 1)
+    resources = identical_typed(1, 1, 1) if is_typed else identical(1, 1)
     cluster = small(name, jobs, resources)
     assert explored(cluster).verdict == "satisfied"
     found = starts_of(cluster)
@@ -222,7 +222,7 @@ def chain(durations: Sequence[int]):
 
 def test_jobs_count_from_the_first_arrival() -> None:
     late = [job(7, 100, 190, task(0, 5)), job(9, 103, 190, task(0, 5))]
-    cluster = small_cluster("late", EarliestDeadlineFirst, late, alike(3, 2), FREE, Cut(5, 2))
+    cluster = small_cluster("late", EarliestDeadlineFirst, late, identical(3, 2), FREE, Cut(5, 2))
     assert cluster.what == "2 jobs on 2 resources"
     assert starts_of(cluster) == {(0, 3)}
 
@@ -233,5 +233,5 @@ def test_what_is_charged_by_the_wall_clock_is_refused() -> None:
 
 
 def test_a_task_that_no_resource_left_can_run_is_refused() -> None:
-    with pytest.raises(UserError, match="is a task of kind reduce, for which no resource has"):
-        small("EDF", [job(0, 0, 9, *map_reduce([1], [1]))], typed_alike(1, 1, 0))
+    with pytest.raises(UserError, match="no resource has a slot for a reduce task"):
+        small("EDF", [job(0, 0, 9, *map_reduce([1], [1]))], identical_typed(1, 1, 0))

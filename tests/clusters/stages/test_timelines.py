@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.stages.job import TaskKind
 from rebecsim.clusters.stages.laxity import Timelines
-from rebecsim.clusters.stages.resources import alike
+from rebecsim.clusters.stages.resources import identical
 
 RESOURCES, SLOTS, HORIZON = 2, 2, 40
 GENERIC = TaskKind.GENERIC
@@ -36,7 +36,7 @@ def idle_before(taken: Sequence[tuple[int, int, int]], resource: int, time: int)
 def test_places_are_the_first_and_the_last_ones_that_fit(
     asked: Sequence[tuple[int, int]], removed: int, start: int, duration: int
 ) -> None:
-    timelines = Timelines(alike(RESOURCES, SLOTS))
+    timelines = Timelines(identical(RESOURCES, SLOTS))
     taken = []
     for ready, length in asked:
         resource, begin = timelines.earliest(GENERIC, ready, length)
@@ -66,7 +66,7 @@ def test_places_are_the_first_and_the_last_ones_that_fit(
 
 
 def test_there_is_room_for_any_number_of_tasks() -> None:
-    timelines = Timelines(alike(1, 3))
+    timelines = Timelines(identical(1, 3))
     for number in range(300):
         timelines.add(GENERIC, 0, 2 * number, 2 * number + 1)
     for number in range(299):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.stages.inputs import place_of_run
+from rebecsim.clusters.stages.inputs import run_quantile
 from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
-from rebecsim.clusters.stages.resources import alike, typed_alike
+from rebecsim.clusters.stages.resources import identical, identical_typed
 from rebecsim.clusters.stages.workflows import SIZES, WORKFLOWS, truncated_normal
 from rebecsim.clusters.stages.workloads import (
     CLOSED_WORKLOADS,
@@ -103,7 +103,7 @@ def jobs_of(stream: Stream, seed: int = 2) -> list[StageJob]:
     draws = JobDraws.of(np.random.SeedSequence(seed))
     family = WORKFLOWS["cybershake"](draws.tasks)
     drawer = [("small", lambda each: family.tasks(each, 30))]
-    return list(stream_of(stream, drawer, alike(50, 2), draws))
+    return list(stream_of(stream, drawer, identical(50, 2), draws))
 
 
 def test_what_is_drawn_for_one_purpose_leaves_the_others() -> None:
@@ -123,7 +123,7 @@ def test_starts_and_deadlines_lie_where_they_should() -> None:
     assert 110 < len(later) < 190
     assert all(1000 <= each.start - each.arrival <= 400_000 for each in later)
     for each in jobs:
-        alone = sample_run(each, alike(50, 2)).duration
+        alone = sample_run(each, identical(50, 2)).duration
         assert each.deadline % SECOND == 0
         assert alone <= each.deadline - each.start < 3 * alone + SECOND
     gaps = np.diff([each.arrival for each in jobs])
@@ -153,15 +153,15 @@ def test_workflows_of_epigenomics_have_one_reference_in_a_run() -> None:
 def test_places_of_runs_are_evenly_spread(seed: int, power: int) -> None:
     """The first 2, 4, 8, ... runs are equally far apart, wherever they begin."""
     count = 2**power
-    places = sorted(place_of_run(seed, each) for each in range(count))
+    places = sorted(run_quantile(seed, each) for each in range(count))
     assert 0 <= places[0] < 1 / count + 1e-9
     assert np.diff([*places, places[0] + 1]) == pytest.approx(1 / count)
 
 
 def test_places_of_runs_begin_anywhere() -> None:
-    starts = [place_of_run(seed, 5) for seed in range(400)]
+    starts = [run_quantile(seed, 5) for seed in range(400)]
     assert np.histogram(starts, bins=4, range=(0, 1))[0].min() > 70
-    assert place_of_run(3, 2) == place_of_run(3, 2)
+    assert run_quantile(3, 2) == run_quantile(3, 2)
 
 
 def test_deadlines_may_be_by_the_sum_of_all_tasks() -> None:
@@ -226,5 +226,5 @@ def test_the_largest_closed_workload_is_as_large_as_published() -> None:
 def test_a_task_without_a_slot_on_any_resource_gets_no_deadline() -> None:
     tasks = WORKFLOWS["cybershake"](np.random.default_rng(1)).tasks(np.random.default_rng(1), 30)
     bare = StageJob(3, 0, 0, 0, tasks)
-    with pytest.raises(UserError, match=r"job_3, .*: is a task of kind generic, for which no"):
-        with_deadline(bare, typed_alike(2, 1, 1), 2.0)
+    with pytest.raises(UserError, match=r"job_3, .*: no resource has a slot for a generic"):
+        with_deadline(bare, identical_typed(2, 1, 1), 2.0)

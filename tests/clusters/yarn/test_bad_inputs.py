@@ -37,7 +37,7 @@ TRACES = {
         f"[{job()},\n",
         "trace:2: the file ends in the middle of the array that begins in line 1",
     ),
-    "a job twice": (f"{job()}\n{job()}", "trace:2: job_0: stands here again; first in line 1"),
+    "a job twice": (f"{job()}\n{job()}", "trace:2: job_0: is given again; first in line 1"),
     "waiting for nobody": (job(0, '"job_7"'), "trace:1: job_0: waits for job_7, which is not in"),
     "waiting for itself": (job(0, '"job_0"'), "trace:1: job_0: waits for itself"),
     "waiting for each other": (
@@ -50,23 +50,23 @@ TRACES = {
     ),
     "a part of a millisecond": (
         job(0, 0.5),
-        "trace:1: job_0: 'job.start.ms' should be a whole number from 0 on, not 0.5",
+        "trace:1: job_0: 'job.start.ms' should be a whole number of 0 or more, not 0.5",
     ),
     "a start before time": (
         job(0, -1),
-        "'job.start.ms' should be a whole number from 0 on, not -1",
+        "'job.start.ms' should be a whole number of 0 or more, not -1",
     ),
     "a duration that is no whole number": (
         job(tasks=task(dur=1.0)),
-        "trace:1: job_0, task 1: 'c.dur' should be a whole number from 0 on, not 1.0",
+        "trace:1: job_0, task 1: 'c.dur' should be a whole number of 0 or more, not 1.0",
     ),
     "memory below nothing": (
         job(tasks=task(mem=-1)),
-        "trace:1: job_0, task 1: 'c.mem' should be a whole number from 1 on, not -1",
+        "trace:1: job_0, task 1: 'c.mem' should be a whole number of 1 or more, not -1",
     ),
     "no task of a class": (
         job(tasks=task(nr=0)),
-        "trace:1: job_0, task 1: 'c.nr' should be a whole number from 1 on, not 0",
+        "trace:1: job_0, task 1: 'c.nr' should be a whole number of 1 or more, not 0",
     ),
     "too much memory": (
         job(tasks=task() + "," + task(mem=4001)),
@@ -86,11 +86,11 @@ TOPOLOGIES = {
     "no nodes": ('{"rack": "r", "nodes": []}', "nodes:1: rack r: no nodes"),
     "no cores": (
         '{"rack": "r", "nodes": [{"node": "a", "vcores": 0}]}',
-        "nodes:1: rack r, node 1: 'vcores' should be a whole number from 1 on, not 0",
+        "nodes:1: rack r, node 1: 'vcores' should be a whole number of 1 or more, not 0",
     ),
     "no memory": (
         '{"rack": "r", "nodes": [{"node": "a", "memory-mb": 0}]}',
-        "nodes:1: rack r, node 1: 'memory-mb' should be a whole number from 1 on, not 0",
+        "nodes:1: rack r, node 1: 'memory-mb' should be a whole number of 1 or more, not 0",
     ),
     "a name twice": (
         '{"rack": "r", "nodes": [{"node": "a"}, {"node": "a"}]}',

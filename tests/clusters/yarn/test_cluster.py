@@ -178,8 +178,8 @@ def test_appmasters_that_hold_all_nodes_are_no_endless_run():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"node_heartbeat": 0}, "heartbeats of nodes: should be 1 at least, not 0"),
-        ({"master_memory": -1}, "the memory of an AppMaster: should be 1 at least, not -1"),
+        ({"node_heartbeat": 0}, "heartbeats of nodes: should be at least 1, not 0"),
+        ({"master_memory": -1}, "the memory of an AppMaster: should be at least 1, not -1"),
         (
             {"master_memory": 9000},
             "job_0, its AppMaster asks for 9000 MB and 1 cores, and fits on no node",

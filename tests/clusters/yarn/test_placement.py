@@ -151,11 +151,11 @@ def test_tasks_of_a_job_are_spread():
             "job_0, task 1 asks for 4500 MB and 1 cores, and fits on no node on which it may run, "
             "for it waits for node1",
         ),
-        (job(0, 0), PlacementRules(-1), "the delay for a node: should be 0 at least, not -1"),
+        (job(0, 0), PlacementRules(-1), "the delay for a node: should be at least 0, not -1"),
         (
             job(0, 0),
             PlacementRules(most_per_node=0),
-            "the most tasks of a job on a node: should be 1 at least, not 0",
+            "the most tasks of a job on a node: should be at least 1, not 0",
         ),
     ],
 )

@@ -6,21 +6,19 @@ from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_v
 from rebecsim.exploration import Limits, explore
 from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
 from rebecsim.generate import build_model
-from rebecsim.lang import check_source
+from rebecsim.lang import CheckedModel, check_source
 
 
-def _model(statement: str) -> Model:
-    return build_model(
-        check_source(
-            f"""
-            reactiveclass A(3) {{
-              statevars {{ int x; boolean b; }}
-              A() {{ self.go(); }}
-              msgsrv go() {{ {statement} self.go() after(1); }}
-            }}
-            main {{ A a():(); }}
-            """
-        )
+def _checked(statement: str) -> CheckedModel:
+    return check_source(
+        f"""
+        reactiveclass A(3) {{
+          statevars {{ int x; boolean b; }}
+          A() {{ self.go(); }}
+          msgsrv go() {{ {statement} self.go() after(1); }}
+        }}
+        main {{ A a():(); }}
+        """
     )
 
 
@@ -34,9 +32,10 @@ def _model(statement: str) -> Model:
     ],
 )
 def test_differences_of_times_are_folded(statement: str) -> None:
-    model = _model(statement)
-    assert reads_absolute_time(model) is None
-    assert explore(model).verdict == "satisfied"
+    checked = _checked(statement)
+    model = build_model(checked)
+    assert reads_absolute_time(model, checked) is None
+    assert explore(model, checked=checked).verdict == "satisfied"
 
 
 @pytest.mark.parametrize(
@@ -53,9 +52,10 @@ def test_differences_of_times_are_folded(statement: str) -> None:
     ],
 )
 def test_points_in_time_are_not(statement: str) -> None:
-    model = _model(statement)
-    assert reads_absolute_time(model) == "A.go"
-    found = explore(model, limits=Limits(states=50))
+    checked = _checked(statement)
+    model = build_model(checked)
+    assert reads_absolute_time(model, checked) == reads_absolute_time(model, None) == "A.go"
+    found = explore(model, checked=checked, limits=Limits(states=50))
     assert found.verdict != "satisfied"
     assert found.absolute_time == "A.go reads it"
 
@@ -113,7 +113,7 @@ class OnlyAtTheStart(_Clocked):
 @pytest.mark.parametrize("reactive_class", [ByFunction, ByProperty, ByBackDoor, ByInnerFunction])
 def test_python_classes_are_seen_through(reactive_class: type[Rebec]) -> None:
     model = Model("clocked", (Instance("a", reactive_class),))
-    assert reads_absolute_time(model) is not None
+    assert reads_absolute_time(model, None) is not None
     assert explore(model, limits=Limits(states=50)).verdict == "undecided"
 
 
@@ -123,6 +123,6 @@ def test_a_constructor_may_read_the_time() -> None:
 
 
 def test_a_violation_that_only_absolute_time_shows_is_found() -> None:
-    found = explore(_model("assertion(now < 5);"))
+    found = explore(build_model(_checked("assertion(now < 5);")))
     assert found.verdict == "assertion failed"
     assert found.states == 6  # at the times 0 to 5, and at 5 the assertion fails

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
-from rebecsim.actors.repeatable import NotRepeatableError, impurities
 from rebecsim.errors import ExitCode
 from rebecsim.exploration import explore
 from rebecsim.generate.module import load_model
+from rebecsim.steps.repeatable import NotRepeatableError, impurities
 
 MODEL = """\
 {imports}

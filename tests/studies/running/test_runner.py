@@ -265,7 +265,7 @@ def is_running(process):
 
 
 def test_directories_that_cannot_be_used(plan, serial, tmp_path):
-    with pytest.raises(ResultsError, match="holds the results of a run already; go on with it by"):
+    with pytest.raises(ResultsError, match="holds the results of a run already; continue it with"):
         Results.create(serial.directory, plan)
     for changes in ({"seed": 8}, {"replications": 5}):
         other = plan_scenario(plan.scenario.replace(**changes))

@@ -195,7 +195,7 @@ BAD = [
     ),
     (
         replaced('pattern = "uniform"\n', ""),
-        ['given.toml:7: arrivals[0]: says no pattern; add for example pattern = "uniform"'],
+        ['given.toml:7: arrivals[0]: has no pattern; add one, for example pattern = "uniform"'],
     ),
     (
         replaced("minimum = 1", "minimum = 7"),
@@ -215,7 +215,7 @@ BAD = [
     ),
     (
         replaced('pattern = "uniform"', "pattern = 3"),
-        ['given.toml:7: arrivals[0]: says no pattern; add for example pattern = "uniform"'],
+        ['given.toml:7: arrivals[0]: has no pattern; add one, for example pattern = "uniform"'],
     ),
     (
         GOOD + '[[lengths]]\npattern = "sine"\nmean = 3\namplitude = -1\nperod = 6\n',

@@ -185,7 +185,7 @@ def test_several_targets_are_read_by_names() -> None:
     ("text", "message"),
     [
         ("late=1%", "there is no figure 'late'; there are share, mean"),
-        ("mean=1%, mean=2%", "mean is there twice"),
+        ("mean=1%, mean=2%", "mean is given twice"),
         ("1%,2%", "write several as in late=10%,turnaround=5%"),
         ("mean=1%,", "write several as in"),
         ("mean=", "write several as in"),

@@ -134,7 +134,7 @@ def test_what_is_wrong_is_said_with_its_place(content: Any, said: str, tmp_path)
 def test_another_object_behind_an_answer_is_refused(tmp_path) -> None:
     path = tmp_path / "apps.json"
     path.write_text(json.dumps({"apps": {"app": [APP]}}) + '\n{"job.id": "job_1"}')
-    with pytest.raises(WorkloadError, match=r"apps.json:2: .*no answer of the ResourceManager"):
+    with pytest.raises(WorkloadError, match=r"apps.json:2: .*an answer of the ResourceManager"):
         read_sls_jobs(path)
 
 

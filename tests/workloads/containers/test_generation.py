@@ -113,17 +113,17 @@ def test_traces_of_dss_are_made_again_byte_for_byte(
     [
         (lambda: Spread.of("10-20"), "10-20: write it as uniform:10-200, or as constant:5"),
         (lambda: Spread.of("uniform:1.5-2"), "uniform:1.5-2: write it as"),
-        (lambda: Spread.of("unifrom:1-2"), "'unifrom' is no shape; did you mean uniform?"),
-        (lambda: Spread.of("uniform:9-2"), "uniform:9-2: should be from 0 on, and the smaller"),
+        (lambda: Spread.of("unifrom:1-2"), "'unifrom' is not a shape; did you mean uniform?"),
+        (lambda: Spread.of("uniform:9-2"), "uniform:9-2: should be 0 or more, with the smaller"),
         (lambda: TraceModel(jobs=0), "a trace of 0 jobs"),
         (lambda: TraceModel(tasks=Spread.of("uniform:0-5")), "a job needs at least 1 task"),
-        (lambda: TraceModel(memory=Spread.of("uniform:0-500")), "from 100 MB on, in steps of"),
-        (lambda: TraceModel(memory=Spread.of("uniform:150-500")), "from 100 MB on, in steps of"),
+        (lambda: TraceModel(memory=Spread.of("uniform:0-500")), "use a multiple of 100 MB"),
+        (lambda: TraceModel(memory=Spread.of("uniform:150-500")), "use a multiple of 100 MB"),
         (
             lambda: generate_containers(
                 TraceModel(start=Spread.of("constant:1-5")), 1, like_dss=True
             ),
-            "constant:1-5: DSS draws this from no seed; give the value, as constant:1",
+            "constant:1-5: DSS draws this without a seed; give a value, as constant:1",
         ),
         (
             lambda: generate_containers(TraceModel(), 2**32, like_dss=True),

@@ -162,9 +162,9 @@ def test_a_trace_may_be_compressed(tmp_path):
     [
         ({}, "no 'duration.ms', nor 'container.start.ms' and 'container.end.ms'"),
         ({"container.start.ms": 6}, "no 'duration.ms', nor"),
-        ({"duration.ms": 0}, "'duration.ms' should be a whole number from 1 on, not 0"),
+        ({"duration.ms": 0}, "'duration.ms' should be a whole number of 1 or more, not 0"),
         ({**TASK, "container.end.ms": 600}, "should be after the start at 600, not 600"),
-        ({**TASK, "count": 0}, "'count' should be a whole number from 1 on, not 0"),
+        ({**TASK, "count": 0}, "'count' should be a whole number of 1 or more, not 0"),
         ({**TASK, "container.memory-mb": -4}, "'container.memory-mb' should be a whole number"),
         (
             {**TASK, "container.memory": 4, "container.memory-mb": 4},
@@ -190,11 +190,11 @@ def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, pro
     [
         ([{**JOB, "job.ids": 1}], "1: job_3: 'job.ids' is not understood; did you mean job.id?"),
         ([{**JOB, "job.id": 1.5}], "1: object 1: 'job.id' should be a text, not 1.5"),
-        ([{**JOB, "job.count": 0}], "1: job_3: 'job.count' should be a whole number from 1 on"),
-        ([{**JOB, "am.vcores": 0}], "1: job_3: 'am.vcores' should be a whole number from 1 on"),
+        ([{**JOB, "job.count": 0}], "1: job_3: 'job.count' should be a whole number of 1 or more"),
+        ([{**JOB, "am.vcores": 0}], "1: job_3: 'am.vcores' should be a whole number of 1 or more"),
         ([{**JOB, "job.start.ms": "x"}], "1: job_3: waits for x, which is not in the trace"),
         ([JOB, {**JOB, "job.id": "job_03"}], "2: job_03: is the same as job_3"),
-        ([{"num.nodes": 0}, JOB], "1: object 1: 'num.nodes' should be a whole number from 1 on"),
+        ([{"num.nodes": 0}, JOB], "1: object 1: 'num.nodes' should be a whole number of 1 or more"),
         ([{"num.nodes": 1, "num.racks": 2}, JOB], "1: object 1: 1 nodes in 2 racks"),
         ([{"num.nodes": 1}], "1: object 1: no jobs follow"),
         ([{"rack": "r", "nodes": []}], "1: object 1: this is a rack of a topology, not a job"),

@@ -80,7 +80,7 @@ def test_the_last_attempt_that_succeeded_counts(tmp_path, attempts, duration):
             {"reduceTasks": [task(attempt(7, 7))]},
             f", reduce task 1, attempt 1: 'finishTime' should be after the start at {ORIGIN + 7}",
         ),
-        ({"submitTime": -1}, ": 'submitTime' should be a whole number from 0 on, not -1"),
+        ({"submitTime": -1}, ": 'submitTime' should be a whole number of 0 or more, not -1"),
         ({"mapTasks": None}, ": no 'mapTasks'"),
         ({"reduceTasks": 3}, ": 'reduceTasks' should be a list of objects"),
     ],
@@ -165,5 +165,5 @@ def test_nothing_of_a_whole_trace_is_missing_or_in_the_way(tmp_path):
 
 
 def test_a_job_that_stands_twice_is_refused(tmp_path):
-    with pytest.raises(WorkloadError, match=r":2: job_1400_0007: stands here again; first in line"):
+    with pytest.raises(WorkloadError, match=r":2: job_1400_0007: is given again; first in line"):
         read_sls_jobs(write(tmp_path, JOB, JOB))

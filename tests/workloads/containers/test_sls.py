@@ -111,8 +111,11 @@ def test_no_job_is_lost_however_the_trace_is_laid_out(
     [
         ({"job.id": "task_4"}, "'job.id' should be job_ and a number, not 'task_4'"),
         ({"job.id": 4}, "'job.id' should be a text, not 4"),
-        ({"job.start.ms": 1.5}, "job_4: 'job.start.ms' should be a whole number from 0 on"),
-        ({"job.start.ms": -1}, "job_4: 'job.start.ms' should be a whole number from 0 on, not -1"),
+        ({"job.start.ms": 1.5}, "job_4: 'job.start.ms' should be a whole number of 0 or more"),
+        (
+            {"job.start.ms": -1},
+            "job_4: 'job.start.ms' should be a whole number of 0 or more, not -1",
+        ),
         ({"job.start.ms": True}, "job_4: 'job.start.ms' should be a whole number"),
         ({"job.start.ms": "job_7"}, "job_4: waits for job_7, which is not in the trace"),
         ({"job.start.ms": "70"}, "waits for 70, which is not in the trace; write a time without"),
@@ -131,12 +134,12 @@ def test_what_is_wrong_with_a_job_is_said_with_its_line(tmp_path, changes, probl
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"c.nr": 0}, "'c.nr' should be a whole number from 1 on, not 0"),
-        ({"c.mem": -5}, "'c.mem' should be a whole number from 1 on, not -5"),
-        ({"c.dur": 2.5}, "'c.dur' should be a whole number from 0 on, not 2.5"),
+        ({"c.nr": 0}, "'c.nr' should be a whole number of 1 or more, not 0"),
+        ({"c.mem": -5}, "'c.mem' should be a whole number of 1 or more, not -5"),
+        ({"c.dur": 2.5}, "'c.dur' should be a whole number of 0 or more, not 2.5"),
         ({"c.type": "shuffle"}, "'c.type' should be map or reduce, not 'shuffle'"),
         ({"c.penalty": "STEP"}, "'c.penalty' and 'c.ib' go together"),
-        ({"c.penalty": "STEP", "c.ib": "big"}, "'c.ib' should be a number from 1 on, not 'big'"),
+        ({"c.penalty": "STEP", "c.ib": "big"}, "'c.ib' should be a number of 1 or more, not 'big'"),
     ],
 )
 def test_what_is_wrong_with_a_task_is_said_with_its_job(tmp_path, changes, problem):
@@ -177,7 +180,7 @@ def test_a_long_chain_of_jobs_that_wait_is_no_circle(tmp_path):
 
 def test_a_job_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, JOB, JOB)
-    with pytest.raises(WorkloadError, match=r":2: job_4: stands here again; first in line 1"):
+    with pytest.raises(WorkloadError, match=r":2: job_4: is given again; first in line 1"):
         read_sls_jobs(path)
 
 
@@ -192,7 +195,7 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
             ":2: the file ends in the middle of the object that begins in line 2",
         ),
         ('{"a": 1}\n{"b" 2}', ":2: not JSON: expecting ':' delimiter, column 6"),
-        ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' stands twice"),
+        ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' is given twice"),
         ('{"a": NaN}', ":1: in the object from here, NaN is not a JSON number"),
         ('{"a": "b', ":1: the file ends in the middle of the object that begins in line 1"),
         ('[{"a": 1},\n 3]', ":2: should be an object in braces, not 3"),

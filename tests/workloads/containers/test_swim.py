@@ -57,10 +57,13 @@ def test_tasks_move_all_bytes_and_hardly_more(moved, block):
     ("second", "problem"),
     [
         ("job2\t1\t1\t1\t1", "5 fields between tabs instead of 6: job, submit time, gap"),
-        (row("job1", 1, 1, 1, 1, 1), "job1: stands here again; first in line 1"),
+        (row("job1", 1, 1, 1, 1, 1), "job1: is given again; first in line 1"),
         (row("other", 1, 1, 1, 1, 1), "job should be job and a number, not 'other'"),
-        (row("job2", 1, 1, 1.5, 1, 1), "job2: map input should be a whole number from 0 on"),
-        (row("job2", 1, 1, 1, -1, 1), "job2: shuffle should be a whole number from 0 on, not '-1'"),
+        (row("job2", 1, 1, 1.5, 1, 1), "job2: map input should be a whole number of 0 or more"),
+        (
+            row("job2", 1, 1, 1, -1, 1),
+            "job2: shuffle should be a whole number of 0 or more, not '-1'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(tmp_path, second, problem):
@@ -73,7 +76,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, second, problem):
 def test_a_trace_without_jobs_and_a_rule_without_sense_are_refused(tmp_path):
     with pytest.raises(WorkloadError, match="the file is empty"):
         read_swim(write(tmp_path))
-    with pytest.raises(WorkloadError, match="block should be 1 at least, not 0"):
+    with pytest.raises(WorkloadError, match="block should be at least 1, not 0"):
         SwimRule(block=0)
 
 

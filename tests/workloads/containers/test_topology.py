@@ -63,8 +63,11 @@ def rack(*nodes: object) -> dict[str, object]:
         (rack(), "rack r: no nodes"),
         (rack({"node": "a"}, {"node": "a"}), "rack r: another node is called a; give"),
         (rack({"name": "a"}), "rack r, node 1: 'name' is not understood"),
-        (rack({"node": "a", "vcores": 0}), "node 1: 'vcores' should be a whole number from 1 on"),
-        (rack({"node": "a", "memory-mb": -1}), "'memory-mb' should be a whole number from 1 on"),
+        (
+            rack({"node": "a", "vcores": 0}),
+            "node 1: 'vcores' should be a whole number of 1 or more",
+        ),
+        (rack({"node": "a", "memory-mb": -1}), "'memory-mb' should be a whole number of 1 or more"),
         (rack({"node": "a", "labels": "two words"}), "'labels' should be names as in"),
         (rack({"node": "a", "labels": 3}), "'labels' should be a text, not 3"),
         (rack({"node": "a", "vcore": 3}), "'vcore' is not understood; did you mean vcores?"),

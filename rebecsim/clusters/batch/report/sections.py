@@ -24,7 +24,7 @@ from rebecsim.clusters.batch.report.schedule_charts import (
     user_boxes_figure,
 )
 from rebecsim.clusters.batch.report.text import answer_of_schedules, figures_table
-from rebecsim.clusters.kit.report import by_group_section, first_cells
+from rebecsim.clusters.kit.report import asks_for_groups, by_group_section, first_cells
 from rebecsim.errors import UserError
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.report.csv import text_of
@@ -268,7 +268,10 @@ def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
         for condition, schedules in read.by_condition.items()
     }
     by_group = by_group_section(
-        answers, leads=not plan.has_chance, notes=notes if plan.has_chance else ()
+        answers,
+        leads=not plan.has_chance,
+        notes=notes if plan.has_chance else (),
+        terminal=asks_for_groups(plan, answers),
     )
     pictures = (_means(plan, results, read), *_pictures(plan, read, differences, of_first))
     return by_group, changes, Section("pictures", "Schedules", pictures=pictures, notes=notes)

@@ -61,7 +61,7 @@ from rebecsim.clusters.dispatch.orders.waits import (
     wait_on,
 )
 from rebecsim.exploration.orders import GOALS, Goal
-from rebecsim.native.arrays import Integers
+from rebecsim.native.arrays import Integers, room
 from rebecsim.native.cache import compiled
 
 Numbers = NDArray[np.float64]
@@ -214,8 +214,8 @@ def miss_in_queue(
     workers, classes, dues = tables.sizes[0], tables.sizes[3], tables.sizes[7] + 1
     first = 1 + workers
     behind = first + tables.sizes[1]
-    parts = np.zeros(tables.layout.shape[0] + 1, np.int64)
-    work = np.zeros(behind, np.int64)
+    parts = room(np.int64, tables.layout.shape[0] + 1)
+    work = room(np.int64, behind)
     for each in range(nodes.shape[0]):
         unpack(tables.layout, graph.nodes, nodes[each], parts)
         in_service = 0
@@ -253,7 +253,7 @@ def miss_in_queue(
             found[each, column] = missed + layer[min(total, layer.shape[0] - 1), column]
 
 
-@compiled(inner=True)
+@compiled()
 def _longest(tables: Tables, kind: int) -> int:
     longest = 0
     for group in range(tables.groups.shape[0]):

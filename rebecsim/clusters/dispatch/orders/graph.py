@@ -31,7 +31,7 @@ from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
 
 
-@compiled(borrows=True)
+@compiled()
 def spread(
     graph: Graph, chances: Floats, here: FloatTable, there: FloatTable, shares: Floats
 ) -> None:
@@ -67,7 +67,7 @@ def spread(
             choice += 1
 
 
-@compiled(borrows=True)
+@compiled()
 def step_back(
     graph: Graph,
     chances: Floats,

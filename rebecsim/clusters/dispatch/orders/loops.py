@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.states import Tables
-from rebecsim.native.arrays import ArrayType, Integers, Narrow, ShortTable, Table
+from rebecsim.native.arrays import ArrayType, Integers, Narrow, ShortTable, Table, rows
 from rebecsim.native.cache import compiled
 from rebecsim.native.loops.tables import hash_at
 
@@ -61,7 +61,7 @@ class Graph(NamedTuple):
     weight: Floats
 
 
-@compiled(borrows=True)
+@compiled()
 def entered(rows: Table, places: Narrow, count: Number, words: int) -> Number:
     """Give the number of the row behind the last one: that of an equal row, or its own if new."""
     last = places.shape[0] - 1
@@ -78,7 +78,7 @@ def entered(rows: Table, places: Narrow, count: Number, words: int) -> Number:
     return count
 
 
-@compiled(borrows=True)
+@compiled()
 def enter_all(rows: Table, places: Narrow, first: int, behind: int, words: int) -> None:
     """Enter some rows, which all differ, into an empty table of places."""
     last = places.shape[0] - 1
@@ -89,14 +89,14 @@ def enter_all(rows: Table, places: Narrow, first: int, behind: int, words: int) 
         places[place] = row + 1
 
 
-@compiled(inner=True)
+@compiled()
 def unpack(layout: Table, rows: Table, row: int, parts: Integers) -> None:
     """Read the parts of a state."""
     for part in range(layout.shape[0]):
         parts[part] = rows[row, layout[part, 0]] >> layout[part, 1] & layout[part, 2]
 
 
-@compiled(inner=True)
+@compiled()
 def _pack(layout: Table, parts: Integers, rows: Table, row: Number, words: int) -> None:
     for word in range(words):
         rows[row, word] = 0
@@ -104,7 +104,7 @@ def _pack(layout: Table, parts: Integers, rows: Table, row: Number, words: int) 
         rows[row, layout[part, 0]] |= parts[part] << layout[part, 1]
 
 
-@compiled(inner=True)
+@compiled()
 def _key(tables: Tables, job: np.int64) -> np.int64:
     """Give what the policy goes by: the job with the least is handed out first."""
     classes, policy = tables.sizes[3], tables.sizes[4]
@@ -124,7 +124,7 @@ def _key(tables: Tables, job: np.int64) -> np.int64:
     return key
 
 
-@compiled(borrows=True)
+@compiled()
 def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
     """Give the slot of the job that the policy hands out next; -1 when none waits."""
     best = -1
@@ -141,7 +141,7 @@ def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
     return best
 
 
-@compiled(inner=True)
+@compiled()
 def _tied(tables: Tables, parts: Integers, best: int, behind: int, option: Number) -> int:
     """Give the slot of one of the jobs that differ and might be the next, from a sorted queue.
 
@@ -184,7 +184,7 @@ def settle(tables: Tables, parts: Integers, left: int, scratch: Table) -> None:
         _sort(parts, first, behind)
 
 
-@compiled(inner=True)
+@compiled()
 def _foresee(tables: Tables, parts: Integers, ticks: int, scratch: Table) -> None:
     """Forget lengths of jobs that must be late, and under FIFO deadlines that must be met.
 
@@ -237,7 +237,7 @@ def _foresee(tables: Tables, parts: Integers, ticks: int, scratch: Table) -> Non
         slot = chosen(tables, left, first, behind)
 
 
-@compiled(inner=True)
+@compiled()
 def _least(values: Integers, count: int) -> int:
     best = 0
     for each in range(1, count):
@@ -246,7 +246,7 @@ def _least(values: Integers, count: int) -> int:
     return best
 
 
-@compiled(inner=True)
+@compiled()
 def _sort(parts: Integers, first: int, behind: int) -> None:
     for place in range(first + 1, behind):
         part = parts[place]
@@ -316,7 +316,7 @@ def tick(
     settle(tables, parts, ticks - 1, scratch)
 
 
-@compiled(inner=True)
+@compiled()
 def _next_picks(picks: Table) -> bool:
     """Go on to other jobs that tie; give whether there are any."""
     last = 0
@@ -348,7 +348,7 @@ def arrive(
     settle(tables, parts, ticks, scratch)
 
 
-@compiled(inner=True)
+@compiled()
 def _find_node(tables: Tables, graph: Graph, parts: Integers, words: int) -> Number:
     """Give the number of a state, which is entered if it is new."""
     count: np.int64 = graph.counts[NODES]
@@ -377,7 +377,7 @@ def enter_states(tables: Tables, graph: Graph, states: Table, words: int, found:
         found[row] = _find_node(tables, graph, states[row], words)
 
 
-@compiled(inner=True)
+@compiled()
 def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
     """Give how likely the random order serves so many updates of each group before the tick.
 
@@ -397,7 +397,7 @@ def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
     return sets / (due + 1.0)
 
 
-@compiled(inner=True)
+@compiled()
 def _note_action(graph: Graph, first: Number, target: Number, receipt: Number) -> None:
     """Add what comes of a tick, one of those from `first` on among which it is open, if new."""
     last = graph.counts[ACTIONS]
@@ -410,7 +410,7 @@ def _note_action(graph: Graph, first: Number, target: Number, receipt: Number) -
     graph.counts[ACTIONS] = last + 1
 
 
-@compiled(inner=True)
+@compiled()
 def _weigh(graph: Graph, first: Number, block: Number, chance: float) -> None:
     """Say how likely the last actions are, from `block` on, or one that is the same before them."""
     last = graph.counts[ACTIONS] - 1
@@ -439,7 +439,7 @@ def expand(
     working: ten rows with a place for each part.
     """
     saved, start, parts, due, served = work[0], work[1], work[2], work[3], work[4]
-    scratch, picks = work[5:8], work[8:]
+    scratch, picks = rows(work, 5, 3), rows(work, 8, 2)
     groups = tables.groups.shape[0]
     for each in range(wanted.shape[0]):
         node = wanted[each]
@@ -458,7 +458,8 @@ def expand(
             goes_on = True
             while goes_on:
                 block = graph.counts[ACTIONS]
-                picks[0] = 0
+                for pick in range(picks.shape[1]):
+                    picks[0, pick] = 0
                 is_open = True
                 while is_open:
                     for part in range(tables.layout.shape[0]):

@@ -184,10 +184,10 @@ def cluster_of(
     """
     if configuration.policy not in POLICY_NUMBERS:
         raise UserError(
-            f"{configuration.policy}: its rule is known to its model alone; use `message_orders`"
+            f"{configuration.policy}: only its Rebeca model knows its rule; use `message_orders`"
         )
     if ticks > _MOST_TICKS:
-        raise UserError(f"exact orders go up to {_MOST_TICKS} ticks, not {ticks}")
+        raise UserError(f"exact orders allow at most {_MOST_TICKS} ticks, not {ticks}")
     drawn = [_jobs_at(configuration, time, law) for time in range(ticks)]
     counts = [_drawn(configuration.arrivals.alternatives(t), law) for t in range(ticks)]
     period = _period(list(zip(map(_frozen, drawn), map(_frozen, counts), strict=True)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from rebecsim.clusters.dispatch.orders.loops import Floats, FloatTable, Graph, Number, unpack
 from rebecsim.clusters.dispatch.orders.states import Tables
-from rebecsim.native.arrays import Integers, ShortTable, Table
+from rebecsim.native.arrays import Integers, ShortTable, Table, room
 from rebecsim.native.cache import compiled
 
 EARLY, LATE, LATEST = range(3)
@@ -49,7 +49,7 @@ class Waits(NamedTuple):
     after: ShortTable
 
 
-@compiled(inner=True)
+@compiled()
 def number_of(sizes: Integers, binomials: Table, vector: Integers) -> Number:
     """Give the number of a sorted vector: by its least entry, then by how much more others are."""
     number: np.int64 = vector[0] * sizes[2]
@@ -58,7 +58,7 @@ def number_of(sizes: Integers, binomials: Table, vector: Integers) -> Number:
     return number
 
 
-@compiled(inner=True)
+@compiled()
 def ready_again(
     chain: int, start: Number, due: Number, shortest: Number, longest: Number
 ) -> Number:
@@ -75,7 +75,7 @@ def ready_again(
     return min(start + longest, due) + 1 if start < due else start
 
 
-@compiled(inner=True)
+@compiled()
 def _hand_out(vector: Integers, workers: Number, ready: Number) -> None:
     """Let the AppMaster that is ready first be so at another time."""
     place = 1
@@ -89,13 +89,14 @@ def _hand_out(vector: Integers, workers: Number, ready: Number) -> None:
 def enter_vectors(waits: Waits) -> None:
     """Fill in what becomes of each vector."""
     workers, count = waits.sizes[0], waits.vectors.shape[0]
-    vector = np.zeros(workers, np.int64)
+    vector = room(np.int64, workers)
     for number in range(count):
         for place in range(workers):
             vector[place] = max(waits.vectors[number, place] - 1, 0)
         waits.aged[number] = number_of(waits.sizes, waits.binomials, vector)
         for kind in range(waits.kinds.shape[0]):
-            due, shortest, longest = waits.kinds[kind]
+            due, shortest = waits.kinds[kind, 0], waits.kinds[kind, 1]
+            longest = waits.kinds[kind, 2]
             for chain in range(3):
                 for place in range(workers):
                     vector[place] = waits.vectors[number, place]
@@ -105,7 +106,7 @@ def enter_vectors(waits: Waits) -> None:
                 waits.after[chain * count + number, kind] = after
 
 
-@compiled(inner=True)
+@compiled()
 def _is_open(start: Number, due: Number, longest: Number) -> bool:
     """Whether a job is missed if it begins as late as it may, but not if it begins any sooner.
 
@@ -114,7 +115,7 @@ def _is_open(start: Number, due: Number, longest: Number) -> bool:
     return start == due and longest == 1
 
 
-@compiled(inner=True)
+@compiled()
 def _served(
     waits: Waits, jobs: Integers, chain: int, number: Number, sooner: int, left: int, counted: Table
 ) -> Number:
@@ -148,7 +149,7 @@ def _served(
     return vector
 
 
-@compiled(borrows=True)
+@compiled()
 def wait_back(
     waits: Waits,
     ways: Table,
@@ -184,7 +185,7 @@ def wait_back(
                 now[number, 3 + chain] += chances[way] * least
 
 
-@compiled(inner=True)
+@compiled()
 def _next_sooner(sooner: int, open_jobs: Number) -> int:
     """Give which open jobs begin sooner next; -1 when all ways were tried."""
     sooner += 1
@@ -207,8 +208,8 @@ def wait_on(
     So many jobs are `coming` at most in the ticks that are `left`. The last column is how likely
     jobs are refused times all that there may be.
     """
-    parts = np.zeros(tables.layout.shape[0] + 1, np.int64)
-    work = np.zeros((4, max(tables.sizes[0], tables.sizes[1], 4)), np.int64)
+    parts = room(np.int64, tables.layout.shape[0] + 1)
+    work = room(np.int64, (4, max(tables.sizes[0], tables.sizes[1], 4)))
     for each in range(nodes.shape[0]):
         unpack(tables.layout, graph.nodes, nodes[each], parts)
         for chain in range(3):
@@ -228,7 +229,7 @@ def wait_on(
                 found[each, 6] = refused * (coming + graph.waiting[nodes[each]])
 
 
-@compiled(inner=True)
+@compiled()
 def _serve_waiting(
     tables: Tables,
     waits: Waits,
@@ -286,7 +287,7 @@ def _serve_waiting(
         _hand_out(vector, workers, ready if ready - start <= waits.sizes[1] else start)
 
 
-@compiled(inner=True)
+@compiled()
 def _might_refuse(tables: Tables, work: Table) -> bool:
     """Whether all slots might be taken before those have begun that wait now."""
     waiting = work[2, 2]

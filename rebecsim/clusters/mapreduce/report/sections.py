@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from statistics import fmean
 
-from rebecsim.clusters.kit.report import by_group_section
+from rebecsim.clusters.kit.report import asks_for_groups, by_group_section
 from rebecsim.clusters.mapreduce.columns import JOB_FIGURES, JobColumns
 from rebecsim.clusters.mapreduce.measures import FAMILY_FIGURES, family_figure, family_title
 from rebecsim.clusters.mapreduce.report.charts import (
@@ -37,9 +37,13 @@ def mapreduce_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
     queues = list(dict.fromkeys(name for each in shown for name in each.queue_names))
     base = plan.scenario.compared_with
     compared = sorted(shown, key=lambda each: each.variant != base)
+    answers = {EVERYWHERE: answer_of_stored(compared)}
     return (
         by_group_section(
-            {EVERYWHERE: answer_of_stored(compared)}, leads=not plan.has_chance, notes=(note,)
+            answers,
+            leads=not plan.has_chance,
+            notes=(note,),
+            terminal=asks_for_groups(plan, answers),
         ),
         Section(
             name="families",

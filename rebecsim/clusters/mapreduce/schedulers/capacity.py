@@ -1,8 +1,7 @@
-"""The Capacity Scheduler: at each heartbeat a queue goes first, and gives what its limits allow.
+"""The Capacity Scheduler: at each heartbeat, queues in their order get slots within their limits.
 
-Delay scheduling: a job skips a limited number of offers that are too far from its data. An offer is
-counted when the job is asked for a map while a slot of a node is free, from the last map on that
-the job was given in the rack of its split.
+Delay scheduling: a job skips a limited number of offers that are too far from its data. Offers of
+free map slots count from the last map that the job ran in the rack of its split.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import (
 
 @dataclass(frozen=True, slots=True)
 class Delay(Constant):
-    """How long jobs of a cluster wait for a place near their data.
+    """How long jobs wait for slots near their data.
 
     Attributes:
-        nodes: of the cluster, those that are alive.
-        in_rack: chances that pass before a map may run on another node of its rack.
-        factor: of the chances that pass before it may run anywhere.
-        counts_remaining: whether a job with few maps left waits shorter.
+        nodes: number of live nodes.
+        in_rack: offers that a job skips before a map may run on another node of its rack.
+        factor: factor of the offers that it skips before a map may run anywhere.
+        counts_remaining: whether a job with few remaining maps waits less.
     """
 
     nodes: int
@@ -63,7 +62,7 @@ class Delay(Constant):
     def offer(
         self, job: JobInProgress, tracker: TrackerSlots, furthest: Locality, now: int
     ) -> Assignment | None:
-        """Ask a job for a map to be run on a node, no further from its split than this."""
+        """Ask a job for a map on a node, within the allowed locality level."""
         job.opportunities += 1
         level = self._allowed(job, furthest)
         found = map_of(job, tracker, level, now)
@@ -90,7 +89,7 @@ PLACES: dict[QueueOrder, Callable[[SlotUsage], float]] = {
     QueueOrder.CAPACITY: lambda usage: usage.ratio(),
     QueueOrder.BACKLOG: lambda usage: -usage.backlog,
 }
-"""What is least for the queue that goes first, by the order of queues."""
+"""Sort keys of queues, by their order."""
 
 
 class CapacityTaskScheduler(TaskScheduler):
@@ -130,7 +129,7 @@ class CapacityTaskScheduler(TaskScheduler):
         return replace(_set_up(settings), without_effect=without_effect, source=name or str(path))
 
     def submit(self, job: JobInProgress, now: int) -> str | None:
-        """Let a job wait to be initialised, if its queue accepts it."""
+        """Add a job to be initialised, if its queue accepts it."""
         queue = self.queues.get(job.job.queue)
         if queue is None:
             return f"there is no queue {job.job.queue}"
@@ -170,14 +169,14 @@ class CapacityTaskScheduler(TaskScheduler):
         self.queues[job.job.queue].completed(job)
 
     def trackers_changed(self) -> None:
-        """Take the capacities from the slots of the nodes that are alive."""
+        """Compute the capacities from the slots of live nodes."""
         self._change(self.settings)
 
     def change(self, parameters: Mapping[str, object], now: int) -> None:
-        """Go on with other parameters, by their names in the file, with or without the prefix.
+        """Change parameters, by their names in the file, with or without the prefix.
 
-        What runs goes on, and what was initialised stays so, even above a new limit. Raises
-        CapacitySettingsError for an unknown parameter or queue, and for what cannot be meant.
+        Running tasks and initialised jobs stay, even above a new limit. Raises
+        CapacitySettingsError for an unknown parameter or queue, and for an invalid value.
         """
         settings = changed(self.settings, parameters)
         require_slots(settings, _slots(self.trackers))

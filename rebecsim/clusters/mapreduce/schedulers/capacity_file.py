@@ -1,4 +1,4 @@
-"""Reads `capacity-scheduler.xml` of Hadoop 1 as it is, and parameters by their names in it."""
+"""Reads a `capacity-scheduler.xml` of Hadoop 1, and parameters by their names in it."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _TASKS_OF_USER = "maximum-initialized-active-tasks-per-user"
 
 
 def settings_from(values: Mapping[str, object]) -> CapacitySettings:
-    """Make settings of parameters, each by its name in the file or without the prefix.
+    """Make settings from parameters, by their names in the file, with or without the prefix.
 
-    Queues stand in the order in which they are first named. Those without a capacity share what
-    the others leave. Raises CapacitySettingsError, also for unknown names.
+    Queues keep the order of their first mention. Queues without a capacity share the rest. Raises
+    CapacitySettingsError, also for unknown names.
     """
     texts = {key.removeprefix(PREFIX): _text(value) for key, value in values.items()}
     defaults = {
@@ -79,7 +79,7 @@ def settings_from(values: Mapping[str, object]) -> CapacitySettings:
 
 
 def changed(settings: CapacitySettings, values: Mapping[str, object]) -> CapacitySettings:
-    """Give settings with some parameters changed. Raises CapacitySettingsError."""
+    """Return settings with some parameters changed. Raises CapacitySettingsError."""
     queues = dict(settings.queues)
     of_scheduler: dict[str, Any] = {}
     for name, value in values.items():
@@ -97,7 +97,7 @@ def changed(settings: CapacitySettings, values: Mapping[str, object]) -> Capacit
 
 
 def is_idle(key: str) -> bool:
-    """Whether a parameter changes nothing here."""
+    """Whether a parameter has no effect here."""
     return key.removeprefix(PREFIX) == _IDLE
 
 
@@ -124,7 +124,7 @@ def _text(value: object) -> str:
 
 
 def _split(key: str) -> tuple[str, str]:
-    """Give queue and parameter of `queue.long.capacity`; two empty texts for anything else."""
+    """Split `queue.long.capacity` into queue and parameter; two empty texts for other names."""
     if not key.startswith(_QUEUE):
         return "", ""
     queue, _, parameter = key.removeprefix(_QUEUE).rpartition(".")
@@ -132,7 +132,7 @@ def _split(key: str) -> tuple[str, str]:
 
 
 def _share_rest(of_queues: Mapping[str, dict[str, Any]]) -> None:
-    """Give queues without a capacity equal parts of what the others leave."""
+    """Divide the remaining capacity equally between queues without one."""
     without = [queue for queue, parameters in of_queues.items() if "capacity" not in parameters]
     used = sum(exact(each["capacity"]) for each in of_queues.values() if "capacity" in each)
     for queue in without:
@@ -142,7 +142,7 @@ def _share_rest(of_queues: Mapping[str, dict[str, Any]]) -> None:
 def _queue_settings(
     parameters: Mapping[str, Any], stated: Mapping[str, Any]
 ) -> CapacityQueueSettings:
-    """Make the settings of a queue; what a user may have is by default no more than the queue."""
+    """Make the settings of a queue; by default a user is limited to the queue's capacity."""
     named = {_OF_QUEUE[parameter].name: value for parameter, value in parameters.items()}
     if _TASKS in parameters and _TASKS_OF_USER not in stated:
         of_user = parameters.get(_TASKS_OF_USER, _OF_QUEUE[_TASKS_OF_USER].default)
@@ -151,7 +151,7 @@ def _queue_settings(
 
 
 def _value(of: Field[Any], key: str, text: str) -> Any:
-    """Read a text as what a parameter is. Raises CapacitySettingsError."""
+    """Parse the value of a parameter. Raises CapacitySettingsError."""
     text = text.strip()
     if of.type == "bool":
         if text.lower() not in ("true", "false"):
@@ -174,10 +174,10 @@ def _value(of: Field[Any], key: str, text: str) -> Any:
 
 
 def read_capacity_settings(path: Path, name: str = "") -> tuple[CapacitySettings, tuple[str, ...]]:
-    """Read the settings, and give what the file says that has no effect, as texts with lines.
+    """Read the settings; also return those without effect, as texts with lines.
 
-    `name` is what messages call the file. Raises XmlError, with file, line and property, for what
-    cannot be used; OSError when the file cannot be read.
+    `name` is the file's name in messages. Raises XmlError, with file, line and property, and
+    OSError.
     """
     properties = read_properties(path, name)
     known = filter(is_known, properties.by_name)

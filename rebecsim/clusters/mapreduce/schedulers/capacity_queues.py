@@ -21,15 +21,15 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import (
 
 
 class SlotUsage(StatePart):
-    """What a queue has of the slots of a kind.
+    """Slots of a kind that a queue uses.
 
     Attributes:
-        limits: how many it may have.
-        occupied: slots that its tasks hold.
-        by_user: the same of each user; nobody with none.
-        backlog: tasks that wait for a slot, reduces also before they may begin.
-        offering: jobs that have something to run, in the order in which they are asked.
-        stuck: no job can be given any slot on any node before something changes.
+        limits: its limits.
+        occupied: slots held by its tasks.
+        by_user: slots held by each user with any.
+        backlog: waiting tasks, with reduces before the slow start.
+        offering: jobs with tasks to run, in their order.
+        stuck: whether no job can get a slot on any node until the state changes.
     """
 
     __slots__ = (
@@ -56,15 +56,15 @@ class SlotUsage(StatePart):
         self._active: Counter[str] = Counter()
 
     def ratio(self) -> float:
-        """Give the part of its capacity that the queue has."""
+        """Return the used share of the queue's capacity."""
         return self.occupied / self.limits.capacity if self.limits.capacity else 1.0
 
     def user_limit(self) -> int:
-        """Give how many slots one user can have now."""
+        """Return the limit of slots of one user."""
         return self.limits.user_limit(self.occupied, len(self._active))
 
     def is_full(self) -> bool:
-        """Whether the queue may have no slot more."""
+        """Whether the queue is at its limit."""
         return self.occupied >= self.limits.maximum
 
     def started(self, job: JobInProgress) -> None:
@@ -85,18 +85,18 @@ class SlotUsage(StatePart):
         self.review(job)
 
     def review(self, job: JobInProgress) -> None:
-        """See anew what a job that is initialised has to run."""
+        """Update the waiting tasks of an initialised job."""
         self._set_waiting(job, job.waiting(self.kind))
         if self.offering.review(job):
             self.stuck = False
 
     def remove(self, job: JobInProgress) -> None:
-        """Forget a job of which nothing runs."""
+        """Remove a job without running tasks."""
         self._set_waiting(job, 0)
         self.offering.remove(job)
 
     def change(self, limits: SlotLimits, *, by_priority: bool) -> None:
-        """Go on with other limits, and maybe in another order."""
+        """Change the limits, and perhaps the order of jobs."""
         self.limits = limits
         self.offering.sort(by_priority)
         self.stuck = False
@@ -150,11 +150,11 @@ class CapacityQueue(StatePart):
 
     @property
     def active_tasks(self) -> int:
-        """How many tasks its initialised jobs have, ended ones too."""
+        """Number of tasks of its initialised jobs, with ended ones."""
         return sum(self._tasks.values())
 
     def change(self, settings: CapacitySettings, slots: tuple[int, int]) -> None:
-        """Go on with other settings, or in a cluster of another size."""
+        """Change the settings or the size of the cluster."""
         self._set(settings)
         heeds = self._settings.supports_priority
         for usage in self.usage:
@@ -162,7 +162,7 @@ class CapacityQueue(StatePart):
         self.waiting.sort(key=self._order)
 
     def submit(self, job: JobInProgress) -> str | None:
-        """Take a job, or say why not."""
+        """Accept a job, or return why it is rejected."""
         reason = self._refusal(job)
         if reason is None:
             insort(self.waiting, job, key=self._order)
@@ -170,10 +170,10 @@ class CapacityQueue(StatePart):
         return reason
 
     def initialise(self) -> None:
-        """Initialise what may be, in the order of the jobs.
+        """Initialise jobs in their order, within the limits.
 
-        A job that must wait for others of its user lets those of other users pass; one that must
-        wait for tasks of the queue lets nobody pass, so that it is not overtaken for ever.
+        A job at the limit of its user lets other users' jobs pass. A job at the limit of the queue
+        lets none pass, which prevents its starvation.
         """
         limits = self._limits
         tasks = self.active_tasks

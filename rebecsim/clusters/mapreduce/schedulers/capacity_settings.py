@@ -25,7 +25,7 @@ _ROUNDING = 1e-6  # of a sum of percentages
 
 
 class CapacitySettingsError(UserError):
-    """Settings that cannot be used; `key` is the property of the file to be mended."""
+    """Invalid settings; `key` is the property of the file to correct."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}")
@@ -34,10 +34,10 @@ class CapacitySettingsError(UserError):
 
 
 class OffSwitchRule(Enum):
-    """After how many chances in vain a job may run a map in another rack than its split.
+    """How many offers a job skips before a map may run in another rack than its split.
 
-    CLUSTER: after as many as there are nodes. REMAINING: after as many as the job has maps to end,
-    or as there are nodes if these are fewer, times `locality_wait_factor`.
+    CLUSTER: as many as there are nodes. REMAINING: the number of the job's unfinished maps or of
+    nodes, if these are fewer, times `locality_wait_factor`.
     """
 
     CLUSTER = "cluster"
@@ -45,10 +45,10 @@ class OffSwitchRule(Enum):
 
 
 class QueueOrder(Enum):
-    """Which queue is asked first for a task for a free slot.
+    """The order of queues for a free slot.
 
-    CAPACITY: the one that has the smallest part of its capacity, as with Hadoop. BACKLOG: the one
-    of which most tasks wait, whatever its capacity; not in Hadoop.
+    CAPACITY: the smallest used share of capacity first, as in Hadoop. BACKLOG: the most waiting
+    tasks first, whatever the capacity; not in Hadoop.
     """
 
     CAPACITY = "capacity"
@@ -56,16 +56,16 @@ class QueueOrder(Enum):
 
 
 class CappedSlots(Enum):
-    """Of which slots a queue never exceeds its maximum capacity.
+    """The slots that a queue's maximum capacity limits.
 
-    BOTH: of maps and of reduces, as with Hadoop. MAPS: of maps only; not in Hadoop.
+    BOTH: map and reduce slots, as in Hadoop. MAPS: map slots only; not in Hadoop.
     """
 
     BOTH = "both"
     MAPS = "maps"
 
     def has(self, kind: SlotKind) -> bool:
-        """Whether slots of a kind are meant."""
+        """Whether slots of a kind are limited."""
         return self is CappedSlots.BOTH or kind is SlotKind.MAP
 
 
@@ -81,7 +81,7 @@ class CapacityQueueSettings(Constant):
         user_limit_factor: how many times the capacity of the queue one user can have.
         supports_priority: whether jobs of higher priority go first.
         maximum_initialized_active_tasks: tasks of the jobs that are initialised.
-        maximum_initialized_active_tasks_per_user: the same of one user; larger jobs are rejected.
+        maximum_initialized_active_tasks_per_user: the same for one user; larger jobs are rejected.
         init_accept_jobs_factor: jobs accepted for each that can be initialised.
     """
 
@@ -101,7 +101,7 @@ def _one_queue() -> Mapping[str, CapacityQueueSettings]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacitySettings(Constant):
-    """The parameters of the scheduler. Raises CapacitySettingsError for what cannot be meant.
+    """The parameters of the scheduler. Raises CapacitySettingsError for invalid values.
 
     Attributes:
         queues: by name, in the order in which they are served when nothing runs.
@@ -174,7 +174,7 @@ def queue_key(queue: str, parameter: str) -> str:
 
 def _require_least(key: str, value: float, least: float) -> None:
     if not value >= least:
-        raise CapacitySettingsError(key, f"should be {least:g} at least, not {value:g}")
+        raise CapacitySettingsError(key, f"should be at least {least:g}, not {value:g}")
 
 
 def _check_queue(queue: str, settings: CapacityQueueSettings) -> None:
@@ -183,9 +183,9 @@ def _check_queue(queue: str, settings: CapacityQueueSettings) -> None:
 
     capacity, maximum = settings.capacity, settings.maximum_capacity
     if not 0 < capacity <= 100:
-        raise wrong("capacity", f"should be above 0 and 100 at most, not {capacity:g}")
+        raise wrong("capacity", f"should be above 0 and at most 100, not {capacity:g}")
     if maximum != NO_MAXIMUM and not 0 < maximum <= 100:
-        raise wrong("maximum_capacity", f"should be above 0 and 100 at most, or -1: {maximum:g}")
+        raise wrong("maximum_capacity", f"should be above 0 and at most 100, or -1: {maximum:g}")
     if maximum != NO_MAXIMUM and maximum < capacity:
         raise wrong(
             "maximum_capacity",
@@ -297,7 +297,7 @@ def slot_limits(
 
 
 def require_slots(settings: CapacitySettings, slots: tuple[int, int]) -> None:
-    """Refuse limits under which no task of a queue could run in a cluster of so many slots.
+    """Refuse limits under which no task of a queue could run in a cluster of this size.
 
     Raises CapacitySettingsError.
     """

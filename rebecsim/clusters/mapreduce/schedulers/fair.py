@@ -46,11 +46,11 @@ _WEIGHTS = {
 }
 
 Urgency = tuple[bool, float, int, str]
-"""Who has less of this is served first: below the minimum share, how much it has, since when."""
+"""Sort key, lowest first: whether above minimum share, the used share, the time of waiting."""
 
 
 def demand_of(job: JobInProgress, kind: SlotKind) -> int:
-    """Give how many slots a job has or wants; none for reduces that may not begin."""
+    """Return how many slots a job holds or wants; 0 for reduces before the slow start."""
     running, waiting = job.running[kind], job.waiting(kind)
     if kind is SlotKind.MAP or running or job.offers_reduce():
         return running + waiting
@@ -58,7 +58,7 @@ def demand_of(job: JobInProgress, kind: SlotKind) -> int:
 
 
 class PoolShare(StatePart):
-    """What a pool has and wants of the slots of a kind.
+    """Slots of a kind that a pool holds and wants.
 
     Attributes:
         running: slots that its tasks hold.
@@ -82,7 +82,7 @@ class PoolShare(StatePart):
         self.change(settings)
 
     def change(self, settings: PoolSettings) -> None:
-        """Go on with other settings."""
+        """Change the settings."""
         is_map = self.kind is SlotKind.MAP
         self.least = settings.min_maps if is_map else settings.min_reduces
         self.most = settings.max_maps if is_map else settings.max_reduces
@@ -93,34 +93,34 @@ class PoolShare(StatePart):
 
     @property
     def demand(self) -> int:
-        """Slots that its jobs hold or want, no more than it may have."""
+        """Slots that its jobs hold or want, up to its maximum."""
         return min(self._demand, self.most)
 
     @property
     def wanted_least(self) -> int:
-        """Slots that it is sure of, no more than it wants."""
+        """Its minimum share, up to its demand."""
         return min(self.least, self.demand)
 
     def urgency(self) -> Urgency:
-        """Give how soon the pool is to be served."""
+        """Return the sort key of the pool."""
         least = self.wanted_least
         if self.running < least:
             return False, self.running / max(least, 1), 0, self.name
         return True, self.running / self.weight, 0, self.name
 
     def is_full(self) -> bool:
-        """Whether the pool may have no slot more."""
+        """Whether the pool is at its maximum."""
         return self.running >= self.most
 
     def review(self, job: JobInProgress) -> None:
-        """See anew what a job that may run has and wants."""
+        """Update the demand of a running job."""
         demand = demand_of(job, self.kind)
         self._demand += demand - self._demands.get(job, 0)
         self._demands[job] = demand
         self.offering.review(job)
 
     def withdraw(self, job: JobInProgress) -> None:
-        """Leave out a job that has ended, or must wait for others."""
+        """Remove a job that has ended or must wait."""
         self._demand -= self._demands.pop(job, 0)
         self.offering.remove(job)
 
@@ -132,7 +132,7 @@ class PoolShare(StatePart):
         return sorted(jobs, key=lambda job: self._job_urgency(job, by_size))
 
     def look(self, now: int) -> None:
-        """Take note whether the pool has what it should have."""
+        """Record whether the pool has its minimum share and half its fair share."""
         if self.running >= self.wanted_least:
             self.at_least = now
         if self.running >= math.floor(min(self.fair_share / 2, self.demand)):
@@ -258,7 +258,7 @@ _MICROSECONDS = 1000  # of a millisecond
 class FairTaskScheduler(TaskScheduler):
     """Hadoop 1's `FairScheduler`: each pool and each job has its share of the slots.
 
-    What jobs have and want is always counted as it is now, where Hadoop counts it now and then.
+    Demands are always up to date, while Hadoop updates them periodically.
 
     Attributes:
         settings: that count now.
@@ -340,11 +340,11 @@ class FairTaskScheduler(TaskScheduler):
                 del self._starts[job, kind, number]
 
     def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
-        """Count the task anew."""
+        """Update the counts after a task waits again."""
         self._review(job)
 
     def completed(self, job: JobInProgress) -> None:
-        """Let another job run instead."""
+        """Remove a job, and start the next one that waits for its pool or user."""
         self._jobs.remove(job)
         self._waits.forget(job)
         self._withdraw(job)
@@ -356,7 +356,7 @@ class FairTaskScheduler(TaskScheduler):
         self._slots = [sum(slots[kind] for slots in alive) for kind in SlotKind]
 
     def poll(self, now: int) -> Sequence[Preemption]:
-        """See which pools are starved; now and then, name tasks of others to be killed."""
+        """Update starved pools; at each preemption interval, return tasks of others to kill."""
         interval = self.settings.preemption_interval * _MICROSECONDS
         is_due = now - self._last_preemption >= interval
         if is_due:
@@ -373,9 +373,9 @@ class FairTaskScheduler(TaskScheduler):
         return killed
 
     def change(self, parameters: Mapping[str, object], now: int) -> None:
-        """Go on with other settings, by their names in the files.
+        """Change settings, by their names in the files.
 
-        Raises FairSettingsError, also for preemption: who is asked to poll is asked from the start.
+        Raises FairSettingsError, also for preemption, since polling must start with the run.
         """
         settings = changed(self.settings, parameters)
         if settings.preemption is not self.settings.preemption:
@@ -395,7 +395,7 @@ class FairTaskScheduler(TaskScheduler):
         self._waits.rack = settings.locality_delay_rack * _MICROSECONDS
 
     def _choose_jobs(self) -> None:
-        """Let jobs run in their order, as far as their pools and users allow."""
+        """Start waiting jobs in their order, within the limits of pools and users."""
         settings = self.settings
         of_pool: Counter[str] = Counter()
         of_user: Counter[str] = Counter()
@@ -423,7 +423,7 @@ class FairTaskScheduler(TaskScheduler):
             pools[job.job.queue].withdraw(job)
 
     def _room(self, tracker: TrackerSlots, kind: SlotKind) -> int:
-        """Give how many tasks of a kind a node may be given at this heartbeat.
+        """Return how many tasks of a kind a node may get at this heartbeat.
 
         A node fills no more of its slots than all would if tasks were spread equally.
         """

@@ -21,7 +21,7 @@ MODES = ("fair", "fifo")
 
 
 class FairSettingsError(UserError):
-    """Settings that cannot be used; `key` is the element or property to be mended."""
+    """Invalid settings; `key` is the element or property to correct."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(f"{key}: {problem}")
@@ -30,7 +30,7 @@ class FairSettingsError(UserError):
 
 
 def _named(name: str, default: Any) -> Any:
-    """Make a field that the file calls by another name."""
+    """Make a field with another name in the file."""
     return field(default=default, metadata={"name": name})
 
 
@@ -40,9 +40,9 @@ class PoolSettings(Constant):
 
     Attributes:
         min_maps: slots for maps that the pool is sure of while it wants them.
-        min_reduces: the same of reduces.
+        min_reduces: the same for reduces.
         max_maps: slots for maps that it never exceeds.
-        max_reduces: the same of reduces.
+        max_reduces: the same for reduces.
         max_running_jobs: jobs that get slots at a time; others wait.
         weight: of the pool, where slots beyond the minimum shares are shared.
         scheduling_mode: how its jobs share: fair or fifo; None: as the default says.
@@ -62,7 +62,7 @@ class PoolSettings(Constant):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairSettings(Constant):
-    """The settings of the scheduler. Raises FairSettingsError for what cannot be meant.
+    """The settings of the scheduler. Raises FairSettingsError for invalid values.
 
     Attributes:
         pools: by name; others that jobs name have the defaults.
@@ -79,7 +79,7 @@ class FairSettings(Constant):
         size_based_weight: whether jobs that want more slots weigh more.
         assign_multiple: whether a heartbeat gives more than one task.
         assign_multiple_maps: maps that a heartbeat gives; -1: any number.
-        assign_multiple_reduces: the same of reduces.
+        assign_multiple_reduces: the same for reduces.
         locality_delay_node: how long a job waits for the nodes of its splits (milliseconds); by
             default a heartbeat and a half of 300 milliseconds.
         locality_delay_rack: how long it then waits for the racks of its splits.
@@ -123,11 +123,11 @@ class FairSettings(Constant):
             value = getattr(self, each.name)
             if not isinstance(value, str) and value < least:
                 raise FairSettingsError(
-                    each.metadata["name"], f"should be {least} at least, not {value:g}"
+                    each.metadata["name"], f"should be at least {least}, not {value:g}"
                 )
 
     def pool(self, name: str) -> PoolSettings:
-        """Give the settings of a pool, with the defaults where it does not say something."""
+        """Return the settings of a pool, with defaults for missing ones."""
         stated = self.pools.get(name, PoolSettings())
         jobs, mode = stated.max_running_jobs, stated.scheduling_mode
         timeout = stated.min_share_preemption_timeout
@@ -147,7 +147,7 @@ def _check_pool(pool: str, settings: PoolSettings) -> None:
     for each in fields(settings):
         value = getattr(settings, each.name)
         if not isinstance(value, str | None) and value < 0:
-            raise wrong(each.metadata["name"], f"should be 0 at least, not {value:g}")
+            raise wrong(each.metadata["name"], f"should be at least 0, not {value:g}")
     if not settings.weight:
         raise wrong("weight", "should be above 0; a pool without weight would get nothing")
     for kind in ("Maps", "Reduces"):
@@ -162,7 +162,7 @@ def _check_pool(pool: str, settings: PoolSettings) -> None:
 
 
 def pool_key(pool: str, name: str) -> str:
-    """Give what errors and changes call a setting of a pool."""
+    """Return the name of a pool's setting in errors and changes."""
     return f"pool.{pool}.{name}"
 
 
@@ -208,7 +208,7 @@ def _scheduler_field(key: str) -> Field[Any]:
 
 
 def _value(of: Field[Any], key: str, text: str) -> Any:
-    """Read a text as what a setting is. Raises FairSettingsError."""
+    """Parse the value of a setting. Raises FairSettingsError."""
     text = text.strip()
     kinds = str(of.type).split(" | ")
     if "bool" in kinds:
@@ -233,10 +233,10 @@ Lines = dict[str, int]
 
 
 def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[str, ...]]:
-    """Read the settings, and give what the file says that has no effect, as texts with lines.
+    """Read the settings; also return those without effect, as texts with lines.
 
-    `name` is what messages call the file. Raises XmlError, with file, line and element, for what
-    cannot be used; OSError when the file cannot be read.
+    `name` is the file's name in messages. Raises XmlError, with file, line and element, and
+    OSError.
     """
     root = read_xml(path, name)
     if root.tag != "allocations":
@@ -248,7 +248,7 @@ def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[
         if not key:
             idle.append(f"{root.file}:{element.line}: <{element.tag}> has no effect")
         elif key in values:
-            raise element.wrong(f"{key} stands there twice, first on line {lines[key]}")
+            raise element.wrong(f"{key} is given twice, first on line {lines[key]}")
         else:
             values[key], lines[key] = element.text, element.line
     try:
@@ -259,7 +259,7 @@ def read_fair_settings(path: Path, name: str = "") -> tuple[FairSettings, tuple[
 
 
 def _settings(root: Element) -> Iterator[tuple[str, Element]]:
-    """Give each setting with its element; an empty name for what is not known."""
+    """Yield each setting with its element; an unknown one has an empty name."""
     for element in root.children:
         if element.tag == "pool":
             yield from _of(element, "pool", POOL_SETTINGS)

@@ -1,4 +1,4 @@
-"""Hadoop 1's scheduler without queues: the job that came first is asked first."""
+"""Hadoop 1's scheduler without queues: first in, first out, by priority."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _SMALL_CLUSTER = 3  # nodes; up to so many, nothing is kept
 class JobQueueTaskScheduler(TaskScheduler):
     """Hadoop 1's `JobQueueTaskScheduler`: by priority, then by submission.
 
-    Tasks are spread: a node fills no more of its slots than it would have to if the cluster were
-    filled equally. A heartbeat gives any number of maps near their splits, or ends with one that is
-    not; and one reduce. When the cluster is nearly full it gives one map only, and asks the first
-    job alone for a reduce.
+    Tasks are spread: a node fills its slots only as far as an equally filled cluster would. A
+    heartbeat assigns local maps until one is not local, and one reduce. In a nearly full cluster,
+    it assigns one map only, and asks only the first job for a reduce.
     """
 
     def __init__(self, trackers: Sequence[TrackerSlots]) -> None:
@@ -63,7 +62,7 @@ class JobQueueTaskScheduler(TaskScheduler):
         self._review(job)
 
     def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
-        """Count the task anew."""
+        """Update the counts after a task waits again."""
         self._review(job)
 
     def completed(self, job: JobInProgress) -> None:
@@ -81,7 +80,7 @@ class JobQueueTaskScheduler(TaskScheduler):
         self._largest = [max((slots[kind] for slots in alive), default=0) for kind in SlotKind]
 
     def asking(self, kind: SlotKind) -> Sequence[JobInProgress]:
-        """Give the jobs that have something to run, in the order in which they are asked."""
+        """Return the jobs with tasks to run, in their order."""
         return self._offering[kind].jobs
 
     def _want(self, job: JobInProgress, times: int) -> None:
@@ -90,7 +89,7 @@ class JobQueueTaskScheduler(TaskScheduler):
             self._wanted[SlotKind.REDUCE] += times * job.job.reduces
 
     def _review(self, job: JobInProgress) -> None:
-        """Count anew what a job has left, and see whether it has something to run."""
+        """Update the remaining tasks of a job, and whether it has tasks to run."""
         if job not in self._loads:
             return
         maps = job.job.maps - job.finished[SlotKind.MAP]
@@ -104,7 +103,7 @@ class JobQueueTaskScheduler(TaskScheduler):
             offering.review(job)
 
     def _to_be_filled(self, tracker: TrackerSlots, kind: SlotKind) -> int:
-        """Give how many slots of a node are free that should not be."""
+        """Return how many free slots of a node may be filled."""
         slots = tracker.slots[kind]
         if not self._load[kind] or not slots:
             return 0

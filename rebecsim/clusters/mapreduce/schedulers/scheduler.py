@@ -22,7 +22,7 @@ from rebecsim.wording import suggestion
 
 
 class Assignment(NamedTuple):
-    """A task that is given a slot; `locality` is of maps only, and of backups not known."""
+    """A task assigned to a slot; `locality` is known for maps except backups."""
 
     job: JobInProgress
     kind: SlotKind
@@ -37,7 +37,7 @@ class Assignment(NamedTuple):
 
 
 class Preemption(NamedTuple):
-    """A running task whose youngest attempt is to be killed, for others to have its slot."""
+    """A running task whose youngest attempt is to be killed to free its slot."""
 
     job: JobInProgress
     kind: SlotKind
@@ -52,8 +52,8 @@ class TaskScheduler(StatePart, ABC):
     fills the slots of the tracker, and says later that they have ended. It is part of the
     JobTracker's state: its attributes are as those of any `StatePart`.
 
-    Who has a free slot and was given nothing is not asked about again before something happens: an
-    attempt ends, a task waits again, a job is submitted, a node changes, or `poll` has been called.
+    A node that got no task is not offered again until something happens: an attempt ends, a task
+    waits again, a job is submitted, a node changes, or `poll` has been called.
 
     Attributes:
         trackers: all nodes, dead ones too.
@@ -72,58 +72,58 @@ class TaskScheduler(StatePart, ABC):
 
     @abstractmethod
     def submit(self, job: JobInProgress, now: int) -> str | None:
-        """Take a job; or say in words why it is rejected."""
+        """Accept a job, or return why it is rejected."""
 
     @abstractmethod
     def assign(self, tracker: TrackerSlots, now: int) -> Sequence[Assignment]:
-        """Give free slots of the node to tasks, in the order in which they are to be launched."""
+        """Assign tasks to free slots of a node, in the order of their launch."""
 
     @abstractmethod
     def ended(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
-        """Take note that an attempt of a task holds its slot no more, however it ended.
+        """Learn that an attempt has freed its slot, with any outcome.
 
-        The job has taken note before: what runs, has finished or waits is up to date.
+        The counts of the job are already up to date.
         """
 
     @abstractmethod
     def completed(self, job: JobInProgress) -> None:
-        """Take note that all tasks of a job have ended; its attempts have been reported before."""
+        """Learn that all tasks of a job have ended, after its attempts."""
 
     def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
-        """Take note that a task must be run again, since it failed or its output is lost.
+        """Learn that a task must run again, because it failed or its output is lost.
 
-        The job has taken note before. For an attempt that failed, `ended` is called as well.
+        The counts of the job are already up to date. `ended` is also called for a failed attempt.
         """
 
     def trackers_changed(self) -> None:
-        """Take note that a node has died or come back."""
+        """Learn that a node has died or recovered."""
 
     def poll(self, now: int) -> Sequence[Preemption]:
-        """Do what is done every `poll_interval`; give what is to be killed."""
+        """Do the periodic work; return the tasks to kill."""
         return ()
 
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, object]) -> SchedulerSetup:
-        """Set the scheduler up with parameters. Raises UserError for what cannot be meant."""
+        """Make a setup from parameters. Raises UserError for invalid ones."""
         if parameters:
             raise UserError(f"{next(iter(parameters))}: {cls.__name__} has no parameters")
         return SchedulerSetup(cls)
 
     @classmethod
     def from_file(cls, path: Path, name: str = "") -> SchedulerSetup:
-        """Set the scheduler up as a file of Hadoop says, which messages call by `name`.
+        """Make a setup from a file of Hadoop; `name` is its name in messages.
 
-        Raises UserError for what cannot be meant, OSError when the file cannot be read.
+        Raises UserError for invalid settings, and OSError.
         """
         raise UserError(f"{name or path}: {cls.__name__} takes no file")
 
     def change(self, parameters: Mapping[str, object], now: int) -> None:
-        """Go on with other parameters. Raises UserError for one that is unknown or has no sense."""
+        """Change parameters. Raises UserError for an unknown parameter or an invalid value."""
         raise UserError(f"{type(self).__name__} has no parameters that change while it runs")
 
 
 SchedulerFactory = Callable[[Sequence[TrackerSlots]], TaskScheduler]
-"""What makes a scheduler for the nodes of a cluster, as their classes do."""
+"""Makes a scheduler for the nodes of a cluster, as scheduler classes do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class SchedulerSetup:
     source: str = "scheduler"
 
     def require_queues(self, names: Iterable[str]) -> None:
-        """Refuse queues that jobs name and nobody defines. Raises UserError."""
+        """Raise UserError for undefined queues that jobs name."""
         if self.queues is None:
             return
         for name in names:
@@ -158,25 +158,25 @@ Order = Callable[[JobInProgress], tuple[int, int, int]]
 
 
 def by_submission(job: JobInProgress) -> tuple[int, int, int]:
-    """Give the place of a job where priorities do not count."""
+    """Sort key of jobs without priorities."""
     return 0, job.job.submit, job.job.number
 
 
 def by_priority(job: JobInProgress) -> tuple[int, int, int]:
-    """Give the place of a job where priorities count."""
+    """Sort key of jobs with priorities."""
     return JobPriority.VERY_HIGH - job.job.priority, job.job.submit, job.job.number
 
 
 def order_of(heeds_priority: bool) -> Order:
-    """Give the order of jobs where priorities count, or do not."""
+    """Return the sort key of jobs, with or without priorities."""
     return by_priority if heeds_priority else by_submission
 
 
 class OfferingJobs(StatePart):
-    """Jobs of which a task waits that may begin, or that may want backups.
+    """Jobs with tasks that may start, or that may want backups.
 
     Attributes:
-        jobs: these, in their order.
+        jobs: the jobs, in their order.
     """
 
     __slots__ = ("_members", "by_priority", "jobs", "kind")
@@ -188,7 +188,7 @@ class OfferingJobs(StatePart):
         self.by_priority = by_priority
 
     def review(self, job: JobInProgress) -> bool:
-        """See anew whether a job offers something; say whether that has changed."""
+        """Update whether a job offers tasks; return whether that has changed."""
         offers = job.speculator is not None or (
             job.waiting(SlotKind.MAP) > 0 if self.kind is SlotKind.MAP else job.offers_reduce()
         )
@@ -202,13 +202,13 @@ class OfferingJobs(StatePart):
         return True
 
     def remove(self, job: JobInProgress) -> None:
-        """Leave out a job, if it is there."""
+        """Remove a job, if present."""
         if job in self._members:
             del self._members[job]
             self.jobs.remove(job)
 
     def sort(self, by_priority: bool) -> None:
-        """Ask in this order from now on."""
+        """Change the order of jobs."""
         self.by_priority = by_priority
         self.jobs.sort(key=order_of(by_priority))
 

@@ -241,13 +241,13 @@ def dependencies(text: str) -> tuple[tuple[Dependency, ...], bool]:
         kind, *jobs = word.split(":")
         name = _TYPES.get(kind.lower())
         if name is None:
-            raise ValueError(f"{kind:.40} is no kind of dependency")
+            raise ValueError(f"{kind:.40} is not a kind of dependency")
         if name == "singleton":
             found.append(Dependency("singleton"))
         for job in jobs:
             match = re.fullmatch(r"(\d+)(?:_(?:\d+|\*))?(?:\+(\d+))?", job, re.ASCII)
             if match is None:
-                raise ValueError(f"{job:.40} is no job")
+                raise ValueError(f"{job:.40} is not a job")
             found.append(Dependency(name, int(match[1]), int(match[2] or 0) * MINUTE))
     return tuple(found), "?" in text
 

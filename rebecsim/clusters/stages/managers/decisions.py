@@ -1,9 +1,8 @@
-"""Decisions of resource managers: their stored records, and the time that they cost.
+"""Decisions of resource managers: their records, and the time that they cost.
 
-The times that stand here were measured by `benchmarks/decision_times.py`, as processor time on one
-core, over synthetic MapReduce, CyberShake and LIGO; MILP over small closed problems. In sum they
-are as long as measured on each of these within a factor of two and a half; managers differ by
-factors of hundreds.
+`benchmarks/decision_times.py` measured the recorded times, as processor time on one core, over
+synthetic MapReduce, CyberShake and LIGO, and for MILP over small closed problems. Their sums agree
+with each of these measurements within a factor of 2.5; managers differ by factors of hundreds.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rebecsim.clusters.stages.resources import Assignment, Schedule
 
 
 class ChargedBy(StrEnum):
-    """What says how long a resource manager is busy with a decision."""
+    """What determines how long a resource manager is busy with a decision."""
 
     RECORDED = "recorded"
     RATE = "rate"
@@ -33,12 +32,12 @@ class ChargedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecisionWork(Constant):
-    """What a decision was about, and how much was searched for it; both are repeatable.
+    """The size of a decision, which is repeatable.
 
     Attributes:
-        tasks: of the jobs that had arrived, without dummies.
-        waiting: tasks that had a place and had not started.
-        searched: how much solvers worked, in the unit of `StageManager.searched`.
+        tasks: real tasks of the jobs that had arrived.
+        waiting: planned tasks that had not started.
+        searched: work of solvers, in the unit of `StageManager.searched`.
     """
 
     tasks: int
@@ -47,20 +46,20 @@ class DecisionWork(Constant):
 
     @property
     def modelled(self) -> int:
-        """How many tasks a solver was told of; 0 where none searched."""
+        """Number of tasks in the solver's model; 0 without a search."""
         return self.tasks + self.waiting if self.searched > 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionTimes:
-    """How long decisions of a manager take, as was recorded once (see `decision_times`).
+    """Recorded decision times of a manager.
 
     Attributes:
-        constant: of each decision (ms).
+        constant: for each decision (ms).
         per_task: for each task of the jobs that have arrived (ms).
-        per_waiting: for each task that has a place and has not started (ms).
-        per_modelled: for each task that a solver is told of (ms).
-        per_search: for as much work of a solver as `StageManager.searched` counts as one (ms).
+        per_waiting: for each planned task that has not started (ms).
+        per_modelled: for each task in a solver's model (ms).
+        per_search: for each unit of `StageManager.searched` (ms).
     """
 
     constant: float
@@ -70,7 +69,7 @@ class DecisionTimes:
     per_search: float = 0.0
 
     def of(self, work: DecisionWork) -> float:
-        """Give how long a decision takes (ms)."""
+        """Return how long a decision takes (ms)."""
         return (
             self.constant
             + self.per_task * work.tasks
@@ -82,17 +81,17 @@ class DecisionTimes:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCost(Constant):
-    """How long a resource manager is busy with a decision, on the clock of the cluster.
+    """How long a resource manager is busy with a decision, in simulated time.
 
-    By rate it decides at the end of that time, about the tasks that have not started then.
-    Otherwise nobody knows before how long it takes: it decides at once, and is busy afterwards.
-    Runs that are charged by the wall clock are not repeatable, all others are.
+    Charged by rate, it decides at the end of that time, about the tasks that have not started then.
+    Otherwise the time is unknown beforehand: it decides at once, and is busy afterwards. Only runs
+    charged by the wall clock are not repeatable.
 
     Attributes:
-        charged_by: what says how long.
-        constant: of each decision, if charged by rate (ms).
+        charged_by: what determines the time.
+        constant: for each decision, if charged by rate (ms).
         per_task: for each task of the jobs that have arrived, if charged by rate (ms).
-        recorded: what was recorded of the manager, if charged by that.
+        recorded: recorded times of the manager, if charged by these.
     """
 
     charged_by: ChargedBy = ChargedBy.RATE
@@ -101,13 +100,13 @@ class DecisionCost(Constant):
     recorded: DecisionTimes | None = None
 
     def before(self, tasks: int) -> int:
-        """Give how long a decision about so many tasks takes until it is made (whole ms)."""
+        """Return the time before a decision about this many tasks is made (whole ms)."""
         if self.charged_by is not ChargedBy.RATE:
             return 0
         return ceil(self.constant + self.per_task * tasks)
 
     def after(self, work: DecisionWork, clock: float) -> float:
-        """Give how long the manager is busy after it (ms); it took `clock` seconds."""
+        """Return how long the manager is busy afterwards (ms); `clock` is wall-clock time (s)."""
         if self.charged_by is ChargedBy.CLOCK:
             return 1000 * clock
         if self.charged_by is ChargedBy.RECORDED:
@@ -117,20 +116,19 @@ class DecisionCost(Constant):
 
 
 class MadeDecision(NamedTuple):
-    """A decision.
+    """The record of a decision.
 
     Attributes:
-        began: when the resource manager was asked (ms).
-        made: when it had decided (ms).
-        jobs: that had arrived.
-        tasks: of these, without dummies.
-        placed: tasks that had no place before.
-        moved: tasks that had one, and have another now.
-        charged: for how long the manager was busy (ms).
-        clock: how long it took by the wall clock (s); not repeatable, so that it is 0 until a run
-            is over, and then comes from a stopwatch.
-        limited: whether it ran into a limit of time, and used the best that was found.
-        work: what it was about, and how much was searched.
+        began: when the decision began (ms).
+        made: when it was made (ms).
+        jobs: number of jobs that had arrived.
+        tasks: number of their real tasks.
+        placed: number of tasks that got their first place.
+        moved: number of tasks that were moved.
+        charged: how long the manager was busy (ms).
+        clock: wall-clock time (s). It is not repeatable, so it stays 0 until the run is over.
+        limited: whether it reached a time limit and used the best schedule found.
+        work: its size.
     """
 
     began: int
@@ -149,35 +147,35 @@ class MadeDecision(NamedTuple):
 
     @property
     def busy(self) -> int:
-        """How long the manager is busy after it has decided (ms)."""
+        """How long the manager is busy afterwards (ms)."""
         return self.charged - (self.made - self.began)
 
 
 class Stopwatch(Constant):
-    """Takes the time of decisions by the wall clock; stands beside the cluster, and is no state.
+    """Measures decisions by the wall clock; it is not part of the cluster's state.
 
     Attributes:
-        readings: how long each decision took (s).
+        readings: time of each decision (s).
     """
 
     def __init__(self) -> None:
         self.readings: list[float] = []
 
     def timed(self, decisions: Iterable[MadeDecision]) -> list[MadeDecision]:
-        """Give all decisions of a run with how long they took."""
+        """Return all decisions of a run with their measured times."""
         pairs = zip(decisions, self.readings, strict=True)
         return [made._replace(clock=clock) for made, clock in pairs]
 
 
 class DecisionClock(StatePart):
-    """Asks a manager what to do, and says for how long it is busy with that."""
+    """Asks a manager for decisions, and computes how long each keeps it busy."""
 
     def __init__(self, cost: DecisionCost, watch: Stopwatch | None) -> None:
         self._cost, self._watch = cost, watch
-        self._owed = 0.0  # less than a whole ms, which is charged with later decisions
+        self._remainder = 0.0  # a fraction of a ms, charged with later decisions
 
     def before(self, tasks: int) -> int:
-        """Give how long a decision about so many tasks takes until it is made (whole ms)."""
+        """Return the time before a decision about this many tasks is made (whole ms)."""
         return self._cost.before(tasks)
 
     def decided(
@@ -187,9 +185,9 @@ class DecisionClock(StatePart):
         schedule: Schedule,
         times: tuple[int, int],
     ) -> tuple[Sequence[Assignment], MadeDecision]:
-        """Ask a manager what to change in a schedule, which is left as it is, for jobs are new.
+        """Ask a manager for changes of a schedule, given new jobs; changes nothing itself.
 
-        `times` are when it was asked and when it decides, which is now (ms).
+        `times` are when the decision began, and now (ms).
         """
         began, now = times
         limits, searched = manager.limits_reached, manager.searched
@@ -217,8 +215,8 @@ class DecisionClock(StatePart):
         )
 
     def _whole(self, busy: float) -> int:
-        """Give the whole ms of a time (ms), with what is left of those before."""
-        whole, self._owed = divmod(self._owed + busy, 1.0)
+        """Round a time down to whole ms, and carry the fraction over."""
+        whole, self._remainder = divmod(self._remainder + busy, 1.0)
         return int(whole)
 
 
@@ -242,4 +240,4 @@ DECISION_TIMES: Mapping[str, DecisionTimes] = {
     "MILP": DecisionTimes(524, 0, 0, 0, 40_500),
     "HCP_RM": DecisionTimes(0, 0, 0.00974, 0.255, 6_470),
 }
-"""By the names of managers."""
+"""Recorded times by manager."""

@@ -1,16 +1,15 @@
-"""Managers that plan nothing ahead: EDF, FIFO, minimum laxity first, and MinEDF-WC.
+"""Dispatching managers, which never plan ahead: EDF, FIFO, minimum laxity first, and MinEDF-WC.
 
-A free slot is given to the first job that can use it. Minimum laxity first takes the job that can
-wait the least. MinEDF-WC gives each job the fewest slots that meet its deadline, then slots that
-are left.
+A free slot goes to the first job in the queue that can use it. Minimum laxity first orders jobs by
+the time that they can still wait. MinEDF-WC gives each job the fewest slots that meet its deadline,
+then the remaining slots.
 
-MinEDF-WC is after Verma, Cherkasova, Kumar and Campbell (2012), for jobs of any number of phases.
-How long a phase of n tasks takes on s slots lies between n * mean / s and (n - 1) * mean / s +
-longest; the mean of both bounds is taken. For MapReduce on typed slots the least sum of map and
-reduce slots is found by the slots being proportional to the square roots of the phases' work.
+MinEDF-WC follows Verma, Cherkasova, Kumar and Campbell (2012), for jobs of any number of phases. A
+phase of n tasks on s slots takes between n * mean / s and (n - 1) * mean / s + longest; its
+estimate is the mean of both bounds. For MapReduce on typed slots, the smallest sum of map and
+reduce slots has slots in proportion to the square roots of the phases' work.
 
-A task that has started is never stopped here: slots that others got beyond their least ones come
-back as their tasks end.
+There is no preemption: slots beyond a job's minimum come back as its tasks end.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from rebecsim.clusters.stages.resources import Assignment, StageResource, pool_o
 
 
 class ActiveJob(StatePart):
-    """A job of which tasks are to start.
+    """A job with unfinished tasks. Counts are by kind of slot.
 
     Attributes:
-        job: what it is.
-        ready: for each sort of slots the tasks that could start: the longest first.
-        running: for each sort of slots how many tasks run.
-        unended: for each sort of slots how many tasks have not ended.
-        left: how many tasks have not been started.
+        job: the job.
+        ready: tasks that could start, the longest first.
+        running: number of running tasks.
+        unfinished: number of tasks that have not ended.
+        left: number of tasks that have not started.
     """
 
     def __init__(self, job: StageJob, pools: Mapping[TaskKind, TaskKind]) -> None:
@@ -45,36 +44,36 @@ class ActiveJob(StatePart):
         self._waits = [len(task.parents) for task in job.tasks]
         self.ready: dict[TaskKind, list[tuple[int, int]]] = {kind: [] for kind in pools.values()}
         self.running: dict[TaskKind, int] = dict.fromkeys(self.ready, 0)
-        self.unended: dict[TaskKind, int] = dict.fromkeys(self.ready, 0)
+        self.unfinished: dict[TaskKind, int] = dict.fromkeys(self.ready, 0)
         self.left = len(job.real_tasks)
         for task in job.real_tasks:
-            self.unended[pools[task.kind]] += 1
+            self.unfinished[pools[task.kind]] += 1
         for number, count in enumerate(list(self._waits)):
             if count == 0:
                 self._release(number)
 
     def start(self, kind: TaskKind) -> int:
-        """Take the longest task that could start on a sort of slots; give its number."""
+        """Start the longest ready task on a kind of slot; return its number."""
         _, number = self.ready[kind].pop(0)
         self.running[kind] += 1
         self.left -= 1
         return number
 
     def ended(self, number: int) -> None:
-        """Take note that a task has ended: others may be ready now."""
+        """Record the end of a task, and release its children."""
         kind = self._pools[self.job.tasks[number].kind]
         self.running[kind] -= 1
-        self.unended[kind] -= 1
-        self._free_children(number)
+        self.unfinished[kind] -= 1
+        self._release_children(number)
 
     def _release(self, number: int) -> None:
         task = self.job.tasks[number]
         if task.is_dummy:
-            self._free_children(number)
+            self._release_children(number)
         else:
             insort(self.ready[self._pools[task.kind]], (-task.expected, number))
 
-    def _free_children(self, number: int) -> None:
+    def _release_children(self, number: int) -> None:
         for child in self.job.children[number]:
             self._waits[child] -= 1
             if self._waits[child] == 0:
@@ -82,10 +81,10 @@ class ActiveJob(StatePart):
 
 
 class DispatchingManager(StageManager):
-    """Gives free slots to jobs in some order, whenever something has happened.
+    """Gives free slots to jobs in some order, on each arrival and each end of a task.
 
-    Of a job the longest tasks that are ready come first; they run on the first resource that has a
-    free slot. No task waits while a slot is free that it could take.
+    The longest ready task of a job comes first, on the first resource with a free slot. It is work
+    conserving: no ready task waits while a slot is free for it.
     """
 
     decides_at_ends: ClassVar[bool] = True
@@ -98,7 +97,7 @@ class DispatchingManager(StageManager):
             for kind in dict.fromkeys(self._pools.values())
         }
         self._active: Unordered[int, ActiveJob] = Unordered()
-        self._waiting: list[tuple[int, int, StageJob]] = []  # jobs whose time has not come
+        self._waiting: list[tuple[int, int, StageJob]] = []  # jobs before their earliest start
 
     def plan(
         self,
@@ -107,7 +106,7 @@ class DispatchingManager(StageManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Give what is free to the jobs in their order."""
+        """Give free slots to the jobs in their order."""
         for job in arrived:
             insort(self._waiting, (job.start, job.number, job))
         while self._waiting and self._waiting[0][0] <= now:
@@ -118,30 +117,30 @@ class DispatchingManager(StageManager):
         return list(self.dispatched(now, sorted(self._unstarted(), key=self.place)))
 
     def wakes_at(self, now: int) -> int | None:
-        """Be asked when the time of the next job has come."""
+        """Return the earliest start of the next job."""
         return max(self._waiting[0][0], now + 1) if self._waiting else None
 
     def ended(self, job: StageJob, assignment: Assignment) -> None:
-        """Take back the slot."""
+        """Free the slot."""
         active, task = self._active[job.number], assignment.key.task
         active.ended(task)
         insort(self._free[self._pools[job.tasks[task].kind]], assignment.resource)
-        if not any(active.unended.values()):
+        if not any(active.unfinished.values()):
             del self._active[job.number]
 
     @abstractmethod
     def place(self, active: ActiveJob) -> tuple[int, ...]:
-        """Give the place of a job in the queue: the least comes first."""
+        """Return the sort key of a job in the queue."""
 
     def dispatched(self, now: int, queue: Sequence[ActiveJob]) -> Iterator[Assignment]:
-        """Give what starts now, of jobs in their order."""
+        """Yield the tasks that start now, given jobs in their order."""
         for active in queue:
             for kind, ready in active.ready.items():
                 while ready and self._free[kind]:
                     yield self.start(now, active, kind)
 
     def start(self, now: int, active: ActiveJob, kind: TaskKind) -> Assignment:
-        """Start the next task of a job on a sort of slots, one of which is free."""
+        """Start the next task of a job on a free slot of this kind."""
         resource = self._free[kind].pop(0)
         number = active.start(kind)
         duration = active.job.expected[number]
@@ -168,10 +167,10 @@ class FirstInFirstOut(DispatchingManager):
 
 
 class MinimumLaxityFirst(DispatchingManager):
-    """The job comes first that has the least time left beside what it takes at the very least.
+    """The job with the least laxity comes first: time to the deadline less its critical path.
 
-    That is its longest chain of tasks that have not been started. Now is the same for all jobs, so
-    that the order is that of the latest times at which these chains could begin.
+    The path covers tasks that have not started. The current time is the same for all jobs, so jobs
+    are ordered by the latest times at which their paths could start.
     """
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
@@ -185,7 +184,7 @@ class MinimumLaxityFirst(DispatchingManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Take down how much follows each task of the jobs that have arrived."""
+        """Compute the longest chains of the jobs that have arrived."""
         for job in arrived:
             self._tails[job.number] = longest_chains(job)
         return super().plan(now, arrived, running, scheduled)
@@ -197,14 +196,14 @@ class MinimumLaxityFirst(DispatchingManager):
             del self._tails[job.number]
 
     def place(self, active: ActiveJob) -> tuple[int, ...]:
-        """Order by the latest times at which what is ready could begin."""
+        """Order by the latest start of the ready tasks."""
         tails = self._tails[active.job.number]
         ready = [tails[number] for tasks in active.ready.values() for _, number in tasks]
         return active.job.deadline - max(ready, default=0), active.job.number
 
 
 def longest_chains(job: StageJob) -> tuple[int, ...]:
-    """Give for each task how long it and what follows it take at the very least (ms)."""
+    """Return for each task the longest chain that starts with it (ms)."""
     tails = [0] * len(job.tasks)
     for number in reversed(job.order):
         after = max((tails[child] for child in job.children[number]), default=0)
@@ -214,7 +213,7 @@ def longest_chains(job: StageJob) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PhaseWork:
-    """A phase: its sort of slots, how many tasks it has, their sum, and the longest (ms)."""
+    """A phase: its kind of slot, number of tasks, their total time, and the longest (ms)."""
 
     kind: TaskKind
     count: int
@@ -223,20 +222,19 @@ class PhaseWork:
 
     @property
     def parallel(self) -> float:
-        """What takes less with more slots, on one slot: the mean of both bounds (ms)."""
+        """The part that scales with slots, on one slot: the mean of both bounds (ms)."""
         return (2 * self.count - 1) * self.work / self.count / 2
 
     @property
     def fixed(self) -> float:
-        """What takes as long on any number of slots (ms)."""
+        """The part that takes the same time on any number of slots (ms)."""
         return self.longest / 2
 
 
 def least_slots(phases: Sequence[PhaseWork], time: float) -> dict[TaskKind, float]:
-    """Give how many slots of each sort do the phases, one after the other, within a time (ms).
+    """Return the fewest slots of each kind that finish consecutive phases within a time (ms).
 
-    The sum over the sorts is the least; infinite where no number will do. Slots of one sort are the
-    same for all phases that take it.
+    Infinite if no number suffices. All phases of one kind use the same slots.
     """
     left = time - sum(each.fixed for each in phases)
     work: dict[TaskKind, float] = {}
@@ -249,7 +247,7 @@ def least_slots(phases: Sequence[PhaseWork], time: float) -> dict[TaskKind, floa
 
 
 class MinimumSlots(DispatchingManager):
-    """Jobs get their least slots in the order of deadlines, and then what is left."""
+    """MinEDF-WC: jobs get their minimum slots in the order of deadlines, then remaining slots."""
 
     def __init__(self, resources: Sequence[StageResource]) -> None:
         super().__init__(resources)
@@ -263,7 +261,7 @@ class MinimumSlots(DispatchingManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Reckon how many slots the jobs that have arrived need at least."""
+        """Compute the minimum slots of the jobs that have arrived."""
         for job in arrived:
             needed = least_slots(self._phases(job), job.deadline - max(now, job.start))
             self._least[job.number] = {
@@ -282,7 +280,7 @@ class MinimumSlots(DispatchingManager):
         return active.job.deadline, active.job.number
 
     def dispatched(self, now: int, queue: Sequence[ActiveJob]) -> Iterator[Assignment]:
-        """Give jobs what they need, and then what is left."""
+        """Give jobs their minimum slots, then remaining slots."""
         for active in queue:
             least = self._least[active.job.number]
             for kind, ready in active.ready.items():

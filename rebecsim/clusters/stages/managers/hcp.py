@@ -1,7 +1,6 @@
-"""HCP-RM: few late jobs and short turnarounds at once, with regard to where data lie.
+"""HCP-RM: minimise (late jobs + 1) times the longest turnaround, with data locality.
 
-What is the least is the number of late jobs and one more, times the longest turnaround. Times are
-searched in whole seconds, rounded up; all others are ms."""
+The search works in whole seconds, rounded up; all other times are ms."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.clusters.stages.job import SECOND, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.laxity import list_run
 from rebecsim.clusters.stages.managers.planning import (
-    OpenJob,
+    PendingJob,
     PlacedTasks,
     PlanningProblem,
     in_order_of,
@@ -20,12 +19,12 @@ from rebecsim.clusters.stages.managers.planning import (
     matched,
 )
 from rebecsim.clusters.stages.managers.searching import (
-    Found,
-    SearchEnd,
     SearchingManager,
+    SearchResult,
+    SearchStatus,
     SolverSettings,
     cp_model,
-    solved,
+    solve,
     work_of,
 )
 from rebecsim.clusters.stages.resources import (
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """When tasks start (ms), on which resource, and how these were found, as in `Found`."""
+    """When tasks start (ms), on which resources, and how the search ended (`SearchResult`)."""
 
     starts: Mapping[TaskKey, int]
     resources: Mapping[TaskKey, int]
@@ -51,10 +50,10 @@ class _Plan:
 
 
 class TurnaroundManager(SearchingManager):
-    """Searches the least product by CP-SAT, whenever a job has arrived.
+    """Minimises the product by CP-SAT whenever a job has arrived.
 
     Attributes:
-        locality: where the data of maps lie; None: everywhere.
+        locality: where the data of maps lie; None if everywhere.
     """
 
     defers: ClassVar[bool] = False
@@ -69,15 +68,15 @@ class TurnaroundManager(SearchingManager):
         cp_model()
         self.locality = locality
 
-    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
+    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> SearchResult:
         """Search from a list schedule."""
         plan = self._planned(problem)
-        return Found(plan.starts, plan.limited, plan.work)
+        return SearchResult(plan.starts, plan.limited, plan.work)
 
     def placed(
         self, problem: PlanningProblem, scheduled: Mapping[TaskKey, Assignment]
     ) -> Iterator[Assignment]:
-        """Place all tasks; where data lie somewhere, who runs a task is kept as it was searched."""
+        """Place all tasks. With data locality, tasks keep the resources that the search chose."""
         plan = self._planned(problem)
         self.limits_reached += plan.limited
         self.searched += plan.work
@@ -105,12 +104,12 @@ class TurnaroundManager(SearchingManager):
             return listed
         if problem.tasks > self.settings.most_tasks:
             return replace(listed, limited=True)
-        model = _Product(problem, self.locality, listed)
+        model = _ProductModel(problem, self.locality, listed)
         return model.result(self.settings)
 
 
 def _listed(problem: PlanningProblem, locality: Locality | None) -> _Plan:
-    """Place jobs by their deadlines, each task where it ends first."""
+    """Place jobs by deadline, each task on the resource where it ends first."""
     slots: dict[TaskKind, list[list[int]]] = {}
     for each in problem.resources:
         for kind in {pool_of(each, kind) for kind in TaskKind}:
@@ -123,14 +122,14 @@ def _listed(problem: PlanningProblem, locality: Locality | None) -> _Plan:
     starts: dict[TaskKey, int] = {}
     resources: dict[TaskKey, int] = {}
 
-    def place(opened: OpenJob) -> None:
-        left = frozenset(opened.left)
+    def place(pending: PendingJob) -> None:
+        left = frozenset(pending.left)
 
         def begin(number: int, ready: int) -> int:
-            task = opened.job.tasks[number]
+            task = pending.job.tasks[number]
             if number not in left:
-                return opened.ends[number] - task.expected
-            key, since = TaskKey(opened.number, number), max(ready, problem.now)
+                return pending.ends[number] - task.expected
+            key, since = TaskKey(pending.number, number), max(ready, problem.now)
 
             def end(slot: Sequence[int]) -> tuple[int, int]:
                 longer = 0 if locality is None else locality.extra(key, task.kind, slot[1])
@@ -141,15 +140,15 @@ def _listed(problem: PlanningProblem, locality: Locality | None) -> _Plan:
             slot[0] = end(slot)[0]
             return slot[0] - task.expected
 
-        list_run(opened.job, begin)
+        list_run(pending.job, begin)
 
-    for opened in problem.jobs:
-        place(opened)
+    for pending in problem.jobs:
+        place(pending)
     return _Plan(starts, resources)
 
 
-class _Product:
-    """A model of CP-SAT, in whole seconds from now on."""
+class _ProductModel:
+    """The CP-SAT model, in whole seconds from now on."""
 
     def __init__(self, problem: PlanningProblem, locality: Locality | None, known: _Plan) -> None:
         self._problem, self._locality, self._known = problem, locality, known
@@ -158,25 +157,28 @@ class _Product:
         self._choices: dict[TaskKey, dict[int, IntVar]] = {}
         self._on: dict[tuple[int, TaskKind], list[IntervalVar]] = {}
         self._anywhere: dict[TaskKind, list[IntervalVar]] = {}
-        self._horizon = self._latest()
-        longest = self._model.new_int_var(0, self._horizon + self._oldest(), "")
+        self._horizon = self._latest_end()
+        longest = self._model.new_int_var(0, self._horizon + self._oldest_age(), "")
         late = [self._add(each, longest) for each in problem.jobs]
         self._limit_slots()
         count = len(problem.jobs) + 1
         factor = self._model.new_int_var(1, count, "")
         self._model.add(factor == sum(late) + 1)
-        product = self._model.new_int_var(0, count * (self._horizon + self._oldest()), "")
+        product = self._model.new_int_var(0, count * (self._horizon + self._oldest_age()), "")
         self._model.add_multiplication_equality(product, [factor, longest])
         self._model.minimize(product)
 
     def result(self, settings: SolverSettings) -> _Plan:
-        """Search; the list schedule is the result if nothing better is found before the limit.
+        """Search; return the list schedule if nothing better is found before the limit.
 
-        Where nothing is better, jobs that do not matter for the product begin early there.
+        At an equal product the list schedule is better: jobs that do not affect it start early.
         """
-        solver, ending = solved(self._model, settings)
-        limited, work = ending is not SearchEnd.PROVEN, work_of(solver)
-        if ending is SearchEnd.NOTHING_FOUND or solver.objective_value >= self._product_of_known():
+        solver, ending = solve(self._model, settings)
+        limited, work = ending is not SearchStatus.PROVEN, work_of(solver)
+        if (
+            ending is SearchStatus.NOTHING_FOUND
+            or solver.objective_value >= self._product_of_known()
+        ):
             return replace(self._known, limited=limited, work=work)
         now = self._problem.now
         starts = {key: now + SECOND * solver.value(each) for key, each in self._starts.items()}
@@ -201,11 +203,11 @@ class _Product:
                     longer = self._locality.extra(key, task.kind, self._known.resources[key])
                 ends.append(self._known.starts[key] + task.expected + longer)
             late += max(ends) > each.job.deadline
-            longest = max(longest, _up(max(ends) - now) + _up(now - each.job.start))
+            longest = max(longest, _ceil(max(ends) - now) + _ceil(now - each.job.start))
         return late * longest
 
     def _reduces_matched(self, starts: Mapping[TaskKey, int]) -> dict[TaskKey, int]:
-        """Say who runs tasks for which that does not matter, by slots that are free the first."""
+        """Assign reduce tasks, which run anywhere equally well, to the first free slots."""
         free: dict[TaskKind, list[list[int]]] = {}
         known = {each.number: each.job for each in self._problem.jobs}
         for each in self._problem.resources:
@@ -225,37 +227,37 @@ class _Product:
                 found[key] = slot[1]
         return found
 
-    def _add(self, opened: OpenJob, longest: IntVar) -> LinearExprT:
-        """Add the tasks of a job, its turnaround, and whether it is late, which is given."""
-        model, job, now = self._model, opened.job, self._problem.now
+    def _add(self, pending: PendingJob, longest: IntVar) -> LinearExprT:
+        """Add the tasks of a job and its turnaround; return whether it is late."""
+        model, job, now = self._model, pending.job, self._problem.now
         ends: dict[int, LinearExprT] = {}
         end = model.new_int_var(0, self._horizon, "")
-        left = frozenset(opened.left)
+        left = frozenset(pending.left)
         for number in job.order:
             task = job.tasks[number]
             if number not in left and not task.is_dummy:
-                ends[number] = _up(opened.ends[number] - now)
+                ends[number] = _ceil(pending.ends[number] - now)
                 model.add(end >= ends[number])
                 continue
-            start = model.new_int_var(max(0, _up(opened.head(number) - now)), self._horizon, "")
+            start = model.new_int_var(max(0, _ceil(pending.head(number) - now)), self._horizon, "")
             for parent in task.parents:
                 model.add(start >= ends[parent])
             ends[number] = start
             if number in left:
                 ends[number] = start + self._add_task(TaskKey(job.number, number), task, start)
             model.add(end >= ends[number])
-        model.add(longest >= end + _up(now - job.start))
-        if opened.is_lost:
+        model.add(longest >= end + _ceil(now - job.start))
+        if pending.is_surely_late:
             return 1
         late = model.new_bool_var("")
         model.add(end <= (job.deadline - now) // SECOND).only_enforce_if(~late)
         return late
 
     def _add_task(self, key: TaskKey, task: StageTask, start: IntVar) -> LinearExprT:
-        """Add a task; give how long it takes."""
-        model, duration = self._model, _up(task.expected)
+        """Add a task; return its duration."""
+        model, duration = self._model, _ceil(task.expected)
         self._starts[key] = start
-        model.add_hint(start, _up(self._known.starts[key] - self._problem.now))
+        model.add_hint(start, _ceil(self._known.starts[key] - self._problem.now))
         kind = pool_of(self._problem.resources[0], task.kind)
         if self._locality is None or task.kind is not TaskKind.MAP:
             interval = model.new_fixed_size_interval_var(start, duration, "")
@@ -268,7 +270,7 @@ class _Product:
                 continue
             chosen = choice[each.number] = model.new_bool_var("")
             model.add_hint(chosen, self._known.resources[key] == each.number)
-            extra = _up(self._locality.extra(key, task.kind, each.number))
+            extra = _ceil(self._locality.extra(key, task.kind, each.number))
             longer.append(extra * chosen)
             interval = model.new_optional_fixed_size_interval_var(
                 start, duration + extra, chosen, ""
@@ -287,7 +289,7 @@ class _Product:
 
     def _running(self, pool: TaskKind, resource: int | None = None) -> list[int]:
         return [
-            _up(each.end - self._problem.now)
+            _ceil(each.end - self._problem.now)
             for kind, each in self._problem.running
             if pool_of(self._problem.resources[0], kind) is pool
             and resource in (None, each.resource)
@@ -299,22 +301,24 @@ class _Product:
         if len(every) > slots:
             self._model.add_cumulative(every, [1] * len(every), slots)
 
-    def _latest(self) -> int:
-        """Give when all would have ended one after the other."""
+    def _latest_end(self) -> int:
+        """Return a bound on all ends: all tasks one after the other."""
         longer = 0 if self._locality is None else self._locality.transfer
         work = sum(
-            _up(each.job.expected[number]) + _up(longer)
+            _ceil(each.job.expected[number]) + _ceil(longer)
             for each in self._problem.jobs
             for number in each.left
         )
-        running = [_up(each.end - self._problem.now) for _, each in self._problem.running]
-        starts = [_up(each.job.start - self._problem.now) for each in self._problem.jobs]
+        running = [_ceil(each.end - self._problem.now) for _, each in self._problem.running]
+        starts = [_ceil(each.job.start - self._problem.now) for each in self._problem.jobs]
         return work + max([0, *running, *starts])
 
-    def _oldest(self) -> int:
-        """Give for how long the oldest job has been there."""
-        return max(0, *(_up(self._problem.now - each.job.start) for each in self._problem.jobs), 0)
+    def _oldest_age(self) -> int:
+        """Return the age of the oldest job."""
+        return max(
+            0, *(_ceil(self._problem.now - each.job.start) for each in self._problem.jobs), 0
+        )
 
 
-def _up(time: int) -> int:
+def _ceil(time: int) -> int:
     return -(-time // SECOND)

@@ -1,13 +1,13 @@
-"""The interface of resource managers, and corrected estimates for any of them (PSEH).
+"""The interface of resource managers, and prescheduling error handling (PSEH) for any of them.
 
-Prescheduling error handling plans by what users say, corrected by how wrong they were.
-Lim, PhD thesis, Carleton University, section 6.1. When a task ends, its error is its estimate
-less its time, divided by its time (equation 6.1). The mean of all errors so far, of all users and
-jobs, is kept for maps and for reduces; both begin at 0. Before a task is placed, its estimate is
-divided by 1 and that mean (equation 6.2). Deadlines stay.
+PSEH corrects users' estimates by their mean error so far (Lim, PhD thesis, Carleton University,
+section 6.1). When a task ends, its error is its estimate less its time, divided by its time
+(equation 6.1). The mean error over all users and jobs is kept for maps and for reduces; both begin
+at 0. Before a task is placed, its estimate is divided by 1 plus that mean (equation 6.2). Deadlines
+do not change.
 
-When tasks are corrected again that have a place already is not said there. Here it is whenever they
-are placed anew: at every decision under managers that plan everything anew, once under others."""
+The thesis leaves open when planned tasks are corrected again. Here it happens whenever they are
+placed anew: at every decision under managers that replan all tasks, once under others."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from rebecsim.clusters.stages.resources import Assignment, StageResource
 
 
 class StageManager(StatePart, ABC):
-    """Gives tasks a resource and a time.
+    """Plans where and when tasks run.
 
-    It is asked when jobs have arrived, one decision after the other. It may move every task that
-    has not started, and none that has. A task may start at the time of the decision, not earlier.
-    It is part of the state of the rebec that asks it: what it keeps is plain data or `StatePart`s.
+    It decides when jobs have arrived, one decision after the other. It may move tasks that have not
+    started, to the time of the decision or later. It is part of the state of its rebec, so it must
+    keep plain data or `StatePart`s.
 
     Attributes:
-        one_job_at_a_time: each decision is about one job, the one with the earliest deadline of
-            those that wait; otherwise about all that wait.
-        decides_at_ends: it is also asked when tasks have ended: it need not plan ahead, and may
-            leave tasks without a place until then.
-        pulls_forward: its tasks begin earlier than planned where others end earlier than expected.
-        replans: it is also asked when a task has ended earlier or later than expected.
-        limits_reached: decisions that ran into a limit of time and used the best that was found.
-        searched: how much solvers have worked so far, in a unit that is the same on every machine:
-            CP-SAT's deterministic seconds, or millions of variables of an integer programme.
+        one_job_at_a_time: each decision plans only the waiting job with the earliest deadline, not
+            all waiting jobs.
+        decides_at_ends: it also decides when tasks have ended, and may leave tasks without a place
+            until then.
+        pulls_forward: its tasks start earlier than planned if others end earlier than expected.
+        replans: it also decides when a task has ended earlier or later than expected.
+        limits_reached: number of decisions that reached a time limit.
+        searched: work of solvers so far, in a unit that is the same on every machine: CP-SAT's
+            deterministic seconds, or millions of variables of an integer programme.
     """
 
     one_job_at_a_time: ClassVar[bool] = False
@@ -56,27 +56,26 @@ class StageManager(StatePart, ABC):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Decide: give the assignments that are new or other than before.
+        """Decide: return new and changed assignments.
 
-        All else stays as it is in `scheduled`. Every task of the jobs that have arrived gets a
-        place, but for dummies, and those that are to be decided about later (`decides_at_ends`,
-        `wakes_at`).
+        All other tasks stay as in `scheduled`. Every real task of the arrived jobs needs a place,
+        unless a later decision gives it one (`decides_at_ends`, `wakes_at`).
         """
 
     @property
     def replans(self) -> bool:
-        """Whether it wants to be asked when a task has ended earlier or later than expected."""
+        """Whether it also decides when a task has ended earlier or later than expected."""
         return False
 
     def adjusted(self, job: StageJob) -> StageJob:
-        """Give a job as it is to be planned now: it may be expected to run longer than users say.
+        """Return a job with the estimates to plan with, perhaps corrected.
 
-        Jobs that have arrived are given to `plan` so; the same job may be asked for again.
+        `plan` gets arrived jobs in this form. It may be called again for the same job.
         """
         return job
 
     def expected(self, job: StageJob, task: int) -> int:
-        """Give how long a task is expected to run that was placed last (ms)."""
+        """Return the expected time that a task was last placed with (ms)."""
         return job.expected[task]
 
     def corrected(
@@ -85,44 +84,44 @@ class StageManager(StatePart, ABC):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> None:
-        """Take note before a decision that tasks run, or have places, other than it has planned."""
+        """Learn, before a decision, that tasks run or are planned differently than it decided."""
 
     def wakes_at(self, now: int) -> int | None:
-        """Give when it wants to be asked next even if nothing happens, later than now (ms)."""
+        """Return when to decide next even without an event (ms), after now, or None."""
         return None
 
     def ended(self, job: StageJob, assignment: Assignment) -> None:
-        """Take note that a task has ended, as it ran."""
+        """Learn that a task has ended, as it ran."""
 
 
 class MeanErrors(StatePart):
-    """How wrong users were on average, for each kind of tasks."""
+    """Mean error of users' estimates, for each kind of task."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(TaskKind, 0.0)
         self._counts = dict.fromkeys(TaskKind, 0)
 
     def add(self, task: StageTask, time: int) -> None:
-        """Take note of a task that has run for so long (ms), more than 0."""
+        """Add a task that ran for `time` ms, more than 0."""
         self._sums[task.kind] += (task.expected - time) / time
         self._counts[task.kind] += 1
 
     def of(self, kind: TaskKind) -> float:
-        """Give the mean error of a kind; 0 where none has ended."""
+        """Return the mean error of a kind, 0 if no task has ended."""
         return self._sums[kind] / max(self._counts[kind], 1)
 
     def corrected(self, task: StageTask) -> int:
-        """Give how long a task is expected to run (whole ms, at least 1; 0 for a dummy)."""
+        """Return the corrected estimate of a task (whole ms, at least 1; 0 for a dummy)."""
         if task.is_dummy:
             return 0
         return max(round(task.expected / (1 + self.of(task.kind))), 1)
 
 
 class PreschedulingErrorHandling(StageManager):
-    """What a manager inherits from, before its own class, to plan by corrected estimates.
+    """Mix-in for managers that plan by corrected estimates; it comes first among base classes.
 
     Attributes:
-        errors: of the tasks that have ended.
+        errors: mean errors of the tasks that have ended.
     """
 
     def __init__(self, resources: Sequence[StageResource], **options: Any) -> None:
@@ -133,20 +132,20 @@ class PreschedulingErrorHandling(StageManager):
         self._left: dict[int, int] = {}
 
     def adjusted(self, job: StageJob) -> StageJob:
-        """Correct what users have said of a job."""
+        """Correct the estimates of a job."""
         number = job.number
         original = self._original.setdefault(number, job)
         self._left.setdefault(number, len(original.real_tasks))
-        found = original.expecting([self.errors.corrected(task) for task in original.tasks])
+        found = original.with_estimates([self.errors.corrected(task) for task in original.tasks])
         self._told[number] = found
         return found
 
     def expected(self, job: StageJob, task: int) -> int:
-        """Give how long a task was expected to run when its job was corrected last."""
+        """Return the estimate from the last correction of the job."""
         return self._told.get(job.number, job).expected[task]
 
     def ended(self, job: StageJob, assignment: Assignment) -> None:
-        """Learn how wrong its user was; forget a job that has ended."""
+        """Learn the error of an estimate; drop a finished job."""
         number, task = assignment.key
         self.errors.add(job.tasks[task], assignment.end - assignment.start)
         super().ended(self._told.get(number, job), assignment)
@@ -155,7 +154,7 @@ class PreschedulingErrorHandling(StageManager):
             del self._left[number], self._original[number], self._told[number]
 
 
-def handling_errors(manager: type[StageManager]) -> type[StageManager]:
-    """Give a manager that does the same by corrected estimates."""
+def with_error_handling(manager: type[StageManager]) -> type[StageManager]:
+    """Make a manager class that plans by corrected estimates."""
     values = {"__doc__": f"{manager.__name__} by corrected estimates."}
     return type(f"PSEH_{manager.__name__}", (PreschedulingErrorHandling, manager), values)

@@ -1,8 +1,8 @@
-"""The fewest late jobs by an integer programme with a variable for each task and time.
+"""The fewest late jobs by a time-indexed integer programme.
 
-The jobs that are in time have a place each, as in the search by constraints, and a late one has
-none. A resource is not said: as all are alike, who runs a task is said afterwards. Tasks start at
-multiples of a step, and take whole steps. All times are ms."""
+As in the constraint model, only jobs that are in time have places. The model counts slots over all
+identical resources; tasks get their resources afterwards. Tasks start at multiples of a step, and
+take whole steps. All times are ms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.stages.job import TaskKey, TaskKind
-from rebecsim.clusters.stages.managers.planning import OpenJob, PlacedTasks, PlanningProblem, keys
-from rebecsim.clusters.stages.managers.searching import Found, SearchingManager, SolverSettings
+from rebecsim.clusters.stages.managers.planning import (
+    PendingJob,
+    PlacedTasks,
+    PlanningProblem,
+    keys,
+)
+from rebecsim.clusters.stages.managers.searching import (
+    SearchingManager,
+    SearchResult,
+    SolverSettings,
+)
 from rebecsim.clusters.stages.resources import slot_count
 from rebecsim.errors import UserError
 
@@ -22,32 +31,32 @@ if TYPE_CHECKING:
     from scipy.optimize import LinearConstraint
 
 MAX_VARIABLES = 2_000_000
-"""More take more memory than most machines have."""
+"""A larger model needs more memory than most machines have."""
 
 
 class IntegerProgramme(SearchingManager):
-    """Searches by HiGHS, for as long as `seconds` say; runs that need them all do not repeat."""
+    """Searches by HiGHS, up to `seconds` of wall-clock time; runs that reach it do not repeat."""
 
     defers: ClassVar[bool] = False
 
-    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
-        """Search from nothing: HiGHS takes no schedule to start from."""
+    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> SearchResult:
+        """Search without a warm start, which HiGHS does not take."""
         return fewest_late_by_milp(problem, known, self.settings)
 
 
 def fewest_late_by_milp(
     problem: PlanningProblem, known: PlacedTasks | None, settings: SolverSettings
-) -> Found:
-    """Search a schedule in which the fewest jobs are late.
+) -> SearchResult:
+    """Search a schedule with the fewest late jobs.
 
-    What is known is the result where there was no time to find one. Raises UserError where there
-    are too many variables.
+    Returns the known schedule if the time limit passes first. Raises UserError for too many
+    variables.
     """
     from scipy.optimize import Bounds, milp  # not at each start of the program
 
     programme = _Programme(problem, settings.step)
     if not programme.jobs:
-        return Found({})
+        return SearchResult({})
     solution = milp(
         programme.costs,
         integrality=programme.integral,
@@ -57,24 +66,26 @@ def fewest_late_by_milp(
     )
     work = len(programme.costs) / 1e6
     if solution.x is None:
-        return Found({} if known is None else known.in_time, limited=True, work=work)
-    return Found(programme.starts(solution.x), limited=solution.status != 0, work=work)
+        return SearchResult({} if known is None else known.in_time, limited=True, work=work)
+    return SearchResult(programme.starts(solution.x), limited=solution.status != 0, work=work)
 
 
 class _Programme:
-    """Variables: whether each job is late; for each task and time whether it starts then; when
-    each dummy is over. Times are counted in steps from now on.
+    """The integer programme. Times are steps from now on.
+
+    Variables: whether each job is late, whether each task starts at each time, and when each dummy
+    ends.
 
     Attributes:
-        jobs: that may be in time.
-        costs: what is to be the least.
-        integral: which variables are whole.
-        highest: that each variable may be.
+        jobs: jobs that may be in time.
+        costs: objective to minimise.
+        integral: which variables are integers.
+        highest: upper bounds of the variables.
     """
 
     def __init__(self, problem: PlanningProblem, step: int) -> None:
         self._problem, self._step = problem, step
-        self.jobs = [each for each in problem.jobs if not each.is_lost]
+        self.jobs = [each for each in problem.jobs if not each.is_surely_late]
         self._expected = {each.number: each.job.expected for each in self.jobs}
         self._first: dict[TaskKey, int] = {}  # the variable of a task at its first time
         self._times: dict[TaskKey, range] = {}
@@ -94,7 +105,7 @@ class _Programme:
 
     @property
     def constraints(self) -> LinearConstraint:
-        """Everything that must hold."""
+        """All constraints."""
         from scipy.optimize import LinearConstraint
         from scipy.sparse import coo_array
 
@@ -110,7 +121,7 @@ class _Programme:
         return LinearConstraint(matrix.tocsr(), low, high)
 
     def starts(self, solution: NDArray[np.float64]) -> dict[TaskKey, int]:
-        """Read when the tasks of jobs that are in time start."""
+        """Return the starts of the tasks of jobs that are in time."""
         found = {}
         for place, each in enumerate(self.jobs):
             if solution[place] < 0.5:
@@ -120,26 +131,26 @@ class _Programme:
                     found[key] = self._problem.now + times[chosen] * self._step
         return found
 
-    def _add_variables(self, opened: OpenJob) -> None:
+    def _add_variables(self, pending: PendingJob) -> None:
         now, step = self._problem.now, self._step
-        for key in keys(opened):
-            first = -(-(opened.head(key.task) - now) // step)
-            last = (opened.last_start(key.task) - now) // step
+        for key in keys(pending):
+            first = -(-(pending.head(key.task) - now) // step)
+            last = (pending.last_start(key.task) - now) // step
             self._first[key] = self._count
             self._times[key] = range(first, last + 1)
             self._count += len(self._times[key])
-        left = set(opened.left)
-        for task in opened.job.tasks:
+        left = set(pending.left)
+        for task in pending.job.tasks:
             if task.is_dummy and left.intersection(task.parents):
-                self._gates[TaskKey(opened.number, task.number)] = self._count
+                self._gates[TaskKey(pending.number, task.number)] = self._count
                 self._count += 1
 
-    def _add_order(self, opened: OpenJob) -> None:
-        """A task starts when its parents are over, and so does a dummy."""
-        for task in opened.job.tasks:
-            key = TaskKey(opened.number, task.number)
+    def _add_order(self, pending: PendingJob) -> None:
+        """Add precedence: tasks and dummies start after their parents."""
+        for task in pending.job.tasks:
+            key = TaskKey(pending.number, task.number)
             for parent in task.parents:
-                before = TaskKey(opened.number, parent)
+                before = TaskKey(pending.number, parent)
                 if self._knows(key) and self._knows(before):
                     self._row(0, np.inf, self._over(key, 0), self._over(before, -1))
 
@@ -147,7 +158,7 @@ class _Programme:
         return key in self._first or key in self._gates
 
     def _over(self, key: TaskKey, sign: int) -> list[tuple[int, float]]:
-        """Give the terms of when a task starts (0), or is over, taken away (-1)."""
+        """Return the terms of a task's start, or of its end, with a sign."""
         if key in self._gates:
             return [(self._gates[key], -1.0 if sign else 1.0)]
         first, times = self._first[key], self._times[key]
@@ -162,7 +173,7 @@ class _Programme:
         return [(first + place, value) for place in range(len(self._times[key]))]
 
     def _steps(self, key: TaskKey) -> int:
-        """Give how many steps a task takes."""
+        """Return the duration of a task in steps."""
         return -(-self._expected[key.job][key.task] // self._step)
 
     def _row(self, low: float, high: float, *terms: Sequence[tuple[int, float]]) -> None:
@@ -178,7 +189,7 @@ class _Programme:
         self._rows.append((low, high))
 
     def _add_slots(self) -> None:
-        """At no time more tasks run than there are slots."""
+        """Add capacity: at no time more tasks run than there are slots."""
         resources, now, step = self._problem.resources, self._problem.now, self._step
         for kinds in self._problem.pools:
             tasks = list(self._tasks(kinds))

@@ -1,8 +1,8 @@
 """MRCP-RM: the fewest late jobs by constraint programming, searched by CP-SAT.
 
-The jobs that are in time have a place each; a late job can always run behind all others and has
-none here. So each task has a window: from when it can start at the earliest until when it must
-start for the job to be in time. All times are ms."""
+Only jobs that are in time have places in the model; a late job can always run after all others. So
+each task has a window, from its earliest start to the latest start that meets the deadline. All
+times are ms."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rebecsim.clusters.stages.job import TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.planning import (
-    OpenJob,
+    PendingJob,
     PlacedTasks,
     PlanningProblem,
     keys,
     matched,
 )
 from rebecsim.clusters.stages.managers.searching import (
-    Found,
-    SearchEnd,
     SearchingManager,
+    SearchResult,
+    SearchStatus,
     SolverSettings,
     cp_model,
-    solved,
+    solve,
     work_of,
 )
 from rebecsim.clusters.stages.resources import StageResource, slot_count
@@ -37,15 +37,15 @@ def fewest_late(
     known: PlacedTasks | None,
     settings: SolverSettings,
     matching: Mapping[TaskKey, int] | None = None,
-) -> Found:
-    """Search a schedule in which the fewest jobs are late.
+) -> SearchResult:
+    """Search a schedule with the fewest late jobs.
 
     Args:
-        problem: what is to be placed.
-        known: a schedule of it, from which the search starts; None: it starts from nothing.
-        settings: its limit.
-        matching: it is searched together with the times who runs tasks, from who does in that
-            schedule; None: only that there are slots for all.
+        problem: the problem.
+        known: a feasible schedule to start from, if any.
+        settings: limits of the search.
+        matching: resources of that schedule, to search resources together with times; None to
+            count slots over all resources only.
     """
     search = _Search(problem, known)
     if matching is None:
@@ -56,12 +56,12 @@ def fewest_late(
 
 
 class _Search:
-    """A model of CP-SAT."""
+    """The CP-SAT model."""
 
     def __init__(self, problem: PlanningProblem, known: PlacedTasks | None) -> None:
         self._problem = problem
         self._model: CpModel = cp_model().CpModel()
-        self._jobs = [each for each in problem.jobs if not each.is_lost]
+        self._jobs = [each for each in problem.jobs if not each.is_surely_late]
         self._in_time: dict[int, IntVar] = {}
         self._starts: dict[TaskKey, IntVar] = {}
         self._hints = {} if known is None else known.in_time
@@ -70,7 +70,7 @@ class _Search:
         self._model.maximize(sum(self._in_time.values()))
 
     def share_all_slots(self) -> None:
-        """Let no more tasks run at a time than there are slots on all resources."""
+        """Add capacity over all resources together."""
         resources = self._problem.resources
         for kinds in self._problem.pools:
             intervals = [
@@ -83,7 +83,7 @@ class _Search:
             self._limit(intervals, running, slot_count(resources, kinds[0]))
 
     def match(self, known: Mapping[TaskKey, int]) -> None:
-        """Give each task of a job in time one resource, and no resource more than its slots."""
+        """Add a resource for each task of a job in time, and the capacity of each resource."""
         model = self._model
         for kinds in self._problem.pools:
             on: dict[int, list[IntervalVar]] = {
@@ -114,31 +114,31 @@ class _Search:
                 slots = self._problem.resources[number].slots_for(kinds[0])
                 self._limit(intervals, running, slots)
 
-    def result(self, settings: SolverSettings) -> Found:
-        """Search; what was known is the result if nothing is found before the limit."""
-        solver, ending = solved(self._model, settings)
-        if ending is SearchEnd.NOTHING_FOUND:
-            return Found(self._hints, limited=True, work=work_of(solver))
+    def result(self, settings: SolverSettings) -> SearchResult:
+        """Search; return the known schedule if nothing is found before the limit."""
+        solver, ending = solve(self._model, settings)
+        if ending is SearchStatus.NOTHING_FOUND:
+            return SearchResult(self._hints, limited=True, work=work_of(solver))
         now = self._problem.now
         kept = {number for number, each in self._in_time.items() if solver.boolean_value(each)}
         starts = {
             key: now + solver.value(each) for key, each in self._starts.items() if key.job in kept
         }
-        return Found(starts, limited=ending is SearchEnd.LIMITED, work=work_of(solver))
+        return SearchResult(starts, limited=ending is SearchStatus.LIMITED, work=work_of(solver))
 
-    def _add(self, opened: OpenJob, known: PlacedTasks | None) -> None:
-        """Add whether a job is in time, when its tasks start, and in which order."""
-        model, now, job = self._model, self._problem.now, opened.job
+    def _add(self, pending: PendingJob, known: PlacedTasks | None) -> None:
+        """Add the variables of a job: whether it is in time, and its starts, with precedence."""
+        model, now, job = self._model, self._problem.now, pending.job
         in_time = self._in_time[job.number] = model.new_bool_var("")
         if known is not None:
             model.add_hint(in_time, job.number not in known.late)
-        left = frozenset(opened.left)
+        left = frozenset(pending.left)
         begins: dict[int, IntVar] = {}
         for number in job.order:
             task = job.tasks[number]
             if number not in left and not (task.is_dummy and left.intersection(task.parents)):
                 continue
-            first, last = opened.head(number) - now, opened.last_start(number) - now
+            first, last = pending.head(number) - now, pending.last_start(number) - now
             begins[number] = model.new_int_var(first, last, "")
             if number in left:
                 key = TaskKey(job.number, number)
@@ -149,9 +149,9 @@ class _Search:
                 if parent in begins:
                     model.add(begins[number] >= begins[parent] + job.expected[parent])
 
-    def _interval(self, opened: OpenJob, key: TaskKey) -> IntervalVar:
+    def _interval(self, pending: PendingJob, key: TaskKey) -> IntervalVar:
         return self._model.new_optional_fixed_size_interval_var(
-            self._starts[key], opened.job.expected[key.task], self._in_time[key.job], ""
+            self._starts[key], pending.job.expected[key.task], self._in_time[key.job], ""
         )
 
     def _running(self) -> Iterable[tuple[TaskKind, int, int]]:
@@ -159,7 +159,7 @@ class _Search:
             yield kind, each.resource, each.end - self._problem.now
 
     def _limit(self, intervals: Sequence[IntervalVar], running: Sequence[int], slots: int) -> None:
-        """Let no more intervals overlap than there are slots, beside what runs until some end."""
+        """Limit overlapping intervals to the slots that running tasks leave."""
         if len(intervals) + len(running) <= slots:
             return
         fixed = [self._model.new_fixed_size_interval_var(0, end, "") for end in running]
@@ -174,8 +174,8 @@ class ConstraintManager(SearchingManager):
     """Searches by CP-SAT.
 
     Attributes:
-        matches_later: it is searched when tasks start on all resources together, and said
-            afterwards who runs them (POpt1); otherwise both are searched at once.
+        matches_later: search starts over all resources together, and match resources afterwards
+            (POpt1), instead of both at once.
     """
 
     matches_later: ClassVar[bool] = True
@@ -186,10 +186,10 @@ class ConstraintManager(SearchingManager):
         super().__init__(resources, settings)
         cp_model()  # here, as it is not there or takes its time
 
-    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
-        """Search from what is known, which stays where there is too much to search."""
+    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> SearchResult:
+        """Search from a known schedule, which is kept if the problem is too large."""
         if known is not None and problem.tasks > self.settings.most_tasks:
-            return Found(known.in_time, limited=True)
+            return SearchResult(known.in_time, limited=True)
         if self.matches_later:
             return fewest_late(problem, known, self.settings)
         placed = () if known is None else matched(problem, known.starts)

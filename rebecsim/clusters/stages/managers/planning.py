@@ -1,10 +1,8 @@
-"""The problem that a decision solves, and schedules made by placing one task after the other.
+"""The problem that a decision solves, and list schedules of it, from which a search starts.
 
-The problem has tasks that have not started, beside running ones. A search starts from a schedule
-made by placing.
-
-Slots are counted over all resources together; who runs a task is said later, as slots of one sort
-are alike. All times are ms."""
+The problem is to place all tasks that have not started beside running ones. Slots of one kind are
+identical, so they are counted over all resources; tasks get their resources later. All times are
+ms."""
 
 from __future__ import annotations
 
@@ -19,20 +17,19 @@ from rebecsim.clusters.stages.resources import (
     StageResource,
     pool_of,
     slot_count,
-    smallest_job,
+    warm_up_job,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class OpenJob:
-    """A job of which tasks are to be placed.
+class PendingJob:
+    """A job with tasks to place.
 
     Attributes:
-        job: what it is.
-        left: the numbers of these tasks, parents before children.
-        ends: when each task has ended at the earliest, if none waits for slots; for one that runs
-            that is when it ends.
-        tails: how long it takes at least from the start of a task to the end of the job.
+        job: the job.
+        left: numbers of these tasks, parents before children.
+        ends: earliest end of each task on unlimited slots, or the expected end of a running one.
+        tails: longest chain from the start of each task to the end of the job.
     """
 
     job: StageJob
@@ -42,52 +39,52 @@ class OpenJob:
 
     @property
     def number(self) -> int:
-        """Of the job."""
+        """Number of the job."""
         return self.job.number
 
     @property
-    def is_lost(self) -> bool:
-        """Whether it is late whatever is decided."""
+    def is_surely_late(self) -> bool:
+        """Whether no schedule can meet its deadline."""
         return max(self.ends) > self.job.deadline
 
     def head(self, task: int) -> int:
-        """Give when a task can start at the earliest."""
+        """Return the earliest start of a task (its head)."""
         return self.ends[task] - self.job.expected[task]
 
     def last_start(self, task: int) -> int:
-        """Give when a task must start at the latest if the job is to be in time."""
+        """Return the latest start of a task that meets the deadline."""
         return self.job.deadline - self.tails[task]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningProblem:
-    """Jobs that are to be placed, on resources.
+    """Jobs to place on resources.
 
     Attributes:
-        now: from when on tasks can start.
-        jobs: in the order of their deadlines.
-        running: tasks that take slots, until they end.
-        resources: that are there.
+        now: earliest start of all tasks.
+        jobs: jobs with tasks to place, by deadline.
+        running: running tasks and their ends.
+        resources: all resources.
     """
 
     now: int
-    jobs: tuple[OpenJob, ...]
+    jobs: tuple[PendingJob, ...]
     running: tuple[tuple[TaskKind, Assignment], ...]
     resources: Sequence[StageResource]
 
     @property
-    def lost(self) -> int:
-        """How many jobs are late whatever is decided."""
-        return sum(each.is_lost for each in self.jobs)
+    def surely_late(self) -> int:
+        """Number of jobs whose deadlines no schedule can meet."""
+        return sum(each.is_surely_late for each in self.jobs)
 
     @property
     def tasks(self) -> int:
-        """How many tasks are to be placed."""
+        """Number of tasks to place."""
         return sum(len(each.left) for each in self.jobs)
 
     @property
     def pools(self) -> list[tuple[TaskKind, ...]]:
-        """The kinds of tasks that take the same slots, for each sort of slots there is."""
+        """The kinds of tasks that share each kind of slot."""
         found: dict[TaskKind, list[TaskKind]] = {}
         for kind in TaskKind:
             if slot_count(self.resources, kind):
@@ -105,11 +102,11 @@ def planning_problem(
     """Make the problem of a decision.
 
     Args:
-        now: from when on tasks can start.
-        jobs: all that have not ended and of which tasks have started or are to be placed.
-        left: of each job the tasks that are to be placed.
-        running: what runs; a task that should have ended by now ends next.
-        resources: that are there.
+        now: earliest start of all tasks.
+        jobs: unfinished jobs that have running tasks or tasks to place.
+        left: the tasks to place, for each job.
+        running: running tasks; one that overruns ends next.
+        resources: all resources.
     """
     until: dict[int, dict[int, int]] = {}
     taken = []
@@ -119,15 +116,17 @@ def planning_problem(
         until.setdefault(number, {})[task] = end
         kind = jobs[number].tasks[task].kind
         taken.append((kind, each if each.end == end else each._replace(end=end)))
-    opened = [
-        _opened(jobs[number], frozenset(tasks), until.get(number, {}), now)
+    pending = [
+        _pending_job(jobs[number], frozenset(tasks), until.get(number, {}), now)
         for number, tasks in left.items()
     ]
-    opened.sort(key=lambda each: (each.job.deadline, each.number))
-    return PlanningProblem(now, tuple(opened), tuple(taken), resources)
+    pending.sort(key=lambda each: (each.job.deadline, each.number))
+    return PlanningProblem(now, tuple(pending), tuple(taken), resources)
 
 
-def _opened(job: StageJob, left: frozenset[int], running: Mapping[int, int], now: int) -> OpenJob:
+def _pending_job(
+    job: StageJob, left: frozenset[int], running: Mapping[int, int], now: int
+) -> PendingJob:
     tasks, expected = job.tasks, job.expected
     ends, tails = [now] * len(tasks), [0] * len(tasks)
     base = max(now, job.start)
@@ -141,87 +140,85 @@ def _opened(job: StageJob, left: frozenset[int], running: Mapping[int, int], now
         own = expected[number] if number in left else 0
         tails[number] = own + max((tails[child] for child in job.children[number]), default=0)
     ordered = tuple(number for number in job.order if number in left)
-    return OpenJob(job, ordered, tuple(ends), tuple(tails))
+    return PendingJob(job, ordered, tuple(ends), tuple(tails))
 
 
-def keys(opened: OpenJob) -> Iterable[TaskKey]:
-    """Give the tasks of a job that are to be placed."""
-    return (TaskKey(opened.number, task) for task in opened.left)
+def keys(pending: PendingJob) -> Iterable[TaskKey]:
+    """Return the tasks of a job to place."""
+    return (TaskKey(pending.number, task) for task in pending.left)
 
 
 _ALL = 0
-"""The number of the resource that all are together."""
+"""Number of the resource that stands for all together."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedTasks:
-    """When tasks start, and whose jobs are late for it."""
+    """The starts of tasks, and the late jobs."""
 
     starts: Mapping[TaskKey, int]
     late: frozenset[int]
 
     @property
     def in_time(self) -> dict[TaskKey, int]:
-        """When the tasks of jobs that are not late start."""
+        """Starts of the tasks of jobs that are in time."""
         return {key: start for key, start in self.starts.items() if key.job not in self.late}
 
 
 def warm_up(resources: Sequence[StageResource]) -> None:
-    """Place a task on resources without a trace, so that all that is compiled is loaded."""
-    job = smallest_job(resources)
+    """Load the compiled loops by placing a task on a copy of the resources."""
+    job = warm_up_job(resources)
     by_deadlines(planning_problem(0, {job.number: job}, {job.number: [0]}, (), resources))
 
 
 def by_deadlines(problem: PlanningProblem) -> PlacedTasks:
-    """Place the jobs in the order of their deadlines; those that would be late wait behind all
-    others.
-    """
-    return _Placing(problem).finished(problem.jobs)
+    """Place jobs by deadline; late jobs come after all others."""
+    return _ScheduleBuilder(problem).finished(problem.jobs)
 
 
 def in_order_of(problem: PlanningProblem, before: Mapping[TaskKey, int]) -> PlacedTasks:
-    """Place tasks as early as they can start, in the order in which they started in a schedule.
+    """Left-shift a schedule: place tasks as early as possible, in the order of their starts.
 
-    No task starts later than it did there, if that schedule was one of the same problem. Jobs of
-    which it had not all tasks come behind, in the order of their deadlines.
+    No task starts later than before, if the schedule solves the same problem. Jobs with tasks that
+    the schedule lacks come last, by deadline.
     """
-    known: list[OpenJob] = []
-    others: list[OpenJob] = []
+    known: list[PendingJob] = []
+    others: list[PendingJob] = []
     for each in problem.jobs:
         (known if all(key in before for key in keys(each)) else others).append(each)
-    placing = _Placing(problem)
+    placing = _ScheduleBuilder(problem)
     placing.shift(known, before)
     return placing.finished(others)
 
 
-class _Placing:
-    """A schedule that is being made."""
+class _ScheduleBuilder:
+    """Builder of a schedule."""
 
     def __init__(self, problem: PlanningProblem) -> None:
         self._now = problem.now
         self._starts: dict[TaskKey, int] = {}
         self._late: set[int] = set()
-        self._gates: set[TaskKey] = set()  # dummies of which is known when they end
-        self._timelines = Timelines([_together(problem.resources)])
+        self._gates: set[TaskKey] = set()  # dummies with known ends
+        self._timelines = Timelines([_combined_resource(problem.resources)])
         for kind, each in problem.running:
             self._timelines.add(kind, _ALL, problem.now, each.end)
 
-    def finished(self, jobs: Iterable[OpenJob]) -> PlacedTasks:
-        """Place jobs that have no place, those in time first; give the schedule."""
-        behind = [each for each in jobs if each.is_lost or not self._in_time(each)]
+    def finished(self, jobs: Iterable[PendingJob]) -> PlacedTasks:
+        """Place the remaining jobs, those in time first; return the schedule."""
+        behind = [each for each in jobs if each.is_surely_late or not self._in_time(each)]
         for each in behind:
             self._place(each)
             self._late.add(each.number)
         return PlacedTasks(self._starts, frozenset(self._late))
 
-    def shift(self, jobs: Iterable[OpenJob], before: Mapping[TaskKey, int]) -> None:
+    def shift(self, jobs: Iterable[PendingJob], before: Mapping[TaskKey, int]) -> None:
         """Place tasks in the order of their starts before."""
-        opened = {each.number: each for each in jobs}
-        ends = {number: list(each.ends) for number, each in opened.items()}
+        pending = {each.number: each for each in jobs}
+        ends = {number: list(each.ends) for number, each in pending.items()}
         for key in sorted(
-            (key for each in opened.values() for key in keys(each)), key=lambda key: before[key]
+            (key for each in pending.values() for key in keys(each)), key=lambda key: before[key]
         ):
-            each, mine = opened[key.job], ends[key.job]
+            each, mine = pending[key.job], ends[key.job]
             task = each.job.tasks[key.task]
             ready = max(self._now, each.job.start)
             for parent in task.parents:
@@ -229,50 +226,50 @@ class _Placing:
             start = self._begin(each, key.task, ready)
             mine[key.task] = start + task.expected
         self._late.update(
-            number for number, each in opened.items() if max(ends[number]) > each.job.deadline
+            number for number, each in pending.items() if max(ends[number]) > each.job.deadline
         )
 
-    def _ended(self, opened: OpenJob, ends: list[int], number: int) -> int:
-        """Give when a task has ended; a dummy has when all it waits for has."""
-        task = opened.job.tasks[number]
-        key = TaskKey(opened.number, number)
+    def _ended(self, pending: PendingJob, ends: list[int], number: int) -> int:
+        """Return the end of a task, or of the last parent of a dummy."""
+        task = pending.job.tasks[number]
+        key = TaskKey(pending.number, number)
         if task.is_dummy and key not in self._gates:
             # what it waits for has a place by now
-            latest = max((self._ended(opened, ends, each) for each in task.parents), default=0)
+            latest = max((self._ended(pending, ends, each) for each in task.parents), default=0)
             ends[number] = max(ends[number], latest)
             self._gates.add(key)
         return ends[number]
 
-    def _in_time(self, opened: OpenJob) -> bool:
-        """Place a job if it is in time then; give whether it is."""
-        if self._place(opened) <= opened.job.deadline:
+    def _in_time(self, pending: PendingJob) -> bool:
+        """Place a job if that meets its deadline; return whether it does."""
+        if self._place(pending) <= pending.job.deadline:
             return True
-        for key in keys(opened):
+        for key in keys(pending):
             start = self._starts.pop(key)
-            task = opened.job.tasks[key.task]
+            task = pending.job.tasks[key.task]
             self._timelines.remove(task.kind, _ALL, start, start + task.expected)
         return False
 
-    def _place(self, opened: OpenJob) -> int:
-        """Place a job; give when it ends. Of the tasks that are ready the longest comes first."""
-        left, expected = frozenset(opened.left), opened.job.expected
+    def _place(self, pending: PendingJob) -> int:
+        """Place a job, the longest ready task first; return its end."""
+        left, expected = frozenset(pending.left), pending.job.expected
 
         def begin(task: int, ready: int) -> int:
             if task in left:
-                return self._begin(opened, task, max(ready, self._now))
-            return opened.ends[task] - expected[task]
+                return self._begin(pending, task, max(ready, self._now))
+            return pending.ends[task] - expected[task]
 
-        return max(list_run(opened.job, begin).completions)
+        return max(list_run(pending.job, begin).completions)
 
-    def _begin(self, opened: OpenJob, task: int, ready: int) -> int:
-        kind, duration = opened.job.tasks[task].kind, opened.job.expected[task]
+    def _begin(self, pending: PendingJob, task: int, ready: int) -> int:
+        kind, duration = pending.job.tasks[task].kind, pending.job.expected[task]
         _, start = self._timelines.earliest(kind, ready, duration)
         self._timelines.add(kind, _ALL, start, start + duration)
-        self._starts[TaskKey(opened.number, task)] = start
+        self._starts[TaskKey(pending.number, task)] = start
         return start
 
 
-def _together(resources: Iterable[StageResource]) -> StageResource:
+def _combined_resource(resources: Iterable[StageResource]) -> StageResource:
     every = tuple(resources)
     if not every[0].is_typed:
         return StageResource(_ALL, slot_count(every, TaskKind.GENERIC))
@@ -281,9 +278,9 @@ def _together(resources: Iterable[StageResource]) -> StageResource:
 
 
 def matched(problem: PlanningProblem, starts: Mapping[TaskKey, int]) -> Iterator[Assignment]:
-    """Give tasks, in the order of their starts, the slot that is free then and was taken last.
+    """Match tasks, in order of their starts, with the free slot that was used last.
 
-    It is always there if no more slots are taken at a time than there are.
+    There always is one if the starts respect the number of slots.
     """
     jobs = {each.number: each.job for each in problem.jobs}
     free = _slots(problem)
@@ -298,7 +295,7 @@ def matched(problem: PlanningProblem, starts: Mapping[TaskKey, int]) -> Iterator
 
 
 def _slots(problem: PlanningProblem) -> dict[TaskKind, list[tuple[int, int]]]:
-    """Give for each sort when each slot is free, and of which resource it is, in this order."""
+    """Return, for each kind of slot, when each slot is free and its resource, in this order."""
     free: dict[TaskKind, list[tuple[int, int]]] = {}
     for each in problem.resources:
         for kind in {pool_of(each, kind) for kind in TaskKind}:

@@ -16,7 +16,7 @@ from rebecsim.clusters.stages.managers.dispatching import (
     MinimumSlots,
 )
 from rebecsim.clusters.stages.managers.hcp import TurnaroundManager
-from rebecsim.clusters.stages.managers.manager import StageManager, handling_errors
+from rebecsim.clusters.stages.managers.manager import StageManager, with_error_handling
 from rebecsim.clusters.stages.managers.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.searching import SearchingManager
@@ -28,28 +28,28 @@ class StagesPolicy(NamedPolicy):
     """A way to plan jobs of several stages."""
 
     manager: type[StageManager]
-    """What does it."""
+    """Class of the resource manager."""
 
     times: DecisionTimes | None = None
-    """How long its decisions take; None: that was not recorded."""
+    """Recorded decision times, if any."""
 
 
 _RULES = {
-    BudgetRule.PROPORTIONAL: ("Proportional", "laxity is divided in proportion to the sample run"),
-    BudgetRule.EVEN: ("Even", "every phase gets as much of the laxity"),
+    BudgetRule.PROPORTIONAL: ("Proportional", "tasks get laxity in proportion to the sample run"),
+    BudgetRule.EVEN: ("Even", "every phase gets the same share of the laxity"),
 }
 _LAXITIES = {
-    "SL": ("sample laxity", "that of free resources"),
-    "TL": ("true laxity", "that beside all that is planned"),
+    "SL": ("sample laxity", "laxity is computed on free resources"),
+    "TL": ("true laxity", "laxity is computed beside all planned tasks"),
 }
 _PLACES = {
-    "TSP1": ("early", "tasks begin as early as they can"),
+    "TSP1": ("early", "tasks start as early as they can"),
     "TSP2": ("late", "tasks end just before their sub-deadlines"),
 }
 
 
 def _budgets() -> Iterator[StagesPolicy]:
-    """Give WFBB-RM in its configurations."""
+    """Yield the configurations of WFBB-RM."""
     for rule, laxity, place in product(_RULES, _LAXITIES, _PLACES):
         name = f"WFBB_{rule}_{laxity}_{place}"
         manager = type(
@@ -69,17 +69,17 @@ def _budgets() -> Iterator[StagesPolicy]:
 
 
 _SEARCHED = {
-    True: ("", "", "when tasks start is searched, and who runs them is said afterwards"),
-    False: ("_MATCHING", ", matched at once", "it is searched when tasks start and who runs them"),
+    True: ("", "", "searches start times, then matches resources"),
+    False: ("_MATCHING", ", matched at once", "searches start times and resources together"),
 }
 _PLANNED = {
-    True: ("", "", "jobs are planned when they may start"),
+    True: ("", "", "jobs are planned at their earliest start"),
     False: ("_AHEAD", ", planned ahead", "jobs are planned when they arrive"),
 }
 
 
 def _constraints() -> Iterator[StagesPolicy]:
-    """Give MRCP-RM with and without its two optimisations."""
+    """Yield MRCP-RM with and without its two optimisations."""
     for later, deferred in product(_SEARCHED, _PLANNED):
         searched, planned = _SEARCHED[later], _PLANNED[deferred]
         name = f"MRCP_RM{searched[0]}{planned[0]}"
@@ -103,13 +103,13 @@ BUILTIN_STAGES_POLICIES = (
     StagesPolicy(
         "MINEDF_WC",
         "Minimum slots by deadlines",
-        "as EDF, but jobs first get the least slots that they are expected to need, then the rest",
+        "as EDF, but jobs first get the fewest slots that should meet their deadlines",
         MinimumSlots,
     ),
     StagesPolicy(
         "MLF",
         "Minimum laxity first",
-        "as EDF, but by the time that is left until the deadline beside what the job still takes",
+        "as EDF, but by laxity: time to the deadline less the longest chain of remaining tasks",
         MinimumLaxityFirst,
     ),
     StagesPolicy(
@@ -128,7 +128,7 @@ BUILTIN_STAGES_POLICIES = (
     StagesPolicy(
         "HCP_RM",
         "Fewest late jobs and shortest turnaround",
-        "the least product of the late jobs and one more, and of the longest turnaround",
+        "minimises (late jobs + 1) times the longest turnaround",
         TurnaroundManager,
     ),
 )
@@ -139,8 +139,8 @@ stages_policies: Registry[StagesPolicy] = Registry(
 STAGES_POLICIES = stages_policies.entries
 
 
-HANDLING_ERRORS = "PSEH_"
-"""What the names of managers begin with that plan by corrected estimates."""
+ERROR_HANDLING_PREFIX = "PSEH_"
+"""Prefix of the names of managers that plan by corrected estimates."""
 
 
 def can_search(name: str) -> bool:
@@ -150,13 +150,13 @@ def can_search(name: str) -> bool:
 
 def stages_policy(name: str) -> StagesPolicy:
     """Return the resource manager of a name. Raises UnknownNameError when there is none."""
-    if name in STAGES_POLICIES or not name.startswith(HANDLING_ERRORS):
+    if name in STAGES_POLICIES or not name.startswith(ERROR_HANDLING_PREFIX):
         return stages_policies.find(name)
-    found = stages_policies.find(name.removeprefix(HANDLING_ERRORS))
+    found = stages_policies.find(name.removeprefix(ERROR_HANDLING_PREFIX))
     return StagesPolicy(
         name,
         f"{found.title}, errors handled",
-        f"{found.description}; by estimates that are corrected by the errors so far",
-        handling_errors(found.manager),
+        f"{found.description}; estimates are corrected by the mean error so far",
+        with_error_handling(found.manager),
         found.times,
     )

@@ -1,6 +1,6 @@
-"""Managers that search the fewest late jobs anew at every decision, and their solvers.
+"""Managers that replan all tasks at every decision, for the fewest late jobs, and their solver.
 
-CP-SAT of Google's OR-Tools (an extra) is set so that runs repeat."""
+The settings of CP-SAT (Google's OR-Tools, an extra) make runs repeatable."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _SEED = 2015
 
 
-class SearchEnd(Enum):
-    """How far a search came."""
+class SearchStatus(Enum):
+    """How a search ended."""
 
     PROVEN = "nothing is better"
     LIMITED = "the best that was found until the limit"
@@ -45,16 +45,15 @@ class SolverSettings(Constant):
     """How solvers search.
 
     Attributes:
-        limit: of one decision, in CP-SAT's deterministic time, which counts steps of the search and
-            is the same on every machine; 0.02 is 0.2 s to 2 s.
-        rules_first: what rules place is used where nothing can be better, and is where a search
-            starts; otherwise every decision is searched from nothing.
-        seconds: until when HiGHS ends a decision, by the wall clock.
-        step: of the times at which tasks can start in the integer programme (ms).
-        replans: it is planned anew when a task has ended earlier or later than expected, too.
-        most_tasks: to be placed at a decision that CP-SAT searches from what rules place; where
-            there are more, it finds nothing within a limit, and takes its time before: what rules
-            place is used then.
+        limit: limit of a decision in CP-SAT's deterministic time, which counts search steps and is
+            the same on every machine; 0.02 takes 0.2 s to 2 s.
+        rules_first: start from a list schedule, and use it if it is provably optimal; otherwise
+            search every decision from scratch.
+        seconds: limit of HiGHS for a decision, by the wall clock.
+        step: step of start times in the integer programme (ms).
+        replans: also plan when a task has ended earlier or later than expected.
+        most_tasks: largest number of tasks to place that CP-SAT searches from a list schedule.
+            With more, it finds nothing before its limit, so the list schedule is used.
     """
 
     limit: float = 0.02
@@ -66,13 +65,13 @@ class SolverSettings(Constant):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search has found.
+class SearchResult:
+    """The result of a search.
 
     Attributes:
-        starts: when the tasks of jobs that are in time start.
-        limited: whether it ended at its limit, and there may be something better.
-        work: how much the solver has worked, in the unit of `StageManager.searched`.
+        starts: starts of the tasks of jobs that are in time.
+        limited: whether the search reached its limit, so a better schedule may exist.
+        work: work of the solver, in the unit of `StageManager.searched`.
     """
 
     starts: Mapping[TaskKey, int]
@@ -81,18 +80,18 @@ class Found:
 
 
 def cp_model() -> ModuleType:
-    """Give CP-SAT. Raises MissingPackagesError where OR-Tools are not installed."""
+    """Import CP-SAT. Raises MissingPackagesError if OR-Tools is not installed."""
     require("this resource manager", "ortools")
     from ortools.sat.python import cp_model
 
     return cast("ModuleType", cp_model)
 
 
-def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEnd]:
-    """Solve a model; say how far the search came, too.
+def solve(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchStatus]:
+    """Solve a model; return the solver and how the search ended.
 
-    One thread, a fixed seed and a limit in deterministic time: what is found is always the same.
-    Raises AssertionError for a model that has no solution or makes no sense.
+    One thread, a fixed seed and a deterministic limit make the result repeatable. Raises
+    AssertionError for an infeasible or invalid model.
     """
     cp = cp_model()
     solver: CpSolver = cp.CpSolver()
@@ -102,9 +101,9 @@ def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEn
     parameters.linearization_level = 0  # twice as fast, and as good here
     parameters.max_deterministic_time = settings.limit
     endings = {
-        cp.OPTIMAL: SearchEnd.PROVEN,
-        cp.FEASIBLE: SearchEnd.LIMITED,
-        cp.UNKNOWN: SearchEnd.NOTHING_FOUND,
+        cp.OPTIMAL: SearchStatus.PROVEN,
+        cp.FEASIBLE: SearchStatus.LIMITED,
+        cp.UNKNOWN: SearchStatus.NOTHING_FOUND,
     }
     status = solver.solve(model)
     assert status in endings, f"a model of CP-SAT without a solution: {status}"
@@ -112,17 +111,16 @@ def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEn
 
 
 def work_of(solver: CpSolver) -> float:
-    """Give how much CP-SAT has worked in its last search, in deterministic seconds."""
+    """Return the work of CP-SAT's last search (deterministic seconds)."""
     return float(solver.response_proto.deterministic_time)
 
 
 class SearchingManager(StageManager):
-    """Places all tasks that have not started anew, with all jobs that wait, so that the fewest
-    jobs are late.
+    """Replans all tasks that have not started, and all waiting jobs, for the fewest late jobs.
 
     Attributes:
-        defers: jobs are planned when they may start (POpt2); otherwise when they arrive.
-        settings: how long it searches.
+        defers: plan jobs at their earliest start (POpt2), not on arrival.
+        settings: limits of the search.
     """
 
     defers: ClassVar[bool] = True
@@ -131,14 +129,14 @@ class SearchingManager(StageManager):
         self, resources: Sequence[StageResource], settings: SolverSettings | None = None
     ) -> None:
         super().__init__(resources)
-        warm_up(resources)  # what it takes to load what places tasks is no time of a decision
+        warm_up(resources)  # so that loading compiled loops does not count as time of a decision
         self.settings = settings or SolverSettings()
         self._jobs: dict[int, StageJob] = {}
         self._deferred: dict[int, StageJob] = {}
 
     @property
     def replans(self) -> bool:
-        """Whether a deviation is a reason to plan."""
+        """Whether deviations from estimates start a decision."""
         return self.settings.replans
 
     def plan(
@@ -148,7 +146,7 @@ class SearchingManager(StageManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Plan all jobs whose time has come."""
+        """Plan all jobs that are due for planning."""
         left: dict[int, list[int]] = {}
         for number, task in scheduled:
             left.setdefault(number, []).append(task)
@@ -162,26 +160,26 @@ class SearchingManager(StageManager):
         return list(_changes(self.placed(problem, scheduled), scheduled))
 
     def wakes_at(self, now: int) -> int | None:
-        """Be asked when the next job may start."""
+        """Return the earliest start of the next deferred job."""
         times = [job.start for job in self._deferred.values()]
         return max(min(times), now + 1) if times else None
 
     def _admitted(self, now: int, arrived: Sequence[StageJob]) -> list[StageJob]:
-        """Give the jobs that are to be planned now for the first time."""
+        """Return the jobs to plan now for the first time."""
         waiting = [*self._deferred.values(), *arrived]
         self._deferred = {job.number: job for job in waiting if self.defers and job.start > now}
         return [job for job in waiting if job.number not in self._deferred]
 
     @abstractmethod
-    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
-        """Search a schedule with fewer late jobs than one that is known."""
+    def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> SearchResult:
+        """Search a schedule with fewer late jobs than the known one."""
 
     def placed(
         self, problem: PlanningProblem, scheduled: Mapping[TaskKey, Assignment]
     ) -> Iterator[Assignment]:
-        """Give all tasks their places."""
+        """Place all tasks on resources."""
         known = self._by_rules(problem, scheduled) if self.settings.rules_first else None
-        if known is None or len(known.late) > problem.lost:
+        if known is None or len(known.late) > problem.surely_late:
             found = self.search(problem, known)
             self.limits_reached += found.limited
             self.searched += found.work
@@ -191,7 +189,7 @@ class SearchingManager(StageManager):
     @staticmethod
     def _by_rules(problem: PlanningProblem, scheduled: Mapping[TaskKey, Assignment]) -> PlacedTasks:
         best = by_deadlines(problem)
-        if len(best.late) > problem.lost:
+        if len(best.late) > problem.surely_late:
             before = {key: each.start for key, each in scheduled.items()}
             best = min(best, in_order_of(problem, before), key=lambda each: len(each.late))
         return best
@@ -200,5 +198,5 @@ class SearchingManager(StageManager):
 def _changes(
     placed: Iterable[Assignment], scheduled: Mapping[TaskKey, Assignment]
 ) -> Iterator[Assignment]:
-    """Give where tasks are that have no place yet, or another one."""
+    """Return new and changed assignments."""
     return (each for each in placed if scheduled.get(each.key) != each)

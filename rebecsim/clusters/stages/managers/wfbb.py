@@ -1,25 +1,24 @@
-"""WFBB-RM: workflows get budgets of their laxity, and are mapped by them, one job at a time.
+"""WFBB-RM: divides each workflow's laxity into budgets, then maps workflows one at a time.
 
-Lim, PhD thesis, Carleton University, chapter 7. What the thesis leaves open is decided here:
+Lim, PhD thesis, Carleton University, chapter 7. Where the thesis leaves details open:
 
-- A task is placed on the first resource that has a slot at the best time; as early as it can, on
-  that whose slot has been free for the least time before, as chapter 4 does it for MRCP-RM: what is
-  reserved far ahead cuts resources up, and long gaps are left to the tasks that need them.
-- With TSP2 a task for which there is no place before its sub-deadline gets the earliest one.
-- A parent gets until the latest sub-deadline of all parents of a task only if no other task waits
-  for it. Otherwise CyberShake's seismograms would end so late that peak values hardly ever fit
-  before the deadline, which is not what has been published. Which of two tasks that take as long
-  is placed first is said by sub-deadlines without this exception.
-- Jobs are compared by their laxity on free resources, also where true laxity is divided: as
-  published, it then makes no difference for tasks that begin as early as they can.
-- The phases of a job are those of all its tasks, dummies included.
-- Nothing is placed before the time of the decision.
-- A job is remapped with another if some of its tasks have not started, and it starts or ends
-  between the earliest start and the deadline of the other; of such jobs those count as late already
-  that are planned to end after their deadlines.
-- What a remapping within a remapping leaves behind when it fails is not looked at: the outermost
-  one puts everything back.
-- A decision tries at most `MOST_ATTEMPTS` remappings, those within others included."""
+- A task takes the first resource with a slot at the best time. For the earliest start, ties go to
+  the slot that was free for the shortest time, as in chapter 4 for MRCP-RM: far reservations
+  fragment resources, and this keeps long gaps for long tasks.
+- With TSP2, a task without a place before its sub-deadline gets the earliest place.
+- A parent gets the latest sub-deadline of all parents of a task only if it has no other child.
+  Otherwise CyberShake's seismograms would end so late that peak values hardly ever meet the
+  deadline, unlike the published results. Ties between equally long tasks go by sub-deadlines
+  without this exception.
+- Jobs are compared by their laxity on free resources even if true laxity is divided. So, as
+  published, it makes no difference for tasks that start as early as they can.
+- The phases of a job include those of dummies.
+- No task is placed before the time of the decision.
+- A job is remapped together with another if some of its tasks have not started and it overlaps
+  the other's time from earliest start to deadline. Such jobs count as late if their planned ends
+  are after their deadlines.
+- A failed nested remapping cleans up nothing: the outermost one restores all jobs.
+- A decision tries at most `MOST_ATTEMPTS` remappings, nested ones included."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ import numpy as np
 from rebecsim.actors import StatePart
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.laxity import (
-    NOWHERE,
+    UNPLACED,
     Budget,
     BudgetRule,
     Timelines,
@@ -43,27 +42,27 @@ from rebecsim.clusters.stages.laxity import (
     sample_run,
 )
 from rebecsim.clusters.stages.managers.manager import StageManager
-from rebecsim.clusters.stages.resources import Assignment, StageResource, smallest_job
+from rebecsim.clusters.stages.resources import Assignment, StageResource, warm_up_job
 
 if TYPE_CHECKING:
     from rebecsim.clusters.stages.loops import Places, Tasks
 
 
 class MappedJob(StatePart):
-    """A job and where its tasks are.
+    """A job and the places of its tasks. Times of an unplaced job are `UNPLACED`.
 
     Attributes:
-        laxity: what is left until the deadline on free resources (ms).
-        normalised: that, for each unit of the time that the job takes there.
-        sequence: the tasks in the order in which they are placed: the longest first.
-        first: when the first task starts (ms); `NOWHERE`: it has no place.
-        last: when the last task ends (ms); `NOWHERE`: it has no place.
-        last_start: when the last task starts (ms); `NOWHERE`: it has no place.
-        decision: the number of the decision that came to this job last.
-        tasks: for the loops that place them; None before the first decision.
-        places: where tasks are, for these loops.
-        saved: where they were when that decision came to it.
-        movable: the tasks that had not started then, in their sequence.
+        laxity: laxity on free resources (ms).
+        normalised: laxity divided by the sample time.
+        sequence: tasks in the order in which they are placed, the longest first.
+        first: start of the first task (ms).
+        last: end of the last task (ms).
+        last_start: start of the last task (ms).
+        decision: number of the last decision that considered this job.
+        tasks: its tasks as arrays; None before the first decision.
+        places: places of its tasks as arrays.
+        saved: places before that decision.
+        movable: tasks that had not started then, in their sequence.
     """
 
     places: Places
@@ -80,18 +79,18 @@ class MappedJob(StatePart):
         self.sequence = sorted(
             range(len(expected)), key=lambda task: (-expected[task], ranks[task], task)
         )
-        self.first = self.last = self.last_start = NOWHERE
+        self.first = self.last = self.last_start = UNPLACED
         self.decision = 0
         self.tasks: Tasks | None = None
         self.movable = np.array(self.sequence, np.int64)
 
-    def touch(self, decision: int, now: int, timelines: Timelines) -> None:
-        """See, when a decision first comes to this job, where its tasks are, and which started."""
+    def prepare(self, decision: int, now: int, timelines: Timelines) -> None:
+        """Save the places of this job when a decision first considers it."""
         if self.decision == decision:
             return
         self.decision = decision
         if self.tasks is None:
-            self._lay_out(timelines)
+            self._build_arrays(timelines)
             return
         places = self.places
         self.saved = type(places)(*(each.copy() for each in places))
@@ -99,14 +98,14 @@ class MappedJob(StatePart):
         stays = (starts >= 0) & (starts <= now) & (self.tasks.durations > 0)
         self.movable = self.movable[~stays[self.movable]]
 
-    def settle(self) -> None:
-        """Take down when it starts and ends, after its tasks have been placed."""
+    def record_span(self) -> None:
+        """Set the first and last times, after its tasks have been placed."""
         starts, ends, _ = self.places
         self.first, self.last_start = int(starts.min()), int(starts.max())
         self.last = int(ends.max())
 
-    def settle_dummies(self) -> None:
-        """Let dummies end with the last task that they wait for."""
+    def place_dummies(self) -> None:
+        """Place dummies at the ends of their last parents."""
         starts, ends, _ = self.places
         for number in self.job.order:
             task = self.job.tasks[number]
@@ -115,15 +114,15 @@ class MappedJob(StatePart):
                 starts[number] = ends[number] = latest
 
     def moved(self) -> Iterator[tuple[int, int, int, int]]:
-        """Give each task that is not where it was before the decision: its number, and where."""
+        """Yield the tasks that the decision has moved: number, profile, start and end."""
         now, before = self.places, self.saved
-        other = (now.starts != before.starts) | (now.lines != before.lines)
-        other &= now.lines != NOWHERE
+        other = (now.starts != before.starts) | (now.profiles != before.profiles)
+        other &= now.profiles != UNPLACED
         tasks = self.movable[other[self.movable]]
-        columns = tasks, now.lines[tasks], now.starts[tasks], now.ends[tasks]
+        columns = tasks, now.profiles[tasks], now.starts[tasks], now.ends[tasks]
         return zip(*(each.tolist() for each in columns), strict=True)
 
-    def _lay_out(self, timelines: Timelines) -> None:
+    def _build_arrays(self, timelines: Timelines) -> None:
         from rebecsim.clusters.stages.loops import Places, Tasks
 
         job = self.job
@@ -138,52 +137,52 @@ class MappedJob(StatePart):
             list(accumulate(map(len, parents), initial=0)),
         )
         self.tasks = Tasks(*(np.array(each, np.int64) for each in columns))
-        self.places = Places(*(np.full(len(pools), NOWHERE, np.int64) for _ in range(3)))
+        self.places = Places(*(np.full(len(pools), UNPLACED, np.int64) for _ in range(3)))
         self.saved = self.places._replace(
             starts=self.places.starts.copy(),
             ends=self.places.ends.copy(),
-            lines=self.places.lines.copy(),
+            profiles=self.places.profiles.copy(),
         )
 
 
 def by_deadline(each: MappedJob) -> tuple[float, ...]:
-    """Order jobs by deadlines, then by laxity."""
+    """Sort key: deadline, then laxity."""
     return each.deadline, each.laxity, each.number
 
 
 def by_laxity(each: MappedJob) -> tuple[float, ...]:
-    """Order jobs by laxity for each unit of sample time, then by deadlines and arrivals."""
+    """Sort key: normalised laxity, then deadline and arrival."""
     return each.normalised, each.deadline, each.job.arrival, each.number
 
 
-_Sorting = Callable[[MappedJob], tuple[float, ...]]
+_SortKey = Callable[[MappedJob], tuple[float, ...]]
 
 _NEVER = 2**62
 
 MOST_ATTEMPTS = 1000
-"""Remappings that a decision tries, at most; then the job is mapped late."""
+"""Most remappings that a decision tries before it maps the job late."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Remapping:
-    """Jobs that are mapped anew: those to be in time, the next one last, and those late already."""
+    """Jobs to remap: those that must be in time, the next one last, and those already late."""
 
     left: list[MappedJob]
     late: list[MappedJob]
 
 
 class JobMapper(StatePart):
-    """Knows where tasks are to run, and finds places for those of a job.
+    """Maps the tasks of jobs to resources and times.
 
     Attributes:
-        timelines: the slots that are taken.
-        touched: jobs whose tasks may have been moved by the last decision, by number.
+        timelines: usage of all slots.
+        changed_jobs: jobs whose tasks the last decision may have moved, by number.
     """
 
     def __init__(self, resources: Iterable[StageResource]) -> None:
         self._all = tuple(resources)
         self.timelines = Timelines(self._all)
-        self.touched: dict[int, MappedJob] = {}
+        self.changed_jobs: dict[int, MappedJob] = {}
         self._now = 0
         self._decision = 0
         self._mapped: dict[int, MappedJob] = {}
@@ -191,17 +190,16 @@ class JobMapper(StatePart):
         self._late_as_possible = False
 
     def map_job(self, job: MappedJob, now: int, *, late_as_possible: bool) -> bool:
-        """Place a job, and others anew if it would be late; give whether it will be in time.
+        """Map a job, and remap others if it would be late; return whether it will be in time.
 
-        With `late_as_possible` its tasks end just before their sub-deadlines where they can,
-        otherwise as early as they can. Those of jobs that are mapped anew always do that, and so do
-        those of a job that cannot be in time.
+        With `late_as_possible` its tasks end just before their sub-deadlines if they can.
+        Otherwise, and for remapped or late jobs, tasks run as early as they can.
         """
         self._now = now
         self._decision += 1
         if self._decision % 16 == 0:
             self._forget_past()
-        self.touched = {}
+        self.changed_jobs = {}
         self._attempts = {}
         self._late_as_possible = late_as_possible
         if self._place(job, job.deadline):
@@ -209,10 +207,10 @@ class JobMapper(StatePart):
         self._late_as_possible = False
         mapped = dict(self._mapped)
         for sorting in (by_deadline, by_laxity):
-            self._take_out(job)
+            self._unplace(job)
             if self._remap(job, sorting):
                 return True
-            self._put_back(mapped)
+            self._restore(mapped)
         self._place(job, _NEVER)
         return False
 
@@ -222,7 +220,7 @@ class JobMapper(StatePart):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> None:
-        """Take over where tasks are that have run, or are to run, other than it has mapped them."""
+        """Adopt the real places of tasks that deviate from the mapping."""
         self.timelines = Timelines(self._all)
         for each in self._mapped.values():
             places = each.places
@@ -232,16 +230,18 @@ class JobMapper(StatePart):
                 key = TaskKey(each.number, task.number)
                 at = running.get(key) or scheduled.get(key)
                 if at is not None:
-                    line = self.timelines.line_of(task.kind, at.resource)
+                    profile = self.timelines.profile_of(task.kind, at.resource)
                     places.starts[task.number], places.ends[task.number] = at.start, at.end
-                    places.lines[task.number] = line
+                    places.profiles[task.number] = profile
                     self.timelines.add(task.kind, at.resource, at.start, at.end)
-            each.settle_dummies()
-            each.settle()
+            each.place_dummies()
+            each.record_span()
 
-    def _remap(self, job: MappedJob, sorting: _Sorting) -> bool:
-        """Map a job and those around it anew, in an order. If one of them would then be late, map
-        those around it anew too, and so on. Give whether all are in time that can be.
+    def _remap(self, job: MappedJob, sorting: _SortKey) -> bool:
+        """Remap a job and the jobs that overlap it, in an order.
+
+        If one of them would then be late, remap the jobs that overlap that one, and so on. Returns
+        whether every job meets its deadline, except those already late.
         """
         remappings = [self._remapping(job, sorting)]
         while remappings:
@@ -251,7 +251,7 @@ class JobMapper(StatePart):
             if current.left:
                 each = current.left.pop()
                 if not self._place(each, each.deadline):
-                    self._take_out(each)
+                    self._unplace(each)
                     remappings.append(self._remapping(each, sorting))
             else:
                 for each in current.late:
@@ -259,67 +259,69 @@ class JobMapper(StatePart):
                 remappings.pop()
         return True
 
-    def _remapping(self, job: MappedJob, sorting: _Sorting) -> _Remapping | None:
-        """Take a job and those around it from their places; None: that has been tried."""
-        jobs = sorted([*self._around(job), job], key=sorting)
+    def _remapping(self, job: MappedJob, sorting: _SortKey) -> _Remapping | None:
+        """Unplace a job and the jobs that overlap it; None if that was tried before."""
+        jobs = sorted([*self._overlapping_jobs(job), job], key=sorting)
         attempt = tuple(each.number for each in jobs)
         if attempt in self._attempts or len(self._attempts) == MOST_ATTEMPTS:
             return None
         self._attempts[attempt] = True
         late = [each for each in jobs if each.last > each.deadline and each is not job]
         for each in jobs:
-            self._take_out(each)
+            self._unplace(each)
         return _Remapping([each for each in reversed(jobs) if each not in late], late)
 
     def _place(self, job: MappedJob, deadline: int) -> bool:
-        """Place the tasks of a job; stop at the first that would end after a deadline."""
-        self._touch(job)
+        """Place the tasks of a job; return False at the first that would miss the deadline."""
+        self._prepare(job)
         assert job.tasks is not None
         self.timelines.require_room(len(job.movable))
         base = max(self._now, job.job.start)
         in_time = compiled_loops().place(
-            *(self.timelines.lines, job.tasks, job.places, job.movable.copy()),
+            *(self.timelines.profiles, job.tasks, job.places, job.movable.copy()),
             *(base, deadline, self._late_as_possible, np.zeros(1, np.int64)),
         )
         if in_time:
-            job.settle()
+            job.record_span()
             self._mapped[job.number] = job
         return bool(in_time)
 
-    def _around(self, job: MappedJob) -> Iterable[MappedJob]:
-        """Give the mapped jobs that can be moved, and are there while the job may run.
+    def _overlapping_jobs(self, job: MappedJob) -> Iterable[MappedJob]:
+        """Return the movable mapped jobs that overlap the time in which a job may run.
 
-        Algorithm 7.8 names those that start or end then. Others, that begin before and end after
-        it, are in its way as well, and more so the later tasks are placed.
+        Algorithm 7.8 names those that start or end in that time. Jobs that span all of it also
+        compete for slots, the more so the later tasks are placed.
         """
         first, last = job.job.start, job.deadline
         for each in self._mapped.values():
             if each.first <= last and each.last >= first:
-                touched = each.decision == self._decision
-                if each.last_start > self._now or (touched and len(each.movable)):
+                changed_jobs = each.decision == self._decision
+                if each.last_start > self._now or (changed_jobs and len(each.movable)):
                     yield each
 
-    def _touch(self, job: MappedJob) -> None:
-        job.touch(self._decision, self._now, self.timelines)
-        self.touched[job.number] = job
+    def _prepare(self, job: MappedJob) -> None:
+        job.prepare(self._decision, self._now, self.timelines)
+        self.changed_jobs[job.number] = job
 
-    def _take_out(self, job: MappedJob) -> None:
-        """Take all tasks that have not started from their places."""
-        self._touch(job)
+    def _unplace(self, job: MappedJob) -> None:
+        """Unplace all tasks that have not started."""
+        self._prepare(job)
         self._mapped.pop(job.number, None)
         self.timelines.require_room(len(job.movable))
-        compiled_loops().take_out(self.timelines.lines, job.places, job.movable)
+        compiled_loops().remove_tasks(self.timelines.profiles, job.places, job.movable)
 
-    def _put_back(self, mapped: dict[int, MappedJob]) -> None:
-        """Undo all changes of this decision, and settle the jobs that were mapped before."""
-        for each in self.touched.values():
-            self._take_out(each)
-        for each in self.touched.values():
+    def _restore(self, mapped: dict[int, MappedJob]) -> None:
+        """Undo all changes of this decision."""
+        for each in self.changed_jobs.values():
+            self._unplace(each)
+        for each in self.changed_jobs.values():
             self.timelines.require_room(len(each.movable))
-            compiled_loops().put_back(self.timelines.lines, each.places, each.saved, each.movable)
+            compiled_loops().restore_tasks(
+                self.timelines.profiles, each.places, each.saved, each.movable
+            )
         self._mapped = dict(mapped)
-        for number in self.touched.keys() & mapped.keys():
-            mapped[number].settle()
+        for number in self.changed_jobs.keys() & mapped.keys():
+            mapped[number].record_span()
 
     def _forget_past(self) -> None:
         self.timelines.forget(self._now)
@@ -332,12 +334,11 @@ class WorkflowBudgets(StageManager):
 
     Attributes:
         rule: how laxity is divided.
-        true_laxity: laxity is what is left beside all that is planned (TL); otherwise what would be
-            left on free resources (SL).
-        late_as_possible: tasks end just before their sub-deadlines (TSP2); otherwise they begin as
+        true_laxity: compute laxity beside all planned tasks (TL), not on free resources (SL).
+        late_as_possible: tasks end just before their sub-deadlines (TSP2), instead of starting as
             early as they can (TSP1).
 
-    With `by_letter` sub-deadlines are those of algorithm 7.3 as it is printed.
+    With `by_letter`, sub-deadlines follow algorithm 7.3 as printed.
     """
 
     one_job_at_a_time: ClassVar[bool] = True
@@ -349,8 +350,8 @@ class WorkflowBudgets(StageManager):
         super().__init__(resources)
         self._by_letter = by_letter
         self._mapper = JobMapper(resources)
-        # Compiled loops are loaded here, so that this is no time of a decision.
-        self._map(smallest_job(resources), 0)
+        # Load compiled loops now, so that this does not count as time of a decision.
+        self._map(warm_up_job(resources), 0)
         self._mapper = JobMapper(resources)
         self._resources = self._mapper.timelines.resources
 
@@ -361,13 +362,13 @@ class WorkflowBudgets(StageManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> Sequence[Assignment]:
-        """Map the job that has arrived."""
+        """Map the arrived job."""
         (job,) = arrived
         self._map(job, now)
         return [
-            Assignment(TaskKey(each.number, task), self._resources[line], start, end)
-            for each in self._mapper.touched.values()
-            for task, line, start, end in each.moved()
+            Assignment(TaskKey(each.number, task), self._resources[profile], start, end)
+            for each in self._mapper.changed_jobs.values()
+            for task, profile, start, end in each.moved()
         ]
 
     def _map(self, job: StageJob, now: int) -> None:
@@ -383,5 +384,5 @@ class WorkflowBudgets(StageManager):
         running: Mapping[TaskKey, Assignment],
         scheduled: Mapping[TaskKey, Assignment],
     ) -> None:
-        """Map the next job beside what really runs."""
+        """Map the next job beside the tasks that really run."""
         self._mapper.corrected(now, running, scheduled)

@@ -1,6 +1,6 @@
-"""Stored runs of several resource managers in pictures: what ran where, and how late jobs are.
+"""Charts of stored runs: lateness, laxity, Gantt charts, and errors of estimates.
 
-Errors of estimates are curves: the share of tasks by estimate over duration. Times are seconds."""
+Times are seconds."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ Seconds = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StoredStages:
-    """What became of jobs under a resource manager; all arrays have a place for each job.
+    """The outcome of jobs under a resource manager; arrays have an entry for each job.
 
     Attributes:
-        manager: its name.
-        start: when each job may start.
-        deadline: by when it should have ended.
-        end: when it did.
-        alone: what it takes where all resources are free.
+        manager: name of the manager.
+        start: earliest start of each job.
+        deadline: deadline of each job.
+        end: end of each job.
+        alone: run time on free resources.
         first: the tasks of the first replication.
     """
 
@@ -70,7 +70,7 @@ class StoredStages:
 
     @property
     def lateness(self) -> Seconds:
-        """By how much each job ended after its deadline; negative: before."""
+        """End of each job less its deadline."""
         return self.end - self.deadline
 
     @property
@@ -81,7 +81,7 @@ class StoredStages:
 
     @property
     def laxity(self) -> Seconds:
-        """What its deadline leaves each job beside what it takes alone."""
+        """Time from each job's start to its deadline, less its run time alone."""
         return self.deadline - self.start - self.alone
 
 
@@ -90,13 +90,13 @@ class TaskColumns:
     """The tasks of a run.
 
     Attributes:
-        job: its number.
-        name: what the workflow calls the task.
-        resource: where it ran.
-        start: when it started.
-        end: when it ended.
-        deadlines: by when each job should have ended, by its number.
-        ended: when each job ended, by its number.
+        job: number of the job.
+        name: name of the task in the workflow.
+        resource: resource that ran it.
+        start: start of the task.
+        end: end of the task.
+        deadlines: deadline of each job, by its number.
+        ended: end of each job, by its number.
     """
 
     job: NDArray[np.int64]
@@ -143,20 +143,17 @@ def _seconds(table: pa.Table, name: str) -> Seconds:
 
 
 _MOST_DOTS = 4000
-"""Of jobs in time."""
+"""Most dots for jobs in time."""
 
 _MANY = 500
-"""Jobs from which on dots are small, and those at either end left out."""
+"""With more jobs, dots are small and axes leave out extreme jobs."""
 
 _CUT = 0.5
-"""The percentage of jobs at either end that a picture leaves out, so that the rest can be seen."""
+"""Percentage of jobs at either end that axes leave out, to keep the rest readable."""
 
 
 def lateness_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
-    """Draw how many of the jobs ended so long after their deadlines, or earlier.
-
-    What is left of the line at 0 was in time.
-    """
+    """Draw the cumulative distribution of lateness. Jobs left of the line at 0 were in time."""
     figure = new_figure(9, 4.6, heading)
     axes = figure.subplots()
     styles = line_styles(tuple(each.manager for each in shown))
@@ -181,10 +178,10 @@ def lateness_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
 
 
 def laxity_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
-    """Draw for each job how late it was over what its deadline had left it.
+    """Draw lateness over laxity, with a panel for each manager and a dot for each job.
 
-    A panel for each manager; on the slanted line are jobs that never waited. Of many jobs some that
-    were in time are left out, late ones never.
+    Jobs on the slanted line never waited. Of many jobs, some that were in time are left out, but
+    never late ones.
     """
     figure = new_figure(9, 1.0 + 2.5 * len(shown), heading)
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -232,7 +229,7 @@ def _title(each: StoredStages) -> str:
 
 
 def _range(values: Sequence[Seconds]) -> tuple[float, float]:
-    """Give between what nearly all values lie, or all if they are few."""
+    """Return the range of nearly all values, or of all if they are few."""
     joined = np.concatenate(values)
     cut = _CUT if len(joined) > _MANY else 0.0
     low, high = np.percentile(joined, [cut, 100 - cut]).tolist()
@@ -240,7 +237,7 @@ def _range(values: Sequence[Seconds]) -> tuple[float, float]:
 
 
 _AROUND = 1.0
-"""How much is drawn before and after the latest job, in spans of that job."""
+"""Time drawn before and after the latest job, as a multiple of its duration."""
 
 _IN_TIME, _LATE = "of a job in time", "of a late job"
 
@@ -313,7 +310,7 @@ def _tasks_of(run: FinishedStages) -> TaskColumns:
 
 
 def _window(shown: Sequence[StoredStages]) -> tuple[int, int]:
-    """Give when the latest job of all managers ran, and something before and after it (ms)."""
+    """Return the time around the run of the latest job under any manager (ms)."""
     late = [
         (each.ended[job] - due, each, job)
         for each in (one.first for one in shown)
@@ -330,7 +327,7 @@ _SEED, _JOBS = 2015, 20_000
 
 
 def errors_figure(models: Mapping[str, tuple[EstimateErrors, float]]) -> Figure:
-    """Draw models by their names, each for tasks of some duration (s), as distributions."""
+    """Draw the distribution of estimates of each error model, for tasks of a duration (s)."""
     figure = new_figure(8, 4.2)
     axes = figure.subplots()
     styles = line_styles(tuple(models))

@@ -46,32 +46,31 @@ def stages_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
 
 
 def _repeatable(plan: Plan) -> tuple[str, ...]:
-    """Say so where the wall clock was part of the run."""
+    """Warn if the wall clock was part of the run."""
     if plan.scenario.decisions.by is not ChargedBy.CLOCK:
         return ()
-    return ("Decisions were charged by the wall clock: no figure of these runs is repeatable.",)
+    return ("Decisions were charged by the wall clock, so these runs cannot be repeated.",)
 
 
 def _warm_up(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[str]:
-    """Say how many jobs MSER-5 has left out of figures, and where runs were too short for it."""
+    """Say how many jobs MSER-5 has left out, and which runs were too short."""
     if plan.scenario.warm_up != "mser5":
         return
     jobs = shown[0].turnarounds.shape[1]
     for each in shown:
         cuts = [mser_warm_up(run) for run in each.turnarounds]
-        yield (
-            f"{each.manager}: MSER-5 left {min(cuts)} to {max(cuts)} of {jobs} jobs out of figures."
-        )
+        left_out = f"the first {min(cuts)} to {max(cuts)} of {jobs} jobs"
+        yield f"{each.manager}: MSER-5 left out {left_out}."
         short = sum(cut > 0 and cut == most_warm_up(jobs) for cut in cuts)
         if short:
             yield (
-                f"{each.manager}: in {short} of {counted(len(cuts), 'run')} that is as many as "
-                "it may, so these had not settled: give more jobs, or less load."
+                f"{each.manager}: in {short} of {counted(len(cuts), 'run')} MSER-5 reached its "
+                "limit: the warm-up had not ended. Use more jobs, or less load."
             )
 
 
 def _table(shown: Sequence[StoredStages]) -> TextTable:
-    """Give by how much jobs were late, a row for each share of them."""
+    """Make the table of lateness percentiles."""
     rows = tuple(
         (
             f"{share} % of jobs at most",
@@ -94,26 +93,25 @@ def _csv(shown: Sequence[StoredStages]) -> str:
 
 
 def _pictures(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[Picture]:
-    """Say which pictures there are, in the order of the page."""
+    """Yield the pictures in the order of the page."""
     heading = plan.scenario.heading
     yield Picture(
         "lateness",
         "How late are jobs?",
-        "How many of the jobs ended at most so long after their deadlines; left of the line at 0 "
-        "they were in time.",
+        "Share of jobs with at most this lateness. Jobs left of the line at 0 were in time.",
         partial(lateness_figure, shown, heading),
     )
     yield Picture(
         "laxity",
         "Are late jobs those with little laxity?",
-        "A dot is a job. Laxity is what its deadline leaves beside the time that it takes alone; "
-        "jobs on the slanted line never waited, those above 0 were late.",
+        "Each dot is a job. Laxity is the time until its deadline, less its run time alone. "
+        "Jobs on the slanted line never waited; jobs above 0 were late.",
         partial(laxity_figure, shown, heading),
     )
     yield Picture(
         "gantt",
         "What ran around the latest job?",
-        "A bar is a task, orange if its job was late; a dashed line is the deadline of such a job. "
-        "Of the first replication.",
+        "The first replication. Each bar is a task, orange if its job was late. A dashed line is "
+        "the deadline of a late job.",
         partial(gantt_figure, shown, heading),
     )

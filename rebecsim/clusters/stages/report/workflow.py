@@ -1,4 +1,4 @@
-"""A workflow in words and as a picture: its shape, and what became of it."""
+"""Tables and drawings of one workflow: its shape, and its run under each manager."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rebecsim.report.svg import document, element, painted, shortened, text
 from rebecsim.wording import counted
 
 MOST_DRAWN_TASKS = 2000
-"""A drawing of more shows nothing that could be told apart."""
+"""In a larger drawing, tasks cannot be told apart."""
 
 _MOST_BOXES = 9
 """Tasks of a level that are drawn as boxes with their names; more are discs."""
@@ -80,10 +80,9 @@ def draw_workflow(shape: WorkflowShape, name: str, file: Path) -> None:
 
 
 def workflow_svg(shape: WorkflowShape, name: str) -> str:
-    """Draw a workflow from top to bottom, a row for each level, in colours of names of tasks.
+    """Draw a workflow from top to bottom, with a row for each level and a colour for each name.
 
-    What follows each other and takes the longest is red. Tasks of narrow workflows are boxes with
-    their names and seconds, of others discs.
+    The critical path is red. Tasks of narrow workflows are labelled boxes, others discs.
     """
     boxed = shape.width <= _MOST_BOXES
     step = _step(shape.width, boxed)
@@ -113,7 +112,7 @@ def _step(widest: int, boxed: bool) -> float:
 
 
 def _arranged(shape: WorkflowShape) -> list[list[int]]:
-    """Order the tasks of each level by where, on average, the parents of each stand above."""
+    """Order the tasks of each level by the mean position of their parents."""
     rows: list[list[int]] = []
     at: dict[int, float] = {}
     for level in shape.levels:
@@ -189,7 +188,7 @@ def _task(
 
 
 def _short(name: str) -> str:
-    """Give what of a name has room in a box: of names with dots, the last part tells them apart."""
+    """Shorten a name to fit a box; of dotted names, keep the last part."""
     return shortened(name.rsplit(".", 1)[-1] or name, _BOX_LETTERS)
 
 
@@ -204,7 +203,7 @@ def _colours(shape: WorkflowShape) -> dict[str, str]:
 
 
 def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> list[str]:
-    """Say of each name how many tasks have it, and how long they take."""
+    """Draw the legend: each name with the number of its tasks and their mean time."""
     found = []
     for place, (name, group) in enumerate(shape.groups.items()):
         y = top + place * _LEGEND
@@ -217,7 +216,7 @@ def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> lis
 
 
 def shape_table(shape: WorkflowShape) -> Table:
-    """Say how large a workflow is, how deep and wide, and how long it takes."""
+    """Make the table of a workflow's size, depth, width and run time."""
     table = Table(show_header=False)
     table.add_column("", no_wrap=True)
     table.add_column("", justify="right")
@@ -251,7 +250,7 @@ def groups_table(shape: WorkflowShape) -> Table:
 
 
 def outcome_table(runs: Mapping[str, FinishedStages]) -> Table:
-    """Give a row for each resource manager that ran a workflow: when it ended, and how late."""
+    """Make a row for each resource manager: when the workflow ended, and how late."""
     table = Table()
     table.add_column("Manager", no_wrap=True)
     for heading in ("Turnaround (s)", "To spare (s)", "Slots used (%)"):

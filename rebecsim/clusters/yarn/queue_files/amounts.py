@@ -111,7 +111,7 @@ def _vector(text: str) -> Capacity | None:
         if not equals or name not in _NAMES:
             raise ValueError(f"{entry!r:.40} should be memory=... or vcores=...")
         if _NAMES[name] in given:
-            raise ValueError(f"{name} stands twice in {text!r:.60}")
+            raise ValueError(f"{name} is given twice in {text!r:.60}")
         given[_NAMES[name]] = _amount(value, _NAMES[name])
     if "memory" not in given:
         return None
@@ -135,5 +135,5 @@ def _amount(text: str, name: str) -> Amount:
 def _number(text: str, whole: str) -> float:
     found = number_of(text)
     if found is None:
-        raise ValueError(f"{whole!r:.40} is no percent, no weight as 2w, and no amount")
+        raise ValueError(f"{whole!r:.40} is not a percentage, a weight such as 2w, or an amount")
     return found

@@ -43,7 +43,7 @@ def _require_weights(own: HadoopProperties, queue: CapacityQueue) -> None:
         if not queue.children and weight > most:
             raise own.wrong(
                 key,
-                f"a weight of {weight:g} should be {most:g} at most, as "
+                f"a weight of {weight:g} should be at most {most:g}, as "
                 f"minimum-user-limit-percent of {queue.path} is {queue.user_percent:g}",
             )
 

@@ -180,7 +180,7 @@ class _Queues:
             raise own.wrong(f"{key}queues", f"queues are nested more than {_DEEPEST} deep")
         names = own.names(f"{key}queues")
         if len(set(names)) < len(names):
-            raise own.wrong(f"{key}queues", "a queue stands there twice")
+            raise own.wrong(f"{key}queues", "a queue is listed twice")
         for name in names:
             if "." in name:
                 raise own.wrong(f"{key}queues", f"{name!r:.60} has a dot; only paths have")
@@ -238,7 +238,7 @@ class _Queues:
         )
         factor = own.number(factor_key, own.number(f"{PREFIX}user-limit-factor", 1.0))
         if factor < 0 and factor != -1:
-            raise own.wrong(factor_key, f"should be 0 at least, or -1 for no limit, not {factor:g}")
+            raise own.wrong(factor_key, f"should be at least 0, or -1 for no limit, not {factor:g}")
         order = own.text(f"{key}ordering-policy") or "fifo"
         order = {_FIFO_CLASS: "fifo", _FAIR_CLASS: "fair"}.get(order, order)
         if order in _LIKE_FIFO:
@@ -285,7 +285,7 @@ class _Queues:
         if found is None or (found.unit == "percent" and found.percent == -1):
             return None
         if any(amount is not None and amount.unit == "weight" for amount in _amounts(found)):
-            raise self._own.wrong(name, "a maximum is percent or resources, and no weight")
+            raise self._own.wrong(name, "a maximum must be a percentage or resources, not a weight")
         self._require_range(name, found)
         return found
 

@@ -1,4 +1,4 @@
-"""Keys of Hadoop's files that have no effect here, and why; and those that nobody knows."""
+"""Keys of Hadoop's files that have no effect here, and why; and unknown keys."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
         r"threads?|\S*\.maximum-threads|maximum-pending-backlogs",
         "containers are given at heartbeats",
     ),
-    (r"skip-allocate-on-nodes-with-reserved-containers", "a reserved node serves nobody else"),
+    (
+        r"skip-allocate-on-nodes-with-reserved-containers",
+        "a reserved node serves no other application",
+    ),
     (r"max-number-of-applications|queue-refresh.*", "files are read once"),
 )
 """The last part of a key of the Capacity Scheduler, as a pattern, and why it has no effect."""
@@ -97,7 +100,7 @@ def reason_of(key: str) -> str | None:
 
 
 def idle_properties(site: Site, own: str) -> Iterator[str]:
-    """Name what nobody has asked for in the scheduler's own file, and its keys in another."""
+    """List unused keys of the scheduler's own file, and its keys in another."""
     for file in site.files:
         for each in file.unused():
             if file.file != own and not each.name.startswith(_OURS):

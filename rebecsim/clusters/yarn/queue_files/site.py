@@ -69,7 +69,7 @@ def minimum_allocation(site: Site, *, least: int) -> Resources:
 
 
 def maximum_allocation(site: Site, minimum: Resources) -> Resources | None:
-    """Give the most that a container has; None: nobody says it, and there is no yarn-site.xml.
+    """Return the largest container; None if it is not given and there is no yarn-site.xml.
 
     Raises XmlError if that is less than the least.
     """

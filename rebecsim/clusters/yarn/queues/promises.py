@@ -202,7 +202,7 @@ class _FairWatch:
     def passed_over(
         self, application: Application, node: ClusterNode, size: Resources, room: Resources
     ) -> str:
-        """See `QueueWatch`; who is killed for goes first on a node, so then nobody is asked."""
+        """See `QueueWatch`; who is killed for goes first on a node, so then no queue is asked."""
         if self._kills or self._waits or room != node.free:
             return ""  # nodes are kept for those only who have too little
         total = self._cluster.total

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from rebecsim.clusters.kit.report import by_group_section
+from rebecsim.clusters.kit.report import asks_for_groups, by_group_section
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.report.charts import (
     busiest_window,
@@ -41,11 +41,12 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
     heading = plan.scenario.heading
     speedups_of = {"speedups.csv": _speedups_csv(base, others)} if others else {}
     of_files = bool(plan.scenario.schedulers)
+    answers = answers_of(plan, results)
     by_group = by_group_section(
-        answers_of(plan, results),
+        answers,
         leads=not plan.has_chance,
         notes=of_first if plan.has_chance else (),
-        terminal=of_files,
+        terminal=of_files or asks_for_groups(plan, answers),
     )
     runs = Section(
         name="pictures",

@@ -177,7 +177,7 @@ class Regular(ContainerScheduler):
         return self.offer(node, application, now) is not None
 
     def master_end(self, application: Application) -> int:
-        """Give when an AppMaster leaves: nobody knows."""
+        """Return when an AppMaster leaves: unknown."""
         return NEVER
 
     def expected_scheduled(self, application: Application) -> int | None:

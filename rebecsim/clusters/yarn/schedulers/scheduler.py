@@ -61,7 +61,7 @@ class Grants(Protocol):
         """Keep a node for the application's next task."""
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
-        """Keep a node for nobody any more."""
+        """Release the reservation of a node."""
 
     def wake(self, node: ClusterNode) -> None:
         """Let a node send its next heartbeat."""

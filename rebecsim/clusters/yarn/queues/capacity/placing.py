@@ -285,7 +285,7 @@ class Placing(StatePart):
         self._cluster.refresh(each, self.now)
 
     def serve_reserved(self, node: ClusterNode) -> None:
-        """Give a node to whom it is kept for, or for nobody any more if he has no use for it."""
+        """Serve the reservation of a node, or release it if it is not needed."""
         self.has_come = True
         each = self._cluster.keepers[node]
         ask = each.kept[node]
@@ -309,7 +309,7 @@ class Placing(StatePart):
         self.has_changed = True
 
     def unreserve(self, node: ClusterNode) -> None:
-        """Keep a node for nobody any more."""
+        """Release the reservation of a node."""
         each, size = self._forget_reservation(node)
         each.charge(label_of(node), NONE.minus(size), self.now)
         each.leaf.has_changed(each)

@@ -77,7 +77,7 @@ def weighted(rules: UserRules, limit: Resources, weight: float) -> Resources:
 
 
 def _part(some: Resources, weights: float) -> Resources:
-    """Divide and round up; nothing if nobody has a weight."""
+    """Divide and round up; 0 if there is no weight."""
     if not weights:
         return NONE
     memory, cores = float32(some.memory), float32(some.cores)

@@ -115,7 +115,7 @@ class FairCluster(StatePart):
             self.unreserve(node)
 
     def unreserve(self, node: ClusterNode) -> None:
-        """Keep a node for nobody any more."""
+        """Release the reservation of a node."""
         reservation = node.reservation
         assert reservation is not None
         each = self.keepers.pop(node)

@@ -95,7 +95,7 @@ class _Ordered(StatePart):
 class ServiceLine(StatePart):
     """Applications in their order, which is kept and not found anew for each container.
 
-    When nobody can be given anything, which is what most heartbeats of a full cluster end with,
+    When no application can get a container, as at most heartbeats of a full cluster,
     that is counted once for all of them; who leaves the line takes note of it. Those that have less
     than their share stand in a line of their own, too, as only they may reserve nodes.
     """
@@ -184,5 +184,5 @@ class ServiceLine(StatePart):
             self._starved.remove(self._below.pop(each))
 
     def refuse_all(self) -> None:
-        """Take note that everybody was looked at, and nobody could be given anything."""
+        """Record that no application could get a container."""
         self._refusals += 1

@@ -25,7 +25,7 @@ class FairServing(StatePart):
 
     Attributes:
         has_counted: whether somebody has counted a look at the node, for his wait for nearer ones.
-        reasons: notes why applications wait; None: nobody wants to know.
+        reasons: records why applications wait, if asked for.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class FairServing(StatePart):
         return count > 0
 
     def _serve_reserved(self, node: ClusterNode) -> bool | None:
-        """Give a node to whom it is kept for; None: nobody needs it any more."""
+        """Serve the reservation of a node; None if it is not needed any more."""
         each = self._cluster.keepers[node]
         ask = each.kept[node]
         if not (each.wants and ask.count and self._may_run(each.leaf, ask.request, node)):

@@ -1,22 +1,23 @@
 """Find code of a Python model that depends on more than the state and the message.
 
 A message server should depend on the state variables of its rebec and on the message alone. Other
-things are looked for here without running anything, in the byte code of its class: chance, clocks,
+things are looked for here without running anything, in the source of its class: chance, clocks,
 and what is changed from somewhere else.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
-import dis
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Self
 
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import ModelError
+from rebecsim.steps.source import function_tree, value_of_name
 
 _CHANGING = frozenset({"random", "secrets", "time", "datetime", "uuid"})
 """Modules that give something else at every use."""
@@ -47,9 +48,9 @@ def impurities(reactive_class: type[Rebec]) -> list[Impurity]:
     """Give what is suspicious in the methods of a class, in the order of the text."""
     declared = _declared(reactive_class)
     found = {
-        Impurity(reactive_class.__name__, name, code.co_filename, line, what)
+        Impurity(reactive_class.__name__, name, *place)
         for name, function in _methods(reactive_class)
-        for code, line, what in _of_function(
+        for place in _of_function(
             function, reactive_class, None if name == "__init__" else declared, set()
         )
     }
@@ -66,90 +67,69 @@ def _methods(reactive_class: type[Rebec]) -> Iterator[tuple[str, FunctionType]]:
                     yield name, function
 
 
-_Place = tuple[CodeType, int, str]
+_Place = tuple[str, int, str]
 
 
 def _of_function(
-    function: FunctionType, owner: type[Rebec], declared: set[str] | None, seen: set[CodeType]
+    function: FunctionType,
+    owner: type[Rebec],
+    declared: set[str] | None,
+    seen: set[FunctionType],
 ) -> Iterator[_Place]:
     """Look at a function, at those within it, and at those of its module that it calls.
 
     `declared` are the attributes that it may set, if it is a method and no constructor.
     """
-    code = function.__code__
-    if code in seen:
+    if function in seen:
         return
-    seen.add(code)
-    known = dict(function.__globals__)
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        known[name] = _content(cell)
+    seen.add(function)
+    file, nodes = function.__code__.co_filename, _nodes_of(function)
+    outside = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    parameters = [*inspect.signature(function).parameters, ""]
+    own = {*parameters, *map(_bound, nodes)} - outside
+    mutates = any(map(_mutates, nodes))
     for default in function.__defaults__ or ():
-        if isinstance(default, _CONTAINERS) and _mutates(code):
-            yield code, code.co_firstlineno, "has a default that all its calls share"
-    yield from _of_code(code, known, declared, owner)
-    for name in code.co_names:
-        called = known.get(name)
-        if isinstance(called, FunctionType) and called.__module__ == function.__module__:
-            yield from _of_function(called, owner, None, seen)
+        if isinstance(default, _CONTAINERS) and mutates:
+            line = function.__code__.co_firstlineno
+            yield file, line, "has a default that all its calls share"
+    for node in nodes:
+        what = ""
+        match node:
+            case ast.Attribute(ast.Name(me), name, ast.Store()) if me == parameters[0]:
+                if declared is not None and name not in declared:
+                    what = f"sets `{name}`, which is not declared as a state variable"
+            case ast.Attribute(_, name, ast.Load()) if mutates:
+                if isinstance(inspect.getattr_static(owner, name, None), _CONTAINERS):
+                    what = f"changes `{name}`, which all rebecs of the class share"
+            case ast.Name(name, ast.Load()) if name not in own:
+                value = _value(name, function)
+                what = _of_value(name, value, mutates)
+                if isinstance(value, FunctionType) and value.__module__ == function.__module__:
+                    yield from _of_function(value, owner, None, seen)
+            case ast.Name(name) if name in outside:
+                what = f"changes the global `{name}`"
+        if what:
+            yield file, getattr(node, "lineno", 0), what
 
 
-def _content(cell: Any) -> object:
+def _nodes_of(function: FunctionType) -> list[ast.AST]:
+    """Give what stands in the body of a function; nothing if its text is not known."""
+    tree = function_tree(function.__code__, function.__globals__)
+    return [] if tree is None else [node for each in tree.body for node in ast.walk(each)]
+
+
+def _value(name: str, function: FunctionType) -> object:
+    """Give what a name stands for that is no local; None if nothing."""
     try:
-        return cell.cell_contents
-    except ValueError:  # nothing in it yet
+        return value_of_name(name, function)
+    except KeyError:
         return None
 
 
-def _of_code(
-    code: CodeType, known: dict[str, Any], declared: set[str] | None, owner: type[Rebec]
-) -> Iterator[_Place]:
-    mutates = _mutates(code)
-    line = code.co_firstlineno
-    before: object = None  # what the instruction before has loaded
-    for instruction in dis.get_instructions(code):
-        positions = instruction.positions
-        if positions is not None and positions.lineno is not None:
-            line = positions.lineno
-        if instruction.opname == "STORE_ATTR":
-            loaded = before[-1] if isinstance(before, tuple) else before
-            mine = declared is not None and loaded == (*code.co_varnames, None)[0]
-            what = "" if not mine or declared is None else _of_setting(instruction.argval, declared)
-        else:
-            what = _of_instruction(instruction, known, owner, mutates)
-        before = instruction.argval
-        if what:
-            yield code, line, what
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _of_code(constant, known, declared, owner)
-
-
-def _of_instruction(
-    instruction: dis.Instruction, known: dict[str, Any], owner: type[Rebec], mutates: bool
-) -> str:
-    name, operation = instruction.argval, instruction.opname
-    match operation:
-        case "STORE_GLOBAL" | "DELETE_GLOBAL":
-            return f"changes the global `{name}`"
-        case "LOAD_GLOBAL" | "LOAD_NAME" | "LOAD_DEREF":
-            return _of_value(name, known, mutates)
-        case "LOAD_ATTR" | "LOAD_METHOD":
-            if mutates and isinstance(inspect.getattr_static(owner, name, None), _CONTAINERS):
-                return f"changes `{name}`, which all rebecs of the class share"
-    return ""
-
-
-def _of_setting(name: str, declared: set[str]) -> str:
-    return "" if name in declared else f"sets `{name}`, which is not declared as a state variable"
-
-
-def _of_value(name: str, known: dict[str, Any], mutates: bool) -> str:
+def _of_value(name: str, value: Any, mutates: bool) -> str:
     """Say what is suspicious about reading this global, or variable of a function around."""
-    if name not in known:
-        if name in _IDENTITIES and hasattr(builtins, name):
-            return f"uses `{name}`, which does not depend on the state alone"
-        return ""
-    value = known[name]
+    if name in _IDENTITIES and value is getattr(builtins, name):
+        return f"uses `{name}`, which does not depend on the state alone"
     if isinstance(value, ModuleType):
         module = value.__name__
     else:
@@ -162,27 +142,41 @@ def _of_value(name: str, known: dict[str, Any], mutates: bool) -> str:
     return ""
 
 
-def _mutates(code: CodeType) -> bool:
-    """Whether a function changes some container."""
-    if _MUTATORS.intersection(code.co_names):
-        return True
-    return any(
-        each.opname in ("STORE_SUBSCR", "DELETE_SUBSCR") for each in dis.get_instructions(code)
-    )
+def _bound(node: ast.AST) -> str:
+    """Give the name that gets a value here, of a local of the function or of one within it."""
+    match node:
+        case ast.Name():
+            return "" if isinstance(node.ctx, ast.Load) else node.id
+        case ast.arg():
+            return node.arg
+        case ast.FunctionDef():
+            return node.name
+        case ast.alias():
+            return node.asname or node.name
+    return ""
+
+
+def _mutates(node: ast.AST) -> bool:
+    """Whether a container is changed by this."""
+    match node:
+        case ast.Attribute(_, name):
+            return name in _MUTATORS
+        case ast.Subscript(_, _, context):
+            return not isinstance(context, ast.Load)
+    return False
 
 
 def _declared(owner: type[Rebec]) -> set[str]:
     """Name the attributes that a rebec of the class may have: declared, or set by a constructor."""
     names = {each.name for each in owner.__state_variables__}
     names |= {each.name for each in owner.__known_rebecs__}
-    for name, function in _methods(owner):
-        if name == "__init__":
-            names |= {
-                each.argval
-                for each in dis.get_instructions(function.__code__)
-                if each.opname == "STORE_ATTR"
-            }
-    return names
+    return names | {
+        node.attr
+        for name, function in _methods(owner)
+        if name == "__init__"
+        for node in _nodes_of(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
 
 
 class NotRepeatableError(ModelError):
