@@ -189,6 +189,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._write_terms()
         if self._main_at != now:
             return
+        self._main_at = -1
         parameters = self.scheduler.machine.cluster.main
         is_full = (now - self._base) % parameters.sched_interval == 0
         self._seen_main = self.scheduler.changed
@@ -244,6 +245,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._write_terms()
         if self._backfill_at != self._now:
             return
+        self._backfill_at = -1
         self._last_backfill = self._now
         self._seen_backfill = self.scheduler.changed
         self._begin(backfill(self.scheduler, self._now))

@@ -19,6 +19,7 @@ from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.files import submit_lines
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
+from rebecsim.clusters.slurm.files.other_logs import is_other_log, read_other_log
 from rebecsim.clusters.slurm.files.quantities import (
     NOT_SET,
     duration,
@@ -84,13 +85,16 @@ class SlurmLog:
 
 
 def read_log(path: Path, cluster: Cluster | None = None, since: int | None = None) -> SlurmLog:
-    """Read a log, plain or with gzip.
+    """Read a log, plain or with gzip: of sacct, or with a cluster also SWF or PBS.
 
     With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
     asked for is taken for an exclusive one. Jobs that started before `since` run when the replay
     begins. Raises SlurmFileError for a missing column, an unknown partition, and for a time or
     number that cannot be read.
     """
+    if cluster is not None and is_other_log(path):
+        jobs, notes = read_other_log(path, cluster)
+        return SlurmLog(jobs, {}, notes)
     rows = list(_rows(path))
     return _Reader(path, rows, cluster, since).read()
 
