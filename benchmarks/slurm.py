@@ -132,7 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--jobs", type=int, default=500_000)
     parser.add_argument("--loads", type=float, nargs="+", default=[0.7, 0.9])
-    parser.add_argument("--widest", type=int, nargs="+", default=[NODES * CORES])
+    parser.add_argument("--widest", type=int, nargs="+", default=[1_024])
     arguments = parser.parse_args()
     for widest in arguments.widest:
         for load in arguments.loads:

@@ -67,9 +67,9 @@ def reproduce(
 ) -> None:
     """Run published experiments; compare with the printed figures.
 
-    Ours are under the choice law of the original tool; the fair law stands beside them. capacity
-    are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM, deadlines those
-    on MRCP-RM and HCP-RM. With --out, a run that was interrupted goes on where it stopped.
+    The figures use the choice law of the original tool; those under the fair law stand beside
+    them. capacity has the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM,
+    deadlines those on MRCP-RM and HCP-RM. With --out, an interrupted run resumes.
     """
     require("rebecsim reproduce", *REPORTS)
     leave_pandas_alone()

@@ -19,7 +19,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
+from rebecsim.actors import (
+    Instance,
+    Int,
+    Model,
+    Rebec,
+    RebecNamed,
+    known_rebec,
+    message_server,
+    state_variable,
+)
 from rebecsim.clusters import Plugin, RebecStudy, read_entries, scenario_command
 from rebecsim.metrics import Metric
 from rebecsim.studies import StudyScenario
@@ -153,6 +162,8 @@ class Scheduler(Rebec, queue_size=2**31 - 1):
     nodes: Sequence[Node]
     strategy: str
     preemption: bool
+    binds: int = state_variable(Int)  # which conditions may be about, as `evictions`
+    evictions: int = state_variable(Int)
 
     def __init__(self, *kubelets: Kubelet) -> None:
         self.kubelets = kubelets

@@ -55,6 +55,7 @@ BOTH = range(2)  # nodes, and queues
 JOBS = range(4)
 USERS = range(3)
 ABSENT, WAITS, READY, DONE = range(4)  # states of a job
+NOBODY = -1
 
 
 class JobTracker(Rebec, queue_size=10):
@@ -111,11 +112,11 @@ class JobTracker(Rebec, queue_size=10):
         first = 1 if self.least_first and self._has(1) < self._has(0) else 0
         for queue in (first, 1 - first):
             job = self._job_of(queue)
-            if job is not None:
+            if job != NOBODY:
                 require(
                     self._has(queue) < CAPACITY
                     or self._has(1 - queue) >= CAPACITY
-                    or self._job_of(1 - queue) is None,
+                    or self._job_of(1 - queue) == NOBODY,
                     "a queue under its capacity goes before one that is not",
                 )
                 self.left[job] -= 1
@@ -123,15 +124,15 @@ class JobTracker(Rebec, queue_size=10):
                 (self.node0, self.node1)[node].launch(job)
                 return
 
-    def _job_of(self, queue: int) -> int | None:
-        """Give the first job of a queue that may have a slot, if one may."""
+    def _job_of(self, queue: int) -> int:
+        """Give the first job of a queue that may have a slot, or NOBODY."""
         has = self._has(queue)
         if has >= MAXIMUM[queue] if self.up_to_maximum else has > MAXIMUM[queue]:
-            return None
+            return NOBODY
         for job in JOBS:
             if QUEUE[job] == queue and self._wants(job) and self._may(USER[job], queue):
                 return job
-        return None
+        return NOBODY
 
     def _may(self, user: int, queue: int) -> bool:
         """Whether a user is under the limit of the moment."""
@@ -140,8 +141,8 @@ class JobTracker(Rebec, queue_size=10):
     def _user_limit(self, queue: int) -> int:
         """Give how many slots of a queue one user may have now."""
         shared = CAPACITY if self._has(queue) < CAPACITY else self._has(queue) + 1
-        users = max(1, sum(self._is_active(user, queue) for user in USERS))
-        equal = -(-shared // users)
+        users = sum(self._is_active(user, queue) for user in USERS)
+        equal = -(-shared // max(1, users))
         return min(max(equal, -(-PERCENT * shared // 100)), CAPACITY * FACTOR)
 
     def _is_active(self, user: int, queue: int) -> bool:
@@ -181,9 +182,13 @@ class TaskTracker(Rebec, queue_size=6):
     @message_server
     def heartbeat(self) -> None:
         """Report to the JobTracker."""
-        done = self.done
         self.tracker.node_heartbeat(
-            self.number, SLOTS - self.busy, done[0], done[1], done[2], done[3]
+            self.number,
+            SLOTS - self.busy,
+            self.done[0],
+            self.done[1],
+            self.done[2],
+            self.done[3],
         )
         for job in JOBS:
             self.done[job] = 0

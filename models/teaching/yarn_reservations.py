@@ -124,14 +124,21 @@ class ResourceManager(Rebec, queue_size=8):
 
     def _scan(self, node: int) -> None:
         """Give a container to who has the least memory, or reserve the node for it."""
-        queue = [job for job in BOTH if self._is_waiting(job)]
-        if queue:
-            job = min(queue, key=lambda each: self.used[each])
+        job = self._first()
+        if job != NOBODY:
             if self._fits(node, job):
                 self._allocate(node, job)
             else:
                 self.reserved[node] = job
                 self.for_master[node] = self.given[job] == 0
+
+    def _first(self) -> int:
+        """Give the waiting job that has the least memory, or NOBODY."""
+        first = NOBODY
+        for job in BOTH:
+            if self._is_waiting(job) and (first == NOBODY or self.used[job] < self.used[first]):
+                first = job
+        return first
 
     def _is_waiting(self, job: int) -> bool:
         """Whether a job can be given a container now."""

@@ -198,9 +198,7 @@ Reach = Annotated[
     list[str] | None,
     typer.Option(help="A condition: the probability that it is ever true; repeatable."),
 ]
-GoesWrong = Annotated[
-    bool, typer.Option("--goes-wrong", help="Estimate the probability of a violation.")
-]
+GoesWrong = Annotated[bool, typer.Option("--goes-wrong", help="The probability of a violation.")]
 Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
 PerhapsUntil = Annotated[
     int | None, typer.Option(min=0, help="Serve messages up to this model time.")

@@ -161,7 +161,7 @@ def draw(
     tts: Tts = False,
     core: Core = False,
 ) -> None:
-    """Draw who knows whom in a model, or its state space."""
+    """Draw which rebecs know each other, or the state space."""
     from rebecsim.actors import Violation
 
     if steps:
@@ -189,7 +189,7 @@ def replay(
     """Replay a saved counterexample and check that it fits."""
     from rebecsim.interface import replay as do_again
 
-    done = do_again(run, cut.source(model))
+    done = do_again(run, cut.one(model) or model)
     for warning in done.model.warnings:
         complain(warning)
     path = done.path

@@ -80,12 +80,12 @@ class Changes:
     """Options that replace values of the scenario."""
 
     replications: Replications = None
-    seed: int | None = option("Instead of the scenario's.", min=0)
+    seed: int | None = option("Seed, instead of the scenario's.", min=0)
     sweep: list[str] | None = option(
         "Values that a key takes in turn, as in workload.rate=0.01,0.02; repeatable.",
         metavar="KEY=VALUES",
     )
-    law: Law | None = option("Instead of the scenario's.")
+    law: Law | None = option("Choice law, instead of the scenario's.")
     order: Literal["random", "updates-first", "ticks-first", "fifo"] | None = option(
         "Which messages of one time unit are served first."
     )

@@ -73,7 +73,7 @@ class DrawnColumns:
     sls: bool = option("Jobs of containers, as SLS JSON: .json, .json.gz.", False, "--sls")
     start: str | None = option("SLS: when jobs are submitted (s).", show_default="uniform:0-600")
     tasks: str | None = option("SLS: how many tasks a job has.", show_default="exponential:1-50")
-    duration: str | None = option("SLS: of each task (s).", show_default="uniform:10-200")
+    duration: str | None = option("SLS: duration of each task (s).", show_default="uniform:10-200")
     memory: str | None = option(
         "SLS: MB of each task, in hundreds.", show_default="uniform:500-8000"
     )

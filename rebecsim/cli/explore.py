@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from rebecsim.exploration import Checks, Limits, Progress, Recorded, Reduction, Strategy
     from rebecsim.interface import Explored, LoadedCluster, LoadedModel
 
+_TOGETHER = 60.0
+"""Seconds that the clusters of a scenario are searched for together, where no limits are given."""
+
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
 
@@ -114,6 +117,11 @@ class LimitOptions:
     max_states: int | None = option("Stop after storing so many states.", min=1)
     max_time: int | None = option("Stop after so many seconds.", min=1)
     max_memory: int | None = option("Stop at so many megabytes of memory.", min=1)
+
+    @property
+    def given(self) -> bool:
+        """Whether there is any."""
+        return (self.max_states, self.max_time, self.max_memory) != (None, None, None)
 
     def limits(self, horizon: int | None) -> Limits:
         """Give the limits, and a horizon."""
@@ -342,8 +350,8 @@ def explore(
 ) -> None:
     """Try all message orders and choices; look for violations.
 
-    The verdict says whether runs end. An end is a violation, a deadlock, if `--deadlock` or
-    `--terminal` asks for it.
+    The verdict says whether runs end. With `--deadlock` or `--terminal`, an end can be a
+    violation: a deadlock.
 
     Exit code 0: no violation. 1: a violation. 2: bad input. 3: undecided, a limit was reached
     before everything was seen. 5: no violation, but a formula was not evaluated or fails where
@@ -366,17 +374,23 @@ def explore(
         reduce=search.reduction,
         engine=engine,
     )
-    if clusters := cut.clusters(model):
+    clusters = cut.clusters(model)
+    if isinstance(clusters, Mapping):
         written.check_several(clusters)
-        with watching(limits) as watched:
-            searches = {name: look(each, **watched) for name, each in clusters.items()}
+        searches, left = {}, None if bounds.given else _TOGETHER
+        for number, (name, each) in enumerate(clusters.items()):
+            share = None if left is None else max(left / (len(clusters) - number), 1.0)
+            own = limits if share is None else replace(limits, seconds=share)
+            with watching(own) as watched:
+                searches[name] = look(each, **watched)
+            left = None if left is None else left - searches[name].result.seconds
         code = show_clusters(model, clusters, searches, json)
-        for each in searches.values():
-            written.write_counterexample(each, model)
+        for found in searches.values():
+            written.write_counterexample(found, model)
             if written.export is not None:
-                _export(each, written.export, limits)
+                _export(found, written.export, limits)
         raise typer.Exit(code)
-    loaded = cut.model(model) or asked.open(model)
+    loaded = clusters or asked.open(model)
     if time_advances and loaded.model.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     with watching(limits) as watched:

@@ -101,7 +101,7 @@ def exact(
     """Compute best case, worst case and mean over all orders.
 
     Exit code 0: found. 2: bad input. 3: a limit was reached; the figures are those of a shorter
-    time, which is said.
+    time, which the output names.
     """
     from rebecsim.interface import exact as solve
     from rebecsim.report.verdicts import exact_parts
@@ -207,8 +207,8 @@ def estimate(
 ) -> None:
     """Estimate probabilities from random runs, to within an error.
 
-    Exit code 0: estimated. 2: bad input. 3: the most runs were done before the error was as small
-    as it was to be, or with --split no run came to the event.
+    Exit code 0: estimated. 2: bad input. 3: the limit of runs was reached before the error was
+    small enough, or with --split no run reached the event.
     """
     require("rebecsim estimate", "scipy")
     splitting.check(asked, precision)

@@ -34,7 +34,7 @@ class RaceOptions:
         "repeatable. Only orders that show there matter, and violations."
     )
     max_pairs: int | None = option("Most pairs of states to compare.", min=1, show_default="200000")
-    only: str | None = option("Write, draw or fix only the race with this id.")
+    only: str | None = option("Show, write, draw or fix only the race with this id.")
     try_: bool = option(
         "Try simple fixes of each race that matters, or of `--only`, by exploring.", False, "--try"
     )
@@ -81,7 +81,7 @@ def races(
     """Find the message orders that matter, and what they change.
 
     A race is harmful if one of its orders leads to a violation. An order that breaks no property
-    but changes results matters: whether that is right, you know.
+    but changes results also matters; you decide whether that is right.
 
     Exit code 0: nothing harmful. 1: harmful races, or a violation that no race decides. 2: bad
     input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a
@@ -89,7 +89,7 @@ def races(
     """
     from rebecsim.interface import races as look
 
-    loaded = cut.only_cluster(model) or cut.model(model) or asked.open(model)
+    loaded = cut.one(model) or asked.open(model)
     directory, only = written.save_cures, looked_at.only
     tries = looked_at.try_ or directory is not None
     if tries and loaded.no_text:
@@ -106,7 +106,7 @@ def races(
             **given(most_followed=looked_at.max_pairs),
         )
     plain = found.to_json() if json else {}
-    _show(found, json)
+    _show(found, json, only)
     interrupted = "interrupt" in found.races.bounds
     if tries and not interrupted:
         cures, plain["cures"] = _cures(found, only, limits, json)
@@ -127,11 +127,12 @@ def _exit_code(found: FoundRaces) -> ExitCode:
     return ExitCode.RESERVATION if found.races.deciding else ExitCode.FINE
 
 
-def _show(found: FoundRaces, json: bool) -> None:
+def _show(found: FoundRaces, json: bool, only: str | None) -> None:
     from rebecsim.report.races import race_lines
 
-    width = get_terminal_size().columns
-    for line in () if json else race_lines(found.races, width, wraps=sys.stdout.isatty()):
+    width, wraps = get_terminal_size().columns, sys.stdout.isatty()
+    group = None if only is None else found.race(only)
+    for line in () if json else race_lines(found.races, width, wraps=wraps, only=group):
         say(line)
 
 

@@ -6,11 +6,11 @@ import json as json_format
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, open_model, say, say_parts, use_plugins
+from rebecsim.cli.app import Plugins, complain, open_model, say, say_parts, use_plugins
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import ExitCode
 
@@ -40,87 +40,72 @@ def is_scenario(file: Path) -> bool:
 class CutOptions:
     """Options for the size of the cluster; models have none."""
 
-    jobs: int | None = option("Of a scenario: how many jobs are left.", min=1, show_default="3")
+    jobs: int | None = option("Scenario: number of jobs to keep.", min=1, show_default="3")
     nodes: int | None = option(
-        "Of a scenario: how many nodes are left, or pooled processors.", min=1, show_default="2"
+        "Scenario: number of nodes, or pooled processors, to keep.", min=1, show_default="2"
     )
-    policy: list[str] | None = option("Of a scenario: only this policy; repeatable.")
+    policy: list[str] | None = option("Scenario: only this policy; repeatable.")
     cell: str | None = option(
-        "Of a scenario whose cells are models: this one, by its name.", show_default="the first one"
+        "Scenario of models: the cell of this name.", show_default="the first one"
     )
     plugin: Plugins = None
 
-    def clusters(self, file: Path) -> Mapping[str, LoadedCluster]:
-        """Give the clusters of a scenario by name; none for a model.
+    def clusters(self, file: Path) -> Mapping[str, LoadedCluster] | LoadedModel | None:
+        """Give the clusters of a scenario by name; None for a model.
 
-        A scenario whose cells are models as they stand has none, too. Raises what
-        `rs.small_clusters` raises.
+        Of a scenario whose cells are models as they stand it is the chosen one. Raises what
+        `rs.small_clusters` and `load_cell` raise.
         """
-        sizes = {"jobs": self.jobs, "nodes": self.nodes}
-        wanted: dict[str, Any] = {**sizes, "policies": self.policy}
-        wanted = {name: each for name, each in wanted.items() if each is not None}
-        if is_scenario(file):
-            from rebecsim.interface.small import is_whole, small_clusters
+        if not is_scenario(file):
+            self._refuse(file)
+            return None
+        from rebecsim.clusters.scenarios import load
+        from rebecsim.interface.loading import cell_of
+        from rebecsim.interface.small import cut_small, is_whole
+        from rebecsim.studies.small import Cut
 
-            use_plugins(self.plugin)
-            source = file if file.suffix else str(file)
-            if is_whole(source) and set(sizes.values()) == {None}:
-                return {}
-            if self.cell is not None:
-                raise typer.BadParameter(
-                    f"{file} is cut by `--jobs`, `--nodes` and `--policy`", param_hint="--cell"
-                )
-            return small_clusters(source, **wanted)
+        use_plugins(self.plugin)
+        source = file if file.suffix else str(file)
+        plan, policies = load(source).plan(), self.policy or []
+        if is_whole(plan) and self.jobs is None and self.nodes is None:
+            if len(policies) > 1:
+                raise typer.BadParameter("choose one", param_hint="--policy")
+            return cell_of(plan, self.cell or "", "".join(policies), source)
         if self.cell is not None:
-            wanted["cell"] = self.cell
-        if wanted:
             raise typer.BadParameter(
-                f"{file} is a model; this option works only for scenarios",
-                param_hint=f"--{next(iter(wanted)).replace('policies', 'policy')}",
+                f"{file} is cut by `--jobs`, `--nodes` and `--policy`", param_hint="--cell"
             )
-        return {}
+        cut = Cut(self.jobs or Cut.jobs, self.nodes or Cut.nodes)
+        return cut_small(plan, cut, policies, source, lambda why: complain(f"left out: {why}"))
 
-    def only_cluster(self, file: Path) -> LoadedCluster | None:
-        """Give the cluster of a scenario; None for a model.
+    def _refuse(self, model: Path) -> None:
+        """Raise BadParameter for an option, which a model has no use for."""
+        given = ("jobs", self.jobs), ("nodes", self.nodes), ("policy", self.policy)
+        for name, each in (*given, ("cell", self.cell)):
+            if each is not None:
+                raise typer.BadParameter(
+                    f"{model} is a model; this option works only for scenarios",
+                    param_hint=f"--{name}",
+                )
 
-        Raises what `clusters` raises, and BadParameter if there are several.
+    def open(self, file: Path, core: bool) -> LoadedModel:
+        """Load a model, or the cluster of a scenario. Raises what `one` and `open_model` raise."""
+        return self.one(file) or open_model(file, core)
+
+    def one(self, file: Path) -> LoadedModel | None:
+        """Give the cluster, or the chosen cell, of a scenario; None for a model.
+
+        Raises what `clusters` raises, and BadParameter if there are several clusters.
         """
         clusters = self.clusters(file)
+        if not isinstance(clusters, Mapping):
+            return clusters
         if len(clusters) > 1:
             raise typer.BadParameter(
                 f"{file} has several clusters; choose one of {', '.join(clusters)}",
                 param_hint="--policy",
             )
-        return next(iter(clusters.values()), None)
-
-    def open(self, file: Path, core: bool) -> LoadedModel:
-        """Load a model, or the cluster of a scenario.
-
-        Raises what `only_cluster` and `open_model` raise.
-        """
-        source = self.source(file)
-        return open_model(source, core) if isinstance(source, Path) else source
-
-    def source(self, file: Path) -> LoadedModel | Path:
-        """Give the cluster of a scenario, or the path of a model, which is not read.
-
-        Raises what `only_cluster` and `model` raise.
-        """
-        return self.only_cluster(file) or self.model(file) or file
-
-    def model(self, file: Path) -> LoadedModel | None:
-        """Give the chosen cell of a scenario whose cells are models; None for a model.
-
-        Raises what `load_cell` raises.
-        """
-        if not is_scenario(file):
-            return None
-        from rebecsim.interface.loading import load_cell
-
-        if len(self.policy or ()) > 1:
-            raise typer.BadParameter("choose one", param_hint="--policy")
-        policy = self.policy[0] if self.policy else ""
-        return load_cell(file if file.suffix else str(file), self.cell or "", policy)
+        return next(iter(clusters.values()))
 
 
 def show_clusters(

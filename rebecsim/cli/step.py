@@ -60,8 +60,8 @@ def step(
 ) -> None:
     """Choose each message of a run yourself, and take it back.
 
-    Reads commands from the terminal, or from a pipe; `help` shows them. A command that cannot be
-    done never ends the session; if there was one in a pipe, the exit code is 2.
+    Reads commands from the terminal, or from a pipe; `help` shows them. An invalid command
+    never ends the session; in a pipe, it makes the exit code 2.
     """
     from rebecsim.actors import Violation
     from rebecsim.interface import step as begin

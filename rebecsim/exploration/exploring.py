@@ -12,7 +12,7 @@ from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
 from rebecsim.exploration.cycles import ends_of, find_zeno_cycle, growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
-from rebecsim.exploration.paths import path_along
+from rebecsim.exploration.paths import path_along, shown_value
 from rebecsim.exploration.predicates import PosedFormula
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.result import PropertyVerdict, PropertyWord, Result, Violated
@@ -108,6 +108,7 @@ def explore(
     engine: Engine = "auto",
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    finals: str = "",
 ) -> Result:
     """Try all orders of messages and all choices of a model.
 
@@ -121,7 +122,8 @@ def explore(
     is compiled code, which there is for breadth-first search; "auto" begins in Python and goes on
     in compiled code where there are many states. The result is the same, but that with `reduce`
     others of the states may be found before the first violation. `strict` as for `pose`. `progress`
-    is called about twice a second.
+    is called about twice a second. `finals` is a variable, `rebec.variable`, of which the result
+    tells the values where runs end, if all were seen.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server or constructor that does not end.
@@ -174,7 +176,17 @@ def explore(
         result = with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
     else:
         result = replace(result, not_evaluated=tuple(map(_named, problem.formulas)))
+    if finals and result.verdict == "satisfied" and search.engine == "python":
+        result = replace(result, finals=(finals, _final_values(search, finals)))
     return replace(result, seconds=meter.seconds)
+
+
+def _final_values(search: Search, variable: str) -> tuple[Any, ...]:
+    rebec, _, name = variable.partition(".")
+    owner = search.system.model.positions[rebec]
+    place = search.system.runner.names[owner].index(name)
+    ends = (search.states[number][owner].variables[place] for number in search.last)
+    return tuple(map(shown_value, dict.fromkeys(ends)))
 
 
 def _graph(problem: Problem, **how: Any) -> StateGraph:

@@ -296,7 +296,7 @@ def shown_value(value: Any) -> Any:
         case tuple():
             return [shown_value(each) for each in value]
         case Structure():
-            return str(value.decoded(shown_value))
+            return value.text(shown_value)
         case _:
             return value
 

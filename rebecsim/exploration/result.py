@@ -108,7 +108,7 @@ class Result:
     during a `delay`, which floating time has no states of. `not_evaluated` names formulas of the
     property file that the verdict says nothing of, `properties` are the verdicts on all the others
     of the file. `ends` are the states in which runs end; None if there are none, or if something
-    is violated.
+    is violated. `finals` are a variable and the values it has there, each once, if that was asked.
     """
 
     model: str
@@ -142,6 +142,7 @@ class Result:
     not_evaluated: tuple[str, ...] = ()
     properties: tuple[PropertyVerdict, ...] = ()
     ends: Ends | None = None
+    finals: tuple[str, tuple[Any, ...]] | None = None
 
     @property
     def has_reservation(self) -> bool:

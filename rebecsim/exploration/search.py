@@ -223,6 +223,8 @@ class Search:
         self.ends: int
         """How many states were found in which a run has ended; a walk that ends counts again."""
         self.first_end: int | None
+        self.last: list[int]
+        """The states in which a run has ended, as far as Python has expanded them."""
         self.findings: dict[Breach, Finding] = {}
         self.bounds: list[Bound] = []
         self.engine: EngineUsed = "python"
@@ -376,7 +378,7 @@ class Search:
         self.states, self.parents, self.ordinals = self._states, self._parents, self._ordinals
         self.transitions = 1  # as the reference counts: storing the initial state is one
         self.expanded, self.done = 0, None
-        self.ends, self.first_end = 0, None
+        self.ends, self.first_end, self.last = 0, None, []
         self.findings.clear()
         self.bounds.clear()
 
@@ -398,6 +400,7 @@ class Search:
     def ends_in(self, number: int) -> None:
         """Note and judge a state without transitions."""
         self.ends += 1
+        self.last.append(number)
         if self.first_end is None:
             self.first_end = number
         for breach in self.problem.wrong_at_end(self.states[number]):

@@ -147,7 +147,7 @@ def compare(
         scenario: the name of a built-in one, the path of a file, or a mapping of its fields.
         out: a directory for the results, which are thrown away unless it is given.
         orders: whether to run other orders of messages too, where the scenario has such. "exact":
-            find what all orders come to as well, as `rebecsim compare --exact`.
+            also compute the values over all orders, as `rebecsim compare --exact`.
         resume: whether to go on with the run in `out`.
         trace: whether to keep every message served, where the scenario has such.
         workers: processes. With more than one, a script must do its work below

@@ -127,6 +127,8 @@ class Explored(Shown):
         >>> rs.explore("philosophers_deadlock.rebeca").finals("ada.forks")
         [0]
         """
+        if self.result.finals is not None and self.result.finals[0] == variable:
+            return list(self.result.finals[1])
         space = self._space(limits)
         if not space.complete:
             raise UserError(f"{self.model.name}: a limit was reached before all ends were seen")
@@ -247,6 +249,7 @@ def explore(
         engine=engine,
         strict=strict,
         progress=further.get("progress"),
+        finals=loaded.finals,
     )
     if limits is None:
         warn_of_minute(loaded, result.bounds)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rebecsim.clusters.model.variants import ModelText
     from rebecsim.exploration import Mode
+    from rebecsim.studies.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,11 @@ class LoadedModel(Shown):
     def terminal(self) -> tuple[str, ...]:
         """Conditions, where this asks for them, one of which must hold where a run ends."""
         return ()
+
+    @property
+    def finals(self) -> str:
+        """The variable, if there is one, whose values where runs end are always asked for."""
+        return ""
 
     def written(self, text: str) -> str:
         """Give a condition, or a property file, in the variables of the model."""
@@ -198,10 +204,15 @@ def load_cell(scenario: str | Path, cell: str = "", policy: str = "") -> LoadedM
     Raises ScenarioError for what is wrong with the file, UserError for an unknown cell, or a kind
     whose cells are no models.
     """
-    from rebecsim.clusters.kit.rebec_study import RebecSetup
     from rebecsim.clusters.scenarios import load as load_scenario
 
-    plan = load_scenario(scenario).plan()
+    return cell_of(load_scenario(scenario).plan(), cell, policy, scenario)
+
+
+def cell_of(plan: Plan, cell: str, policy: str, scenario: str | Path) -> LoadedModel:
+    """Read a cell of a planned scenario, which errors call so; as `load_cell`."""
+    from rebecsim.clusters.kit.rebec_study import RebecSetup
+
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
     if policy and policy not in known:
         raise UserError(f"{scenario}: no policy {policy}; it has {', '.join(known)}")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.kit.rebec_study import RebecSetup
-from rebecsim.clusters.scenarios import load, plan_scenario
+from rebecsim.clusters.scenarios import load
 from rebecsim.errors import UserError
 from rebecsim.exploration import Limits
 from rebecsim.interface.exploring import MINUTE, Explored
 from rebecsim.interface.loading import LoadedModel
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.small import Cut, SmallCluster
 
 
@@ -30,6 +31,11 @@ class LoadedCluster(LoadedModel):
     def terminal(self) -> tuple[str, ...]:
         """Where runs may end: when every job has started."""
         return (self.cluster.done,)
+
+    @property
+    def finals(self) -> str:
+        """When jobs start."""
+        return self.cluster.starts
 
     def written(self, text: str) -> str:
         """Give a condition, or a property file, with variables in place of the kind's terms.
@@ -54,12 +60,9 @@ def _can_be_cut(kind: str) -> bool:
     return find_kind(kind).small is not None
 
 
-def is_whole(scenario: str | Path) -> bool:
-    """Whether cells of a scenario are models as they stand: see `load_cell`.
-
-    Raises ScenarioError for what is wrong with the file.
-    """
-    setup = load(scenario).plan().cells[0].setup
+def is_whole(plan: Plan) -> bool:
+    """Whether cells of a scenario are models as they stand: see `load_cell`."""
+    setup = plan.cells[0].setup
     return isinstance(setup, RebecSetup) or getattr(setup, "model_text", None) is not None
 
 
@@ -89,14 +92,27 @@ def small_clusters(
     >>> found.verdict
     'satisfied'
     """
-    loaded = load(scenario)
-    study = find_kind(loaded.scenario.kind)
+    return cut_small(load(scenario).plan(), Cut(jobs, nodes), policies, scenario)
+
+
+def cut_small(
+    plan: Plan,
+    cut: Cut,
+    policies: Sequence[str],
+    scenario: str | Path,
+    leave_out: Callable[[str], None] | None = None,
+) -> Mapping[str, LoadedCluster]:
+    """Cut the clusters of a planned scenario, which errors call so; as `small_clusters`.
+
+    Policies that cannot be cut are left out if nobody named them and others can; `leave_out` is
+    told why.
+    """
+    study = plan.study
     if study.small is None:
         raise UserError(
             f"{scenario}: clusters of kind `{study.kind}` cannot be explored; kinds "
             f"that can are {', '.join(filter(_can_be_cut, kind_names()))}"
         )
-    plan = plan_scenario(loaded.scenario, loaded.folder)
     known = list(dict.fromkeys(each.cell.policy for each in plan.cells))
     for policy in policies:
         if policy not in known and all(policy != str(each.cell) for each in plan.cells):
@@ -108,8 +124,19 @@ def small_clusters(
     ]
     are_policies = len({each.cell.condition for each in cells}) == 1
     found: dict[str, LoadedCluster] = {}
+    refused: dict[str, UserError] = {}
     for each in cells:
-        small = study.small(each, Cut(jobs, nodes))
+        try:
+            small = study.small(each, cut)
+        except UserError as error:
+            refused.setdefault(str(error), error)
+            if policies or leave_out is None:
+                raise
+            continue
         name = each.cell.policy if are_policies else str(each.cell)
         found[name] = LoadedCluster(small.model, cluster=small)
+    for text, why in refused.items():
+        if not found or leave_out is None:
+            raise why
+        leave_out(text)
     return found

@@ -103,12 +103,12 @@ class Metric:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is computed from counts; what has digits of its own is measured."""
+        """Whether it is a count; metrics with their own number of digits are measured."""
         return self.decimals is None and not self.measured
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Between what the value lies: a share between none and all, anything else from `least`."""
+        """Range of the value: [0, 1] for a share, otherwise from `least` on."""
         if self.is_share:
             return 0.0, 1.0
         low = -math.inf if self.least is None else self.least

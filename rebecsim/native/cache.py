@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from enum import EnumType
 from functools import cache, cached_property
 from importlib import metadata
-from itertools import accumulate, chain
+from itertools import chain
 from operator import index
 from pathlib import Path
 from threading import RLock
@@ -174,17 +174,24 @@ def entry_of(function: Function) -> Function:
     if not isinstance(function, _Compiled):
         return function
     function.prepare()
-    kinds, run = function.signature.arguments, function.run
-    starts = [*accumulate(map(_size, kinds), initial=0)]
-    words: Any = (ctypes.c_int64 * starts[-1])()
+    whole, run = Fields(tuple, function.signature.arguments), function.run
+    words: Any = (ctypes.c_int64 * _size(whole))()
     address = ctypes.addressof(words)
-    kept: list[Any] = [None] * len(kinds)
+    kept: list[Any] = [None] * len(words)  # each where its words begin
+
+    def put(value: Any, kind: Kind, place: int) -> int:
+        if isinstance(kind, Fields):
+            for part, own in zip(value, kind.parts, strict=True):
+                place = put(part, own, place)
+            return place
+        after = place + 1 + kind.dimensions
+        if kept[place] is not value:
+            words[place:after] = _words(value, kind)
+            kept[place] = value
+        return after
 
     def call(*arguments: Any) -> Any:
-        for place, value in enumerate(arguments):
-            if kept[place] is not value:
-                words[starts[place] : starts[place + 1]] = _words(value, kinds[place])
-                kept[place] = value
+        put(arguments, whole, 0)
         return run(address)
 
     return cast(Function, call)

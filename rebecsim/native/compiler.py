@@ -22,7 +22,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from llvmlite import binding, ir
-from numba import cfunc, core, extending
+from numba import cfunc, config as numba_config, core, extending
 
 from rebecsim.native.arrays import Fields, Kind, Leaf, Signature, call, copied, pick, room, rows
 from rebecsim.native.machine import target_machine
@@ -34,6 +34,7 @@ _WORD = ir.IntType(64)
 types: Any = core.types
 cgutils: Any = core.cgutils
 api: Any = extending
+config: Any = numba_config
 intrinsic: Any = api.intrinsic
 
 
@@ -299,7 +300,7 @@ def _part(made: Any) -> Any:
                     CellType(_for_numba(each.cell_contents)) for each in function.__closure__ or ()
                 ),
             )
-            made.code = _module(cfunc(kind, error_model="numpy")(copy), made.symbol)
+            made.code = _module(kind, copy, made.symbol)
             made.keep_code(made.code)
         # Numba makes machine code of each caller, which is not used; this is enough for it.
         binding.add_symbol(made.symbol, binding.address_of_symbol("free"))
@@ -315,8 +316,15 @@ def _is_code(found: bytes) -> bool:
     return True
 
 
-def _module(callback: Any, symbol: str) -> bytes:
-    """Give LLVM's code of what Numba has compiled, in which only this symbol can be called."""
+def _module(kind: Any, function: Any, symbol: str) -> bytes:
+    """Give LLVM's code of a function, in which only this symbol can be called."""
+    usual = config.OPT
+    # What it becomes a part of is optimised as a whole; doing so with each part costs much more.
+    config.OPT = type(usual)(1)
+    try:
+        callback = cfunc(kind, error_model="numpy")(function)
+    finally:
+        config.OPT = usual
     # Numba keeps apart the function and the shell in which it catches what the function raises.
     module = binding.parse_assembly(re.sub(r"\bnoinline\b", "nounwind", callback.inspect_llvm()))
     for each in (*module.functions, *module.global_variables):
@@ -373,8 +381,7 @@ def object_code(made: Any, symbol: str) -> bytes:
     result: Any = types.void
     if signature.result is not None:
         result = types.float64 if signature.result == Leaf("float64") else types.int64
-    entry = cfunc(result(types.int64), error_model="numpy")(names["entry"])
-    module = binding.parse_bitcode(_module(entry, symbol))
+    module = binding.parse_bitcode(_module(result(types.int64), names["entry"], symbol))
     linked = set()
     while parts:
         each = parts.pop()

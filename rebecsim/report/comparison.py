@@ -145,7 +145,7 @@ def of_first_setting(plan: Plan, sections: Sequence[Section]) -> Iterator[Sectio
 
 def _note(plan: Plan) -> str:
     if not plan.has_chance:
-        return "Nothing is drawn, so these differences are exact."
+        return "The runs have no randomness, so these differences are exact."
     return (
         "All values of a key have the same random numbers, so differences are those of the same "
         f"runs, each with its {level_text(plan.scenario.level)} interval for itself."
@@ -248,8 +248,8 @@ def compared(
 ) -> ReportInput:
     """Run a comparison, on request also in other message orders.
 
-    With `exact_states`, what all orders come to is found beside them, from so many states of each
-    cell. Raises as `run_plans`, and UserError where that is not known how to do.
+    With `exact_states`, the best case, worst case and mean over all orders are computed, too, from
+    so many states of each cell. Raises as `run_plans`, and UserError where that is unsupported.
     """
     compare(run, runner, with_others)
     if exact_states is not None:

@@ -205,20 +205,21 @@ def _caption(
 
 
 _SIZE_INCHES = (6.4, 4.8)
-_WRAP_CAPTION = 92
+_NARROW_INCHES = (4.2, 4.4)
+_WRAP_CAPTION, _WRAP_NARROW, _WRAP_TITLE = 92, 58, 40
 _MOST_COLUMNS = 4
 _GROUP = 0.6
 """The width of the policies at one word, of the distance between words."""
 
 
-def chart_figure(chart: ChartData) -> Figure:
-    """Draw a chart below its question."""
-    figure = new_figure(*_SIZE_INCHES)
+def chart_figure(chart: ChartData, narrow: bool = False) -> Figure:
+    """Draw a chart below its question; a narrow one is for a phone."""
+    figure = new_figure(*(_NARROW_INCHES if narrow else _SIZE_INCHES))
     axes = figure.add_subplot()
     styles = line_styles(tuple(line.policy for line in chart.series))
     (_draw_groups if chart.axis.words else _draw_lines)(axes, chart, styles)
-    _dress_axes(axes, chart)
-    _legend(figure, chart)
+    _dress_axes(axes, chart, _WRAP_TITLE if narrow else len(chart.question))
+    _legend(figure, chart, _WRAP_NARROW if narrow else _WRAP_CAPTION)
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
@@ -226,7 +227,7 @@ def chart_figure(chart: ChartData) -> Figure:
     return figure
 
 
-def _legend(figure: Figure, chart: ChartData) -> None:
+def _legend(figure: Figure, chart: ChartData, wrap: int) -> None:
     """Name the lines, in as many columns as their names leave room for."""
     for columns in range(min(len(chart.series), _MOST_COLUMNS), 0, -1):
         legend = figure.legend(
@@ -234,9 +235,7 @@ def _legend(figure: Figure, chart: ChartData) -> None:
             ncols=columns,
             frameon=False,
             handlelength=4.5,
-            title="\n".join(
-                line for s in chart.caption for line in textwrap.wrap(s, _WRAP_CAPTION)
-            ),
+            title="\n".join(line for s in chart.caption for line in textwrap.wrap(s, wrap)),
             title_fontsize=8.5,
         )
         legend.get_title().set_multialignment("center")
@@ -311,10 +310,10 @@ def _are_whole(places: Sequence[float]) -> bool:
     return all(float(place).is_integer() for place in places)
 
 
-def _dress_axes(axes: Axes, chart: ChartData) -> None:
+def _dress_axes(axes: Axes, chart: ChartData, wrap: int) -> None:
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    plain_axes(axes, chart.question, chart.axis.title, chart.y_label)
+    plain_axes(axes, textwrap.fill(chart.question, wrap), chart.axis.title, chart.y_label)
     axes.title.set_fontsize("large")
     axes.title.set_gid(HEADING)
     few = len(chart.places) <= 12

@@ -232,12 +232,15 @@ _CUT: dict[RaceBound, str] = {
 }
 
 
-def race_lines(races: Races, width: int = 80, *, wraps: bool = False) -> Iterator[str]:
+def race_lines(
+    races: Races, width: int = 80, *, wraps: bool = False, only: RaceGroup | None = None
+) -> Iterator[str]:
     """Give the lines of a report: the conclusion, the races, and how much was looked at.
 
-    Drawings are no wider than so many characters, and with `wraps` nothing else is.
+    Drawings are no wider than so many characters, and with `wraps` nothing else is. Of the races,
+    `only` one may be shown.
     """
-    for line in _lines(races, width):
+    for line in _lines(races, width, only):
         yield from _wrapped(line, width) if wraps else (line,)
 
 
@@ -248,7 +251,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=margin, break_on_hyphens=False) or [""]
 
 
-def _lines(races: Races, width: int) -> Iterator[str]:
+def _lines(races: Races, width: int, only: RaceGroup | None) -> Iterator[str]:
     if races.in_constructor is not None:
         yield f"{races.model}: {races.in_constructor.verdict}: {races.in_constructor.text}"
         return
@@ -259,10 +262,12 @@ def _lines(races: Races, width: int) -> Iterator[str]:
         yield f"observed: {', '.join(races.observed)}"
     folded = [[races.groups[place] for place in places] for places in races.alike]
     for number, (group, *others) in enumerate(folded, 1):
+        if only is not None and only.id not in [each.id for each in (group, *others)]:
+            continue
         if group.matters or number == 1 or folded[number - 2][0].matters:
             yield ""
         yield from _group_lines(number, group, others, width)
-    for each in races.unexplained:
+    for each in races.unexplained if only is None else ():
         yield ""
         yield from unexplained_lines(each)
     yield ""

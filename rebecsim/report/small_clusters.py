@@ -44,11 +44,11 @@ def cluster_parts(
     """Give the answer, then a line for each cluster, then what was looked for; at least one."""
     from rich.text import Text
 
-    (first, *_) = found.values()
-    yield Text(f"{scenario}, cut to {first.cluster.what}: {_answer(found)}.")
+    whats = " or ".join(dict.fromkeys(each.cluster.what for each in found.values()))
+    yield Text(f"{scenario}, cut to {whats}: {_answer(found)}.")
     yield ""
     if any(each.starts is not None for each in found.values()):
-        yield _table(first.cluster, found)
+        yield _table(next(iter(found.values())).cluster, found)
         yield ""
     for each in found.values():
         if each.result.is_violation:
@@ -78,8 +78,16 @@ def _answer(found: Mapping[str, ExploredCluster]) -> str:
         for name, result in violated.items():
             by_what.setdefault(_BREACHES.get(result.verdict, result.verdict), []).append(name)
         return "; ".join(f"{what} under {' and '.join(names)}" for what, names in by_what.items())
-    if any(each.starts is None for each in found.values()):
-        return "undecided, as a limit was reached before all orders were seen"
+    cut_off = [name for name, each in found.items() if each.starts is None]
+    if cut_off:
+        states = sum(found[name].result.states for name in cut_off)
+        why = " and ".join(dict.fromkeys(found[name].result.message for name in cut_off))
+        if any("horizon" in found[name].result.bounds for name in cut_off):
+            why += f" (times are in {found[cut_off[0]].cluster.unit})"
+        return (
+            f"undecided: no promise is broken in {states:,} states under {', '.join(cut_off)}, "
+            f"but {why}; search on with `--max-time`, or leave fewer jobs or nodes"
+        )
     differing = [name for name, each in found.items() if each.differing]
     text = "no promise is broken in any order of messages"
     if not differing:

@@ -214,7 +214,7 @@ def simulate(
             was_drawn = observer.is_branching or bool(tracer.events[-1].choices)
             cycle = cycles.look(steps, time, was_drawn=was_drawn)
             if cycle is not None:
-                detail = f"everything is as it was {cycle} message{'s'[: cycle != 1]} before"
+                detail = f"the state equals the one {cycle} message{'s'[: cycle != 1]} before"
                 return RunResult("time stands still", steps, time, detail, system)
     outcome = "step limit" if steps == max_steps else _end(agenda, until)
     return RunResult(outcome, steps, time, "", system)

@@ -41,6 +41,7 @@ from rebecsim.steps.annotations import (
 from rebecsim.steps.loops import LoopReader
 from rebecsim.steps.pieces import ClassFacts, Program, constant, initial_of, type_name
 from rebecsim.steps.source import NotUnderstoodError, class_source
+from rebecsim.steps.unrolled import unrolled
 
 _MOST_PASSES = 30
 _CONSTRUCTOR = re.compile(r"__init__|_construct_\d+")
@@ -344,6 +345,7 @@ class _Writer:
             if isinstance(function, FunctionType) and _CONSTRUCTOR.fullmatch(name):
                 tree = facts.source.function(function, name)
                 signature = signature_of(self.program, facts.source, tree, function)
+                tree = self._unrolled(function, tree)
                 reader = LoopReader(self.program, facts, function, tree, signature)
                 body = reader.body()
                 found.append(
@@ -361,8 +363,13 @@ class _Writer:
         return initial_of(declared.initial, facts.source.span(facts.source.tree))
 
     def _reader(self, facts: ClassFacts, function: FunctionType, name: str) -> LoopReader:
-        tree = facts.source.function(function, name)
+        tree = self._unrolled(function, facts.source.function(function, name))
         return LoopReader(self.program, facts, function, tree, self.program.signatures[function])
+
+    def _unrolled(self, function: FunctionType, tree: ast.FunctionDef) -> ast.FunctionDef:
+        if function not in self.program.trees:
+            self.program.trees[function] = unrolled(tree, function)
+        return self.program.trees[function]
 
     def _server(
         self, facts: ClassFacts, server: MessageServer, function: FunctionType

@@ -156,6 +156,8 @@ class ExpressionReader(ValueReader):
 
     def element(self, node: ast.Subscript) -> Piece:
         """Read an element of an array; as in Python, -1 is the last one."""
+        if isinstance(node.value, ast.Tuple | ast.List):
+            return self._listed(node, node.value.elts)
         array = self.read(node.value)
         if not isinstance(array.type, ArrayType):
             raise self.refused(node, f"`{shown(node.value)}` is not an array")
@@ -165,6 +167,30 @@ class ExpressionReader(ValueReader):
         if array.type.element == FLOAT:
             return self.widened(tree, span, index.pure)
         return Piece(tree, array.type.element, array.low, pure=index.pure)
+
+    def _listed(self, node: ast.Subscript, elements: list[ast.expr]) -> Piece:
+        """Read an element of a list that stands there; all are tested for, so none may do more."""
+        found, span = list(map(self.read, elements)), self.span(node)
+        for piece, each in zip(found, elements, strict=True):
+            self.twice(piece, each)
+        if len(found) < 2:
+            raise self.refused(node, f"`{shown(node)}` has no choice of elements")
+        index = self.index(node.slice, len(found))
+        self.twice(index, node)
+        places = self.program.constant("places", range(len(found)), span)
+        assert places is not None
+        tested: syntax.Expression = syntax.Index(
+            syntax.Name(places, span=span), index.tree, span=span
+        )  # an error for an index that is too large
+        tests = []
+        for number in range(len(found) - 1):
+            test = Binary("==", tested, literal(number, span), span=span)
+            tests.append(Piece(test, BOOLEAN))
+            tested = index.tree
+        chosen = found[-1]
+        for test_of, piece in zip(reversed(tests), reversed(found[:-1]), strict=True):
+            chosen = self.chosen(test_of, piece, chosen, node)
+        return chosen
 
     def index(self, node: ast.expr, length: int) -> Piece:
         """Read an index of an array of this length."""
@@ -391,8 +417,7 @@ class ExpressionReader(ValueReader):
         if called is int and kind in INTEGERS:
             return given
         if called is int and kind == BOOLEAN:
-            one = Conditional(given.tree, literal(1, span), literal(0, span), span=span)
-            return Piece(one, INT, 0, pure=given.pure)
+            return self.counted(given, node)
         if called is bool:
             return self.truth(given, node)
         if called is float and is_number:

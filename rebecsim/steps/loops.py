@@ -160,11 +160,8 @@ class LoopReader(BodyReader):
         if changed or breaks(node, or_continues=True):
             raise self.refused(node, f"the loop over `{shown(node.iter)}` cannot be unrolled")
         statements: list[syntax.Statement] = []
-        for number, each in enumerate(elements):
-            piece = self.read(each)
-            self.twice(piece, each)
-            if not (isinstance(piece.tree, syntax.Name) or piece.value):
-                raise self.refused(each, f"`{shown(each)}` is not a name or number")
+        pieces = [self._kept(each, statements) for each in elements]
+        for number, piece in enumerate(pieces):
             place = Piece(literal(number, self.span(node)), INT, number, (number,))
             self.locals |= zip(names, (piece, place), strict=False)
             self._assigned |= set(names)
@@ -172,4 +169,14 @@ class LoopReader(BodyReader):
         for name in names:
             self.locals.pop(name, None)
             self._assigned.discard(name)
-        return statements
+        return [syntax.Block(tuple(statements), span=self.span(node))]
+
+    def _kept(self, node: ast.expr, before: list[syntax.Statement]) -> Piece:
+        """Read what stands for an item in each round: as it is before the loop."""
+        piece = self.read(node)
+        name = piece.tree.identifier if isinstance(piece.tree, syntax.Name) else ""
+        if piece.value or name in self.facts.known or name == "self":
+            return piece
+        given = self.given(piece, node)
+        before.append(given[0])
+        return given[1]

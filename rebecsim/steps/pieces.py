@@ -95,6 +95,7 @@ class Program:
         changed: whether types or signs have been found that were not known before.
         called: the methods that message servers call, and those that these call.
         sites: the choices, each with the number of its random stream.
+        trees: functions, with what they make of fixed lists written out.
     """
 
     classes: dict[type, ClassFacts] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class Program:
     changed: bool = False
     called: set[str] = field(default_factory=set)
     sites: list[tuple[syntax.Choice, int]] = field(default_factory=list)
+    trees: dict[FunctionType, ast.FunctionDef] = field(default_factory=dict)
     _constants: dict[tuple[str, Any], str] = field(default_factory=dict)
 
     def note(self, key: Hashable, given: Piece) -> None:
@@ -138,7 +140,7 @@ class Program:
 
     def constant(self, name: str, value: Any, span: Span) -> str | None:
         """Declare a constant of the module, and give its name in Rebeca; None: it is none."""
-        items = tuple(value) if isinstance(value, list | tuple) else value
+        items = tuple(value) if isinstance(value, list | tuple | range) else value
         kind = type_of_constant(items)
         if kind is None:
             return None

@@ -344,23 +344,23 @@ class BodyReader(EffectReader, ABC):
         self, targets: list[ast.expr], values: list[ast.expr], node: ast.stmt
     ) -> list[syntax.Statement]:
         """Read `a, b = b, a`: all values first."""
-        span, statements, found = self.span(node), [], []
-        for each in values:
-            piece = self.read(each)
-            if isinstance(piece.type, ArrayType) or piece.type == NULL:
-                raise self.refused(each, f"`{shown(each)}` has no type in Rebeca here")
-            name = self._new_name("given")
-            declared = ((name, piece.tree),)
-            statements.append(
-                syntax.LocalDeclaration(type_name(piece.type, span), declared, span=span)
-            )
-            found.append(replace(piece, tree=syntax.Name(name, span=span), pure=True, single=None))
+        given = [self.given(self.read(each), each) for each in values]
+        statements: list[syntax.Statement] = [each for each, _ in given]
         after: list[syntax.Statement] = []
-        for target, piece in zip(targets, found, strict=True):
+        for target, (_, piece) in zip(targets, given, strict=True):
             if isinstance(target, ast.Name) and target.id not in self._assigned:
                 raise self.refused(target, f"`{target.id}` has no value yet; give it one before")
             after += self._set(target, piece, node, set())
-        return [syntax.Block((*statements, *after), span=span)]
+        return [syntax.Block((*statements, *after), span=self.span(node))]
+
+    def given(self, piece: Piece, node: ast.expr) -> tuple[syntax.Statement, Piece]:
+        """Declare a local for a value, and give what stands for it."""
+        if isinstance(piece.type, ArrayType) or piece.type == NULL:
+            raise self.refused(node, f"`{shown(node)}` has no type in Rebeca here")
+        span, name = self.span(node), self._new_name("given")
+        declared = ((name, piece.tree),)
+        tree = syntax.LocalDeclaration(type_name(piece.type, span), declared, span=span)
+        return tree, replace(piece, tree=syntax.Name(name, span=span), pure=True, single=None)
 
     def _augmented(self, node: ast.AugAssign) -> syntax.Statement:
         span = self.span(node)

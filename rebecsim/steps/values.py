@@ -192,6 +192,8 @@ class ValueReader:
 
     def combined(self, sign: ast.operator, left: Piece, right: Piece, node: ast.AST) -> Piece:
         """Give what an operator makes of two values."""
+        if isinstance(sign, ast.Add) and {left.type, right.type} <= {BOOLEAN, *INTEGERS}:
+            left, right = self.counted(left, node), self.counted(right, node)
         span, kinds = self.span(node), {left.type, right.type}
         pure = left.pure and right.pure
         if left.value and right.value and type(sign) in _FOLDED:
@@ -218,6 +220,14 @@ class ValueReader:
         raise self.refused(
             node, f"`{shown(node)}`: the operator cannot be translated to Rebeca here"
         )
+
+    def counted(self, found: Piece, node: ast.AST) -> Piece:
+        """Give a boolean as 0 or 1."""
+        if found.type != BOOLEAN:
+            return found
+        one, zero = literal(1, self.span(node)), literal(0, self.span(node))
+        tree = Conditional(found.tree, one, zero, span=self.span(node))
+        return Piece(tree, INT, 0, pure=found.pure)
 
     def _folded(
         self, compute: Callable[[Any, Any], Any], left: Piece, right: Piece, node: ast.AST

@@ -141,8 +141,7 @@ class PairDifference:
         compared: pairs that were tested together for this metric.
         power: what more runs would show; only for a pair that is undecided and varies.
         is_identical: whether every run has the same counters under both policies.
-        is_certain: whether the models have no chance in them, so that every run gives this
-            difference, and one is enough.
+        is_certain: whether the runs have no randomness, so one run gives the exact difference.
     """
 
     metric: Metric

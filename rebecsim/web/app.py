@@ -27,6 +27,7 @@ from rebecsim.web.lessons.pages import lesson_pages
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.limits import BusyError
 from rebecsim.web.studies.pages import study_pages
+from rebecsim.web.studies.scenarios import questions_by_kind
 from rebecsim.web.visitors import Classroom
 
 _LONGEST_TITLE, _LONGEST_QUESTION = 40, 150  # characters
@@ -117,6 +118,7 @@ def make_app(
     Its streams end when it is `closing`.
     """
     explorer = Explorer(library)
+    library.opens_scenarios = classroom is None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -157,7 +159,11 @@ def _add_pages(app: FastAPI, library: Library) -> None:
     @app.get("/")
     def models() -> Response:
         tiles = tiles_of(library.models())
-        return HTMLResponse(rendered("models.html.j2", tiles=tiles, stops=len(stops())))
+        asked = questions_by_kind() if library.opens_scenarios else {}
+        scenarios = [each for several in asked.values() for each in several]
+        return HTMLResponse(
+            rendered("models.html.j2", tiles=tiles, stops=len(stops()), scenarios=scenarios)
+        )
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:

@@ -38,8 +38,8 @@ class Sheet:
 
 
 def editor_address(listed: ListedModel) -> str:
-    """Give the address at which a model can be edited, or a copy of it; empty for Python."""
-    if listed.is_python:
+    """Give the address where a model, or a copy, is edited; empty for Python and scenarios."""
+    if listed.is_python or listed.cut is not None:
         return ""
     if listed.origin == "yours":
         return _address(file=listed.name)

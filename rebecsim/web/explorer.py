@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from rebecsim.actors import Constant
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
 from rebecsim.exploration import Path as Run, RebecState, Recorded
@@ -247,6 +248,7 @@ def _card(
         tuple(
             ShownVariable(name, value_text(value), name in changed)
             for name, value in rebec.variables.items()
+            if not isinstance(value, Constant)  # a setting, which never changes
         ),
         tuple(
             ShownMessage(
@@ -330,7 +332,8 @@ class Explorer:
             tour=tour_panel(place.tour),
             place=place,
             view=view,
-            source=shown_lines(listed.text, listed.is_python, *view.ran),
+            about=steppers.about,
+            source=() if listed.cut else shown_lines(listed.text, listed.is_python, *view.ran),
             timed=not steppers.model.core,
             longest=LONGEST_RUN,
             why=_STOPS.get(why, ""),
@@ -360,6 +363,8 @@ class Explorer:
         """
         from rebecsim.report.pytest_source import pytest_source, run_source
 
+        if self.opened(place)[0].cut is not None:
+            raise UserError("A test repeats runs of a model; a scenario is none. Keep the run.")
         recorded, _ = self.recorded(place, never)
         if recorded is not None:
             return pytest_source(recorded, model, test)

@@ -155,6 +155,15 @@ def explorer_pages(explorer: Explorer) -> APIRouter:
 
 
 def _add_pages(router: APIRouter, explorer: Explorer) -> None:
+    @router.get("/scenarios/{name}")
+    def scenario(name: str, cell: str = "", jobs: str = "2", nodes: str = "2") -> Response:
+        from rebecsim.web.cut_scenarios import cut_scenario
+
+        if not explorer.library.opens_scenarios:
+            raise UnknownPlaceError("This server is for a class and opens no scenarios.")
+        sizes = _number(jobs, "jobs") or 0, _number(nodes, "nodes") or 0
+        return RedirectResponse(Place(cut_scenario(name, cell, *sizes).id, (), 0).address(), 303)
+
     @router.get("/x/{model}")
     def beginning(model: str) -> Response:
         return RedirectResponse(Place(model, (), 0).address(), 303)

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qs, urlsplit
 
 from rebecsim.errors import UserError
 from rebecsim.files import read_plain, write_atomically
 from rebecsim.web.lessons.content import Lesson, lesson_about, lesson_hiding
 from rebecsim.web.limits import TEXTS, alone_in, visitor
+
+if TYPE_CHECKING:
+    from rebecsim.web.cut_scenarios import CutScenario
 
 LARGEST_MODEL = 256 * 1024
 """Bytes of a model that is listed."""
@@ -183,7 +186,8 @@ class ListedModel:
     """A model that was read. `id` identifies its text, `name` is its title for people.
 
     `questions` is the property file beside it, if there is one, and `editor` the address of the
-    page on which it was typed. Only its `owner` may see it, if there is one.
+    page on which it was typed. Only its `owner` may see it, if there is one. Of a cluster that is
+    `cut` small the text is that of the scenario.
     """
 
     id: str
@@ -194,6 +198,7 @@ class ListedModel:
     questions: Path | None = None
     editor: str = ""
     owner: str = ""
+    cut: CutScenario | None = None
 
     @property
     def is_python(self) -> bool:
@@ -241,6 +246,7 @@ class Library:
             if not given.is_dir() and given.suffix not in (".rebeca", ".py"):
                 raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
         self._given = given
+        self.opens_scenarios = True
         self.directory = given if given is not None and given.is_dir() else None
         self.own = OwnFiles(given, writes=writes)
         self.named: ListedModel | None = None
@@ -273,8 +279,24 @@ class Library:
         """
         with self._lock:
             kept = self._typed.get(model) or self._kept.get(model)
-        found = kept or next((each for each in self.models() if each.id == model), None)
+        found = kept or self._of_scenario(model)
+        found = found or next((each for each in self.models() if each.id == model), None)
         return found if found is not None and found.is_shown else None
+
+    def _of_scenario(self, model: str) -> ListedModel | None:
+        """Give the cell of a scenario that an identifier names, if it is one."""
+        from rebecsim.web.cut_scenarios import listed_so, read_id
+
+        cut = read_id(model) if self.opens_scenarios else None
+        if cut is None:
+            return None
+        text, ending = listed_so(cut)
+        file = Path(f"{cut.scenario if cut.is_cut else cut.cell}{ending}")
+        name = f"{cut.scenario}, {cut.cell}"
+        listed = ListedModel(model, name, "typed", file, text, cut=cut if cut.is_cut else None)
+        with self._lock:
+            self._kept[model] = listed
+        return listed
 
     def named_so(self, origin: Origin, name: str) -> ListedModel | None:
         """Give the listed model with this name, as its file is now."""

@@ -42,6 +42,11 @@ class ModelSteppers:
         """The model."""
         return self._steps.model
 
+    @property
+    def about(self) -> str:
+        """What a cluster was cut to, and what it promises; empty for a model."""
+        return self._steps.about
+
     def at(self, ordinals: Sequence[int]) -> AbstractContextManager[Stepper]:
         """Give a stepper that has come to this place.
 
@@ -66,7 +71,13 @@ class _SharedSteppers:
 
     def __init__(self, listed: ListedModel) -> None:
         self.checked: CheckedModel | None = None
-        if listed.is_python:
+        self.about = ""
+        if listed.cut is not None:
+            from rebecsim.web.cut_scenarios import about
+
+            loaded = listed.cut.opened()
+            self.model, self.about = loaded.model, about(loaded)
+        elif listed.is_python:
             self.model = python_model(listed.text, listed.file)
         else:
             self.checked = check_source(listed.text, listed.name)

@@ -80,6 +80,10 @@ def _races(model: str, loaded: LoadedModel, question: Question, limits: Limits) 
 
 
 def _loaded(asked: dict[str, Any]) -> LoadedModel:
+    if asked.get("cut") is not None:
+        from rebecsim.web.cut_scenarios import CutScenario
+
+        return CutScenario(**asked["cut"]).opened()
     if asked["python"] is None:
         return loads(asked["text"], asked["name"])
     from rebecsim.generate.module import python_model

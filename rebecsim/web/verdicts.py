@@ -154,6 +154,7 @@ def _request(listed: ListedModel, inquiry: Inquiry) -> dict[str, Any]:
         "races": inquiry.races,
         "text": listed.text,
         "name": listed.file.stem,
+        "cut": None if listed.cut is None else vars(listed.cut),
         "python": str(listed.file) if listed.is_python else None,
         "questions": None if listed.questions is None or never else str(listed.questions),
         "invariants": [f"!({never})"] if never else [],

@@ -118,3 +118,40 @@ def test_a_variant_of_a_model_is_explored(run: Run) -> None:
     result = run("explore", "fresh_readings", "--horizon", "20")
     assert result.returncode == 1
     assert "deadline missed: reading() with deadline 4 is served at time 5" in result.stdout
+
+
+COUNTER = """
+env int LIMIT = 2;
+reactiveclass Counter(5) {
+  statevars { int asked; int last; }
+  Counter() { asked = 0; last = 0; }
+  msgsrv ask(int who) { asked++; last = who; assertion(asked <= LIMIT); }
+}
+reactiveclass Client(2) {
+  knownrebecs { Counter counter; }
+  Client(int who) { self.go(who); }
+  msgsrv go(int who) { counter.ask(who) after(1); }
+}
+main { Counter counter():(); Client ann(counter):(1); Client bob(counter):(2); }
+"""
+COUNTED = """
+kind = "model"
+name = "counted"
+model = "counter.rebeca"
+until = 5
+replications = 1
+sweep = { LIMIT = [1, 2] }
+observe = [{ value = "counter.last" }]
+"""
+
+
+def test_a_cell_of_the_kind_model_is_explored_as_brute_force_does(folder: Path) -> None:
+    """The first cell has the fault: its counter takes one client for all."""
+    (folder / "counter.rebeca").write_text(COUNTER)
+    (folder / "counted.toml").write_text(COUNTED)
+    faulty, right = (rs.load("counted.toml", cell=f"limit_{each}") for each in (1, 2))
+    assert rs.explore(faulty).verdict == "assertion failed"
+    found = rs.explore(right)
+    assert found.verdict == "satisfied"
+    ends = set(ends_of_every_order(right.model, "counter.last"))
+    assert set(found.finals("counter.last")) == ends == {1, 2}

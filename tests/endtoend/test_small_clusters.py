@@ -58,6 +58,24 @@ def test_explore_says_whose_starts_depend_on_the_order(run: Run, scenario: str) 
     assert "Both orders as diagrams: `rebecsim races` with `--policy EASY`." in result.stdout
 
 
+def test_a_search_that_is_cut_off_says_how_far_it_came(run: Run, scenario: str) -> None:
+    result = run("explore", scenario, *SIZE, "--max-states", "20", "--policy", "EASY")
+    assert result.returncode == 3
+    answer = " ".join(result.stdout.split())
+    assert "undecided: no promise is broken in 20 states under EASY" in answer
+    assert "limit of 20 states was reached; search on with `--max-time`" in answer
+    later = run("explore", scenario, *SIZE, "--horizon", "1", "--policy", "EASY")
+    assert "(times are in s)" in " ".join(later.stdout.split())
+
+
+def test_starts_are_those_of_the_search_itself(scenario: str) -> None:
+    found = rs.explore(rs.small_clusters(scenario, policies=["FCFS"])["FCFS"])
+    assert found.result.finals is not None
+    variable, values = found.result.finals
+    assert variable == "manager.starts"
+    assert sorted(values) == sorted(found._space(rs.Limits()).final_values(variable))
+
+
 def test_races_shows_both_orders(run: Run, scenario: str) -> None:
     result = run("races", scenario, *SIZE, "--policy", "EASY", "--observe", "manager.starts")
     assert result.returncode == 0
@@ -148,21 +166,50 @@ def test_slots_are_explored_and_their_races_found(run: Run, scenario: str, tmp_p
 SOLVED = """
 kind = "stages"
 name = "solved"
-policies = ["MILP"]
+policies = ["MILP", "EDF"]
 replications = 1
 [workload]
-jobs = 3
+jobs = 2
 rate = 0.03
-workflows = ["cybershake"]
+map_reduce = { maps = 2, longest_map = 3 }
 reserved = 0.0
 [resources]
 count = 2
-slots = 2
+map_slots = 1
+reduce_slots = 1
 """
 
 
-def test_what_cannot_be_cut_is_named(run: Run, scenario: str, tmp_path: Path) -> None:
+def test_a_solver_is_explored_that_searches_to_its_end(
+    run: Run, scenario: str, tmp_path: Path
+) -> None:
     (tmp_path / "stages.toml").write_text(SOLVED)
-    result = run("explore", "stages.toml")
-    assert result.returncode == 2
-    assert "cannot be explored, because its solver stops" in " ".join(result.stderr.split())
+    result = run("explore", "stages.toml", "--jobs", "2")
+    assert result.returncode == 0
+    assert "no promise is broken" in " ".join(result.stdout.split())
+    assert "MILP" in result.stdout
+
+
+PEEKING = """
+kind = "yarn"
+name = "peeking"
+policies = ["PEEK", "REGULAR"]
+[workload]
+trace = "two.json"
+[elasticity]
+penalty = { model = "STEP", bump = 2.0 }
+[cluster]
+nodes = [{ count = 1, memory = 4096, cores = 4 }]
+"""
+TASK = '{"job.id": "one", "job.start.ms": 0, "job.tasks": [{"count": 1, "duration.ms": 2000}]}'
+
+
+def test_what_cannot_be_cut_is_left_out(run: Run, scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "peeking.toml").write_text(PEEKING)
+    (tmp_path / "two.json").write_text(TASK)
+    result = run("explore", "peeking.toml")
+    assert result.returncode == 0
+    assert "left out: PEEK cannot be explored: it looks ahead" in " ".join(result.stderr.split())
+    assert "REGULAR" in result.stdout
+    alone = run("explore", "peeking.toml", "--policy", "PEEK")
+    assert alone.returncode == 2

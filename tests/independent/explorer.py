@@ -1,4 +1,4 @@
-"""An explorer straight from the rules of Timed Rebeca: slow, small, and nobody's relative.
+"""A deliberately slow and simple explorer, written from the rules of Timed Rebeca.
 
 It shares nothing with the package under test: neither parser nor arithmetic nor state. All times
 of a state are relative to the state's time, so states that differ by a shift are equal. A message

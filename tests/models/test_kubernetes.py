@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from models.plugins.kubernetes import Node, Pod, Scheduler, amounts, cluster_model
-from rebecsim.actors import RandomScheduler, Streams, key_of
+from rebecsim.actors import Model, RandomScheduler, Streams, key_of
+from rebecsim.exploration import Checks, explore
 from rebecsim.simulation import simulate
+from tests.every_order import ends_of_every_order, explored_ends
 
 GI = 2**30
 ZONE = "topology.kubernetes.io/zone"
@@ -460,3 +462,28 @@ def test_laws_of_any_cluster(
         for place in range(len(nodes)):
             assert not found.fits(waiting, place)
             assert not preemption or not found.victims(waiting, place)
+
+
+# --- explored ------------------------------------------------------------------------------------
+
+
+def crowded() -> Model:
+    """Three pods that come at once to two nodes, each of which has room for one of them."""
+    pods = [pod(name, cpu="3", seconds=1 + place) for place, name in enumerate("abc")]
+    return cluster_model(pods, [node("one"), node("two")], "LeastAllocated", False)
+
+
+ALL_BOUND = Checks(terminal=("scheduler.binds == 3",))
+
+
+def test_every_pod_is_bound_in_any_order_and_brute_force_finds_the_same_waits() -> None:
+    model = crowded()
+    assert explore(model, checks=ALL_BOUND).verdict == "satisfied"
+    found = explored_ends(model, "scheduler.waited")
+    assert found == {1}  # whichever node is drawn for the first, the third waits for its end
+    assert found == set(ends_of_every_order(model, "scheduler.waited"))
+
+
+def test_a_scheduler_that_forgets_whom_it_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Scheduler, "wake", lambda self, waiting: None)
+    assert explore(crowded(), checks=ALL_BOUND).verdict == "deadlock"

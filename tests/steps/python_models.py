@@ -13,6 +13,10 @@ from rebecsim.actors import (
 
 LIMIT = 3
 TABLE = [2, 0, 1]
+
+
+def cut(x: int, most: int) -> int:
+    return min(x, most)
 """
 CLASS = """
 
@@ -73,7 +77,8 @@ class _Body:
         if depth > 1:
             return self.pick(*simple)
         one, two = self.number(depth + 1), self.number(depth + 1)
-        match self.pick("name", "name", "sum", "floor", "rest", "if", "element", "least", "table"):
+        kinds = ("name", "name", "sum", "floor", "rest", "if", "element", "least", "table")
+        match self.pick(*kinds, "total", "cut", "listed"):
             case "sum":
                 return f"({one} {self.pick(*OPERATORS)} {two})"
             case "floor":
@@ -86,13 +91,23 @@ class _Body:
                 return f"self.cells[{one} % 3{self.pick('', ' - 1', ' - 3')}]"
             case "table":
                 return f"TABLE[{one} % 3]"
+            case "total":
+                test = f"TABLE[k] {self.pick('>', '==')} {one}"
+                return f"sum(self.cells[k] for k in range(3) if {test})"
+            case "cut":
+                return f"cut({self.pick(*simple)}, {self.pick(*simple)})"
+            case "listed":
+                return f"({one}, {two}, self.a)[{self.pick(*simple)} % 3]"
             case "least":
                 return f"{self.pick('min', 'max')}({one}, {two}, abs({two}))"
         return self.pick(*simple)
 
     def test(self, depth: int = 0) -> str:
         one, two = self.number(depth + 1), self.number(depth + 1)
-        match self.pick("compare", "chain", "flag", "not", "in", "sender", "number"):
+        match self.pick("compare", "chain", "flag", "not", "in", "sender", "number", "any"):
+            case "any":
+                items = self.pick("TABLE", "(self.a, 1)")
+                return f"{self.pick('any', 'all')}(each < {one} for each in {items})"
             case "chain":
                 return f"0 <= {one} < {two}"
             case "flag":
@@ -139,8 +154,9 @@ class _Body:
                     f"{pad}else:\n{self.statements(depth + 1)}"
                 )
             case "for":
-                over = self.pick("range(3)", "range(2, -1, -1)", "TABLE", "self.cells", "(1, 2)")
-                end = self.pick("", "break", "continue") if over != "(1, 2)" else ""
+                listed = ("(1, 2)", "(self.b, self.a + 1)")
+                over = self.pick("range(3)", "range(2, -1, -1)", "TABLE", "self.cells", *listed)
+                end = self.pick("", "break", "continue") if over not in listed else ""
                 tail = f"\n{pad}    if self.b == each:\n{pad}        {end}" if end else ""
                 inner = f"{pad}    self.b = (self.b + each) % 3"
                 return f"{pad}for each in {over}:{tail}\n{inner}"

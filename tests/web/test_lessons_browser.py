@@ -62,7 +62,7 @@ def test_a_lesson_is_done_and_the_tour_taken(browser: Any, address: str) -> None
             page.get_by_role("heading", name="5 of 7").wait_for()
         if stop < 7:
             page.get_by_role("link", name="Next stop").click()
-    page.get_by_text("Nothing can go wrong").wait_for(timeout=30_000)
+    page.get_by_text("No violation in any order").wait_for(timeout=30_000)
     page.get_by_role("link", name="leave the tour").click()
     page.get_by_role("heading", name="7 of 7").wait_for(state="detached")
     page.close()

@@ -84,7 +84,11 @@ def test_a_run_that_is_complete_says_what_its_report_says(pages: Any, kept: Path
         drawn = ask(pages, name)
         assert (drawn.status, drawn.headers["content-type"]) == (200, "image/svg+xml")
         assert "</svg>" in drawn.text
-    assert ask(pages, f"{address('whole')}/charts/nothing.svg").status == 404
+    narrow = ask(pages, f"{address('whole')}/charts/deadline_misses.narrow.svg")
+    assert narrow.status == 200
+    assert 'viewBox="0 0 302.4 316.8"' in narrow.text
+    for name in ("nothing", "deadline_misses.wide"):
+        assert ask(pages, f"{address('whole')}/charts/{name}.svg").status == 404
 
 
 def test_of_a_run_that_is_not_complete_what_can_be_compared_is_shown(pages: Any) -> None:

@@ -188,7 +188,7 @@ def validate(
     easy: bool = option(
         "Also: no head of the queue starts after its first reservation.", False, "--easy"
     ),
-    estimates: Believed = option("--easy: what reservations were made by.", "requested"),
+    estimates: Believed = option("--easy: the estimates that reservations used.", "requested"),
 ) -> None:
     """Check that a machine could have run a schedule."""
     import rebecsim.clusters.batch as rules

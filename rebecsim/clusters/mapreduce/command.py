@@ -32,7 +32,7 @@ _WORDS = ("queue", "user", "priority", "program")
 class JobOptions:
     """The jobs, where there is no trace of them."""
 
-    jobs: list[str] | None = option(f"As {_JOBS}; repeatable for other jobs.")
+    jobs: list[str] | None = option(f"Jobs as {_JOBS}; repeatable.")
     mix: Literal["separated", "interleaved", "apart"] | None = option(
         "50 jobs of the published mix for each queue, in this order."
     )
@@ -67,8 +67,8 @@ class ClusterOptions:
     reduce_slots: int = key(ClusterTable, "reduce_slots", "Reduce slots of a node.")
     cores: int = key(ClusterTable, "cores", "Cores of a node.")
     disks: int = key(ClusterTable, "disks", "Disks of a node.")
-    disk_read: float = key(ClusterTable, "disk_read", "A disk reads, MiB/s.")
-    disk_write: float = key(ClusterTable, "disk_write", "A disk writes, MiB/s.")
+    disk_read: float = key(ClusterTable, "disk_read", "Read rate of a disk, MiB/s.")
+    disk_write: float = key(ClusterTable, "disk_write", "Write rate of a disk, MiB/s.")
     link: float = key(ClusterTable, "link", "Link of a node, Gbit/s.")
     replication: int = key(ClusterTable, "replication", "Copies of each input block.")
     classes: list[str] | None = option(

@@ -180,15 +180,21 @@ def small_cluster(
 ) -> SmallCluster:
     """Cut a cluster to the first submitted jobs and the first nodes.
 
-    A job keeps one reduce, and at most one map more than there are map slots, so that one must
-    wait. Submissions move to the heartbeat before.
+    Nodes keep at most two slots of a kind, if the scheduler can share so few. A job keeps one
+    reduce, and at most one map more than there are map slots, so that one must wait. Submissions
+    move to the heartbeat before.
 
     Raises UserError if the cluster is too small for its scheduler.
     """
     cut = cut or Cut()
     chosen = _first_jobs(jobs, cut.jobs)
     first = min((job.submit for job in chosen if job.after is None), default=0)
-    small = _cut_configuration(configuration, cut.nodes, first)
+    whole = _cut_configuration(configuration, cut.nodes, first)
+    small = _with_few_slots(whole)
+    if _refusal(small, scheduler, seed):
+        small = whole
+        if refusal := _refusal(whole, scheduler, seed):
+            raise _too_small(configuration, scheduler, name, cut, refusal)
     kept = tuple(_cut_jobs(chosen, small, first))
     plan = ClusterPlan(small, seed)
     names = [f"node_{number}" for number in range(len(plan.classes))]
@@ -204,11 +210,8 @@ def small_cluster(
         Instance("client", Client, (_JOBTRACKER,), (kept,)),
         Instance("failures", injector, (), (plan, *trackers)),
     ]
-    try:
-        promise = promise_of(scheduler([each.slots for each in tracker_statuses(plan)]))
-    except UserError as error:
-        what = counted(len(names), "node")
-        raise UserError(f"{name}, cut to {what}: {error}; leave more nodes") from error
+    promise = promise_of(scheduler([each.slots for each in tracker_statuses(plan)]))
+    few = " with 2 slots of a kind" if small.slots != whole.slots else ""
     return SmallCluster(
         in_any_order(Model(name, tuple(instances)), _ORDERED),
         f"{_JOBTRACKER}.starts",
@@ -216,7 +219,46 @@ def small_cluster(
         tuple(map(str, kept)),
         "ms",
         PROMISES if promise is None else (*PROMISES, promise[0]),
-        f"{counted(len(kept), 'job')} on {counted(len(names), 'node')}",
+        f"{counted(len(kept), 'job')} on {counted(len(names), 'node')}{few}",
+    )
+
+
+def _refusal(small: MapReduceConfiguration, scheduler: SchedulerFactory, seed: int = 1) -> str:
+    """Say why a scheduler finds a cluster too small; empty: it does not."""
+    try:
+        scheduler([each.slots for each in tracker_statuses(ClusterPlan(small, seed))])
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def _too_small(
+    configuration: MapReduceConfiguration,
+    scheduler: SchedulerFactory,
+    name: str,
+    cut: Cut,
+    refusal: str,
+) -> UserError:
+    """Make the error for a cut that is too small; it names the next one that is not."""
+    most = configuration.hardware.nodes
+    larger = (_cut_configuration(configuration, each, 0) for each in range(cut.nodes + 1, most + 1))
+    enough = (each.hardware.nodes for each in larger if not _refusal(each, scheduler))
+    what = counted(cut.nodes, "node")
+    return UserError(f"{name}, cut to {what}: {refusal}; leave {next(enough, 'more')} nodes")
+
+
+def _with_few_slots(configuration: MapReduceConfiguration) -> MapReduceConfiguration:
+    """Leave two slots of a kind on each node: with each further one there are many more states."""
+    hadoop = configuration.hadoop
+    return replace(
+        configuration,
+        hadoop=replace(
+            hadoop, map_slots=min(hadoop.map_slots, 2), reduce_slots=min(hadoop.reduce_slots, 2)
+        ),
+        classes=tuple(
+            replace(each, map_slots=min(each.map_slots, 2), reduce_slots=min(each.reduce_slots, 2))
+            for each in configuration.classes
+        ),
     )
 
 

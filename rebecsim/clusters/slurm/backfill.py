@@ -10,8 +10,8 @@ jobs that are left could start now on what is not reserved; the jobs in between 
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.slurm.forecast import Forecast
 from rebecsim.clusters.slurm.jobs import Amounts
@@ -64,14 +64,14 @@ class Cycle:
         ]
         self.tested = 0
         self.is_full = False
-        self._by_place: Counter[int] = Counter()
-        self._by_user: Counter[str] = Counter()
-        self._by_user_place: Counter[tuple[str, int]] = Counter()
-        self._by_association: Counter[int] = Counter()
-        self._by_array: Counter[tuple[int, int]] = Counter()
+        self._by_place: defaultdict[int, int] = defaultdict(int)
+        self._by_user: defaultdict[str, int] = defaultdict(int)
+        self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._by_association: defaultdict[int, int] = defaultdict(int)
+        self._by_array: defaultdict[tuple[int, int], int] = defaultdict(int)
         self._rejected: set[tuple[int, int]] = set()
         self._blocked_until: dict[str, int] = {}
-        self._reserving: Counter[int] = Counter()
+        self._reserving: defaultdict[int, int] = defaultdict(int)
         self._reserved: set[int] = set()
         self._forecast = Forecast(scheduler, now)
         self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
@@ -96,7 +96,6 @@ class Cycle:
     def run(self) -> Started:
         """Make the cycle; give what starts, and what has to go."""
         scheduler, parameters = self.scheduler, self.parameters
-        scheduler.age()
         if parameters.bf_running_job_reserve or parameters.bf_licenses:
             self._reserve_running()
         complete = bool(scheduler.journal.watched)
@@ -181,7 +180,7 @@ class Cycle:
             scheduler.set_reason(entry, problem, self.now, BACKFILL)
             return True
         place, user = entry.place.number, record.job.user
-        counts: list[tuple[int, Counter[int] | Counter[str] | Counter[tuple[str, int]], object]] = [
+        counts: list[tuple[int, Any, object]] = [
             (parameters.bf_max_job_part, self._by_place, place),
             (parameters.bf_max_job_user_part, self._by_user_place, (user, place)),
         ]
@@ -189,11 +188,11 @@ class Cycle:
             counts.append((parameters.bf_max_job_assoc, self._by_association, record.association))
         else:
             counts.append((parameters.bf_max_job_user, self._by_user, user))
-        if any(most and counter[key] >= most for most, counter, key in counts):  # type: ignore[index]
+        if any(most and counter[key] >= most for most, counter, key in counts):
             return True
         for most, counter, key in counts:
             if most:
-                counter[key] += 1  # type: ignore[index]
+                counter[key] += 1
         if not parameters.bf_licenses and scheduler.licenses_missing(entry, self.now):
             scheduler.set_reason(entry, "Licenses", self.now, BACKFILL)
             return True
@@ -424,4 +423,12 @@ def _qos_of(entry: Entry) -> list[str]:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
+    scheduler.age()
+    looks_at_limits = scheduler.limits.enforces and scheduler.waiting.jobs.has_interactive
+    if not (scheduler.journal.watched or scheduler.may_preempt_any or looks_at_limits):
+        entries = reversed(scheduler.queue.ordered())
+        if not any(
+            scheduler.fitting(each.need) or scheduler.is_unplanned(each) for each in entries
+        ):
+            return Started([], [])
     return Cycle(scheduler, now).run()

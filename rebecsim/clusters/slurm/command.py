@@ -50,9 +50,9 @@ class ShowingSlurm(Showing):
     """What is printed."""
 
     by: Literal["user", "account", "partition", "qos"] = option(
-        "What jobs are told apart by.", "user"
+        "Groups of jobs in the tables.", "user"
     )
-    settings: bool = option("Say what is done with each setting, and stop.", False, "--settings")
+    settings: bool = option("List the effect of each setting, and stop.", False, "--settings")
     why: int | None = option("Say why this job had to wait, step by step.", min=1)
     priorities: int | None = option(
         "Show the terms of the priorities of waiting jobs at this second of the log's clock."

@@ -207,7 +207,8 @@ class Machine(Constant):
             for each in (nodes if is_linear else ())
         ]
         self._masks: dict[int, Mask] = {}
-        self._needs: dict[tuple[Request, str], Need] = {}
+        self._needs: dict[tuple[Request, int], Need] = {}
+        self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast
         self._parts: dict[int, tuple[Need, ...]] = {}
         self._whole: dict[int, Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
@@ -275,10 +276,14 @@ class Machine(Constant):
 
     def need(self, request: Request, place: Place) -> Need:
         """Work out what a request comes to in a partition. Raises FeatureError."""
-        key = (request, place.name)
-        found = self._needs.get(key)
+        key = id(request), place.number
+        known = self._known.get(key)
+        if known is not None:
+            return known[1]
+        found = self._needs.get((request, place.number))
         if found is None:
-            found = self._needs[key] = self._worked_out(request, place)
+            found = self._needs[request, place.number] = self._worked_out(request, place)
+        self._known[key] = request, found
         return found
 
     def whole(self, need: Need) -> Need:

@@ -77,10 +77,11 @@ def attempt(
         given, victims = victims_for(scheduler, entry, allowed & nodes, now)
     if given is None:
         return Attempt("busy", "Resources")
-    tres = scheduler.tres_of(entry, given)
-    problem = scheduler.late_problem(entry, given, tres, limit)
-    if problem:
-        return Attempt("limit", problem)
+    if scheduler.limits.enforces:
+        tres = scheduler.tres_of(entry, given)
+        problem = scheduler.late_problem(entry, given, tres, limit)
+        if problem:
+            return Attempt("limit", problem)
     if victims:
         return Attempt("busy", "Resources", victims=victims)
     return Attempt("starts", given=given)

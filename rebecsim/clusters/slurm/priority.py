@@ -19,7 +19,7 @@ from rebecsim.clusters.slurm.configuration import Cluster, Tres
 from rebecsim.clusters.slurm.fairshare import factors
 from rebecsim.clusters.slurm.machine import Machine, Need, Place
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
-from rebecsim.clusters.slurm.usage import PastUsage
+from rebecsim.clusters.slurm.usage import PastUsage, Reals
 
 FIRST_BASIC = 4_294_901_759
 """The priority of the first job under priority/basic; each later one has one less."""
@@ -51,14 +51,14 @@ class Priorities(StatePart):
 
     Attributes:
         usage: what has been used.
-        fairshare: the factor of each association, as of the last period.
     """
 
     def __init__(self, machine: Machine, accounts: Accounts, usage: PastUsage) -> None:
         self.machine, self.accounts, self.usage = machine, accounts, usage
         cluster: Cluster = machine.cluster
         self.is_basic = cluster.priority.type == "basic"
-        self.fairshare = factors(accounts, usage.associations[0], cluster.priority)
+        self._used = usage.associations[0].copy()  # at the end of the last period
+        self._shares: Reals | None = None
         self._next_basic = FIRST_BASIC
         self._array = -1  # of the job that came last; all tasks of an array have one priority
         self._ages = bool(accounts.associations) and not self.is_basic
@@ -97,7 +97,7 @@ class Priorities(StatePart):
         by_assoc = self._ratio("ASSOC", assoc.priority if assoc else 0, self._most_assoc)
         by_qos = self._ratio("QOS", record.qos.priority if record.qos else 0, self._most_qos)
         by_place = self._ratio("PART", place.spec.priority_job_factor, self._most_factor)
-        asked = asked_tres(self.machine, need)
+        asked = asked_tres(self.machine, need) if weights.tres else {}
         totals = self._totals(place) if weights.tres else {}
         tres = 0.0
         for name, weight in weights.tres.items():
@@ -119,6 +119,13 @@ class Priorities(StatePart):
         if name in self._raw:
             return float(value)
         return value / most if most else 0.0
+
+    @property
+    def fairshare(self) -> Reals:
+        """The factor of each association, as of the last period."""
+        if self._shares is None:
+            self._shares = factors(self.accounts, self._used, self.machine.cluster.priority)
+        return self._shares
 
     def _shared(self, record: Record) -> float:
         return float(self.fairshare[record.association]) if record.association >= 0 else 0.0
@@ -197,8 +204,7 @@ class Priorities(StatePart):
         """Let usage decay, add what running jobs have used, and share anew."""
         self.usage.period(now)
         if self._shares_change:
-            parameters = self.machine.cluster.priority
-            self.fairshare = factors(self.accounts, self.usage.associations[0], parameters)
+            self._used, self._shares = self.usage.associations[0].copy(), None
 
     def recompute(self, entries: Sequence[Entry], now: int) -> None:
         """Give entries new priorities; those of held jobs, or set by hand, stay."""

@@ -363,7 +363,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _after_release(self) -> None:
         if self.scheduler.machine.cluster.clock.asks_at_end:
             self._ask()
-        elif self.scheduler.queue:
+        elif self.scheduler.queue.entries:
             self._at_main(self._now)
         self._plan()
 
@@ -380,7 +380,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _plan(self) -> None:
         """Plan the next pass and the next cycle, if they could make something of what there is."""
         scheduler, now = self.scheduler, self._now
-        if not scheduler.queue:
+        if not scheduler.queue.entries:
             return
         cluster = scheduler.machine.cluster
         if scheduler.changed != self._seen_main:

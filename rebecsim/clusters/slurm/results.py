@@ -27,7 +27,7 @@ from rebecsim.report.groups import GroupAnswer, JobTimes
 _HOUR = 3600
 
 By = Literal["user", "account", "partition", "qos"]
-"""What jobs are told apart by."""
+"""How jobs are grouped."""
 
 JOBS = "jobs"
 """The name of the stored table."""

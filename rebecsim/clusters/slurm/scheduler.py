@@ -464,6 +464,7 @@ class SlurmScheduler(StatePart):
     def set_reason(self, entry: Entry, reason: str, now: int, who: str) -> None:
         """Note why a job waits; Priority comes only in the place of nothing and Resources."""
         record = entry.record
-        self.journal.note(now, record.number, who, reason)
+        if self.journal.watched:
+            self.journal.note(now, record.number, who, reason)
         if reason != "Priority" or record.reason in ("None", "Resources"):
             record.reason = reason

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -111,11 +112,17 @@ class StagesSetup:
             by = ChargedBy.RATE
         return DecisionCost(by, table.constant, table.per_task, times)
 
-    def maker(self) -> ManagerMaker:
-        """Return the maker of the resource manager, with its settings."""
+    def maker(self, *, repeats: bool = False) -> ManagerMaker:
+        """Return the maker of the resource manager, with its settings.
+
+        With `repeats`, solvers ignore the wall clock and search to the end.
+        """
         manager = stages_policy(self.policy).manager
         if issubclass(manager, SearchingManager):
-            return partial(manager, settings=self.scenario.solver.settings)
+            settings = self.scenario.solver.settings
+            if repeats:
+                settings = replace(settings, seconds=inf)
+            return partial(manager, settings=settings)
         if issubclass(manager, WorkflowBudgets):
             return partial(manager, by_letter=self.scenario.budgets.by_letter)
         return manager

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.clusters.stages.inputs import StagesSetup, run_size, unrecorded
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
-from rebecsim.clusters.stages.managers.milp import IntegerProgramme
-from rebecsim.clusters.stages.managers.registry import can_search, stages_policy
+from rebecsim.clusters.stages.managers.registry import can_search
 from rebecsim.clusters.stages.measures import (
     SEARCHED,
     STAGES_MEASURES,
@@ -43,16 +42,11 @@ def _small(cell: PlannedCell, cut: Cut) -> SmallCluster:
     setup: StagesSetup = cell.setup
     if setup.scenario.hadoop is not None:
         raise UserError(
-            f"{setup.scenario.name}: a Hadoop cluster cannot be explored yet, because its "
+            f"{setup.scenario.name}: a Hadoop cluster cannot be explored, because its "
             "heartbeats never end; remove [hadoop] to explore the resource managers"
         )
-    if issubclass(stages_policy(setup.policy).manager, IntegerProgramme):
-        raise UserError(
-            f"{setup.scenario.name}: {setup.policy} cannot be explored, because its solver stops "
-            "by the wall clock, so runs do not repeat; choose other managers by --policy"
-        )
     return small_cluster(
-        setup.policy, setup.maker(), setup.jobs(0), setup.resources(), setup.cost, cut
+        setup.policy, setup.maker(repeats=True), setup.jobs(0), setup.resources(), setup.cost, cut
     )
 
 

@@ -36,7 +36,9 @@ class NodeOptions:
     memory: int | None = key(
         ClusterTable, "memory", "Memory of nodes for which the topology gives none, in MB."
     )
-    cores: int | None = key(ClusterTable, "cores", "Cores of nodes of the topology that say none.")
+    cores: int | None = key(
+        ClusterTable, "cores", "Cores of nodes for which the topology gives none."
+    )
     meganode: bool = key(
         ClusterTable, "meganode", "Replace each rack by one node of its total size."
     )

@@ -30,8 +30,8 @@ class Arguments:
     node_heartbeat: int = argument("Milliseconds between heartbeats of a node.")
     master_heartbeat: int = argument("Milliseconds between heartbeats of an AppMaster.")
     master_memory: int = argument("Memory of an AppMaster, in MB.")
-    master_cores: int = argument("Cores of it.")
-    scheduler: str = argument("In any case.", "regular")
+    master_cores: int = argument("Cores of an AppMaster.")
+    scheduler: str = argument("Scheduler, in upper or lower case.", "regular")
     penalty: str | None = argument("How much longer a task takes with less memory; needs IB.", None)
     ib: float | None = argument("The bump of the penalty.", None)
 

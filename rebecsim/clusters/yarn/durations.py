@@ -6,7 +6,7 @@ What is random is drawn from a stream for each job, or from one stream as in DSS
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Protocol
 
@@ -92,9 +92,9 @@ def draws_of(configuration: YarnConfiguration) -> Draws:
     return DrawsOfDss() if configuration.quirks.fixed_draws else SeededDraws(configuration.seed)
 
 
-def whole_between(draws: Random, low: int, high: int) -> int:
-    """Draw a whole number from `low` to `high` as Python 2 does."""
-    return low + math.floor(draws.random() * (high - low + 1))
+def whole_between(drawn: float, low: int, high: int) -> int:
+    """Give a whole number from `low` to `high` for one below 1, as Python 2 does."""
+    return low + math.floor(drawn * (high - low + 1))
 
 
 def applications_of(
@@ -155,10 +155,10 @@ def master_size(job: ContainerJob, configuration: YarnConfiguration) -> tuple[in
 
 
 class DurationDraws(StatePart):
-    """Random numbers for the durations of an application: of elastic containers, and of others."""
+    """How many durations of an application have been drawn: elastic containers', and others'."""
 
     def __init__(self) -> None:
-        self.of: dict[bool, Random] = {}
+        self.of = {False: 0, True: 0}
 
 
 class Errors(Constant):
@@ -175,6 +175,7 @@ class Errors(Constant):
         self._erring = bool(self._elasticity.duration_error)
         self._adds_twice = configuration.quirks.errors_twice
         self._draws: Draws = draws_of(configuration)
+        self._streams: dict[tuple[int, bool], tuple[Random, list[float]]] = {}
 
     def submitted(self, application: Application) -> None:
         """Draw the errors of an application: of its memory, then of the bump of its penalty."""
@@ -183,7 +184,7 @@ class Errors(Constant):
             return
         draws = self._draws.errors(application.number)
         if self._elasticity.memory_error:
-            error = self._whole(self._elasticity.memory_error, task.ideal, draws)
+            error = self._whole(self._elasticity.memory_error, task.ideal, draws.random)
             needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
             application.memory_error = needed - task.ideal
         if self._elasticity.bump_error and self._elastic:
@@ -215,17 +216,30 @@ class Errors(Constant):
         _, _, duration, lengthened, elastic = launch
         if not self._erring or (self._elasticity.only_elastic and not elastic):
             return max(duration + lengthened, 0)
-        known = draws.of.get(elastic)
-        if known is None:
-            known = draws.of[elastic] = self._draws.durations(application, elastic)
-        error = self._whole(self._elasticity.duration_error, duration, known)
+        place = draws.of[elastic]
+        draws.of[elastic] = place + 1
+        error = self._whole(
+            self._elasticity.duration_error,
+            duration,
+            lambda: self._drawn(application, elastic, place),
+        )
         return max(duration + error, 0)
 
-    def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
+    def _drawn(self, application: int, elastic: bool, place: int) -> float:
+        """Give the number at a place of a stream: the same one, however often it is asked for."""
+        key = application, elastic
+        if key not in self._streams:
+            self._streams[key] = self._draws.durations(application, elastic), []
+        generator, drawn = self._streams[key]
+        while place >= len(drawn):
+            drawn.append(generator.random())
+        return drawn[place]
+
+    def _whole(self, error: InjectedError, value: int, draw: Callable[[], float]) -> int:
         most = value * (error.percent or 0) // 100
         if error.mode == "CONSTANT":
             return most if error.sign == "POSITIVE" else -most
-        return whole_between(draws, error.lowest * most, error.highest * most)
+        return whole_between(draw(), error.lowest * most, error.highest * most)
 
     def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
         if penalty is None or not penalty.has_bump:

@@ -177,10 +177,10 @@ class MeasuredRun:
 
 MEASURES = measures_of(MeasuredRun)
 YARN_MEASURES = tuple(each for each in MEASURES if not each.needs)
-"""Those of all runs."""
+"""Measures of all runs."""
 
 QUEUE_MEASURES = tuple(each for each in MEASURES if each.needs)
-"""Those of runs under queues, after the others."""
+"""Measures of runs under queue files, after the others."""
 
 
 QUEUE_FIGURES: tuple[tuple[str, str, str, int], ...] = (

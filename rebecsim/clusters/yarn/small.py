@@ -16,9 +16,14 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.clusters.yarn.cluster import cluster_model, require_runnable, scheduler_of
+from rebecsim.clusters.yarn.cluster import (
+    cluster_model,
+    require_runnable,
+    run_cluster,
+    scheduler_of,
+)
 from rebecsim.clusters.yarn.cluster_state import StuckError
-from rebecsim.clusters.yarn.configuration import Quirks, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -105,6 +110,8 @@ class WatchedManager(ResourceManager):
         super().__init__(configuration, known, scheduler, _NotSummed(), errors, own, *others)
         queues = configuration.queues
         self.counts_cores = queues is None or queues.dominant
+        has_errors = configuration.elasticity.duration_error or configuration.quirks.errors_twice
+        self._errs = bool(has_errors)
         self._kept: tuple[int, int] | None = None
         self.left_over = len(self.state.applications)
         self.ends = [-1] * self.left_over
@@ -163,7 +170,7 @@ class WatchedManager(ResourceManager):
             held = [each for each in application.containers if each.finished is None]
             self.containers[place] = len(held)
             self.ends[place] = -1 if application.end is None else application.end
-            _check_application(application, held)
+            _check_application(application, held, errs=self._errs)
             for each in application.containers:
                 if each.finished is not None:
                     self._forget(each)
@@ -245,8 +252,8 @@ def _check_node(node: ClusterNode, counts_cores: bool) -> int:
     return memory
 
 
-def _check_application(application: Application, held: Sequence[Container]) -> None:
-    """Check the containers of a job."""
+def _check_application(application: Application, held: Sequence[Container], *, errs: bool) -> None:
+    """Check the containers of a job; `errs` says that durations have errors."""
     name = application.job.name
     asked = sum(count for _, count in application.tasks)
     got = sum(not each.killed for each in application.containers[application.before :])
@@ -259,7 +266,8 @@ def _check_application(application: Application, held: Sequence[Container]) -> N
             continue
         require(each.launched is not None, f"{name}: a container has ended and was not launched")
         ran = each.finished - (each.launched or 0)
-        require(ran == each.duration, f"{name}: a task of {each.duration} ms ran for {ran} ms")
+        is_right = errs or ran == each.duration
+        require(is_right, f"{name}: a task of {each.duration} ms ran for {ran} ms")
 
 
 def small_cluster(
@@ -271,13 +279,15 @@ def small_cluster(
     """Cut a cluster to the first jobs submitted and the first nodes.
 
     Jobs keep their times. Each class keeps a part of its tasks, rounded up: that of the nodes which
-    are left. Raises UserError for what cannot be cut, and what `require_runnable` raises.
+    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises UserError for
+    what cannot be cut, and what `require_runnable` raises.
     """
     cut = cut or Cut()
     _require_plain(configuration)
     nodes = tuple(sizes[: cut.nodes])
     wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
     configuration = replace(configuration, occupancy_interval=None, explains=False)
+    wanted, nodes, times = _shrunk(wanted, nodes, configuration)
     asked, configuration = require_runnable(wanted, nodes, configuration)
     paths = _queue_paths(asked, configuration)
     manager = _manager_of(paths) if paths else WatchedManager
@@ -295,25 +305,25 @@ def small_cluster(
         tuple(job.name for job in wanted),
         "ms",
         PROMISES + promises_of(scheduler_of(configuration)),
-        f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}",
+        f"{counted(len(wanted), 'job')} on {counted(len(nodes), 'node')}"
+        + (f" made {times} times smaller" if times > 1 else ""),
         "end",
         _terms(paths),
     )
 
 
 def _require_plain(configuration: YarnConfiguration) -> None:
-    """Raise UserError for what is not one value that can be copied, compared and hashed yet."""
-    name, what = configuration.scheduler, ""
+    """Raise UserError for what is not one value that can be copied, compared and hashed."""
+    name, elasticity = configuration.scheduler, configuration.elasticity
     if issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
-        what = "schedulers that look ahead"
-    elif configuration.elasticity.duration_error:
-        what = "errors of durations, which are drawn"
-    elif configuration.quirks != Quirks():
-        what = "clusters that repeat DSS's behaviour"
-    if what:
         raise UserError(
-            f"{name}: {what} cannot be explored yet; "
-            "choose FIFO, REGULAR, FAIR, DRF, SRTF, GREEDY or SMARTG by `--policy`"
+            f"{name} cannot be explored: it looks ahead at messages under way, which no rebec "
+            "sees; choose others by `--policy`"
+        )
+    if configuration.quirks.fixed_draws and (elasticity.memory_error or elasticity.bump_error):
+        raise UserError(
+            f"{name} cannot be explored: DSS draws errors of memory and bumps for all jobs in the "
+            "order in which they begin; leave out these errors, or DSS's behaviour"
         )
 
 
@@ -331,6 +341,43 @@ def _cut_jobs(
         values = {each.name: getattr(job, each.name) for each in fields(job)}
         made.append(_Job(**values | {"start": _start(job) - first, "classes": classes}))
     return tuple(made)
+
+
+_MOST_TASKS = 4
+"""Tasks of a class that jobs keep: each may begin at one of two heartbeats, so states double."""
+
+
+def _shrunk(
+    jobs: tuple[ContainerJob, ...], nodes: tuple[NodeSize, ...], configuration: YarnConfiguration
+) -> tuple[tuple[ContainerJob, ...], tuple[NodeSize, ...], int]:
+    """Divide nodes and numbers of tasks, so that few tasks are left; give by what, too.
+
+    Nodes are as small as a simulated run lets them be, in which every job ends. Of more tasks than
+    nodes have room for at once, one is kept.
+    """
+    most = max((each.count for job in jobs for each in job.classes), default=0)
+    for times in range(-(-most // _MOST_TASKS), 1, -1):
+        small = tuple(
+            replace(each, memory=each.memory // times, cores=max(each.cores // times, 1))
+            for each in nodes
+        )
+        room = sum(each.memory for each in small)
+        few = tuple(
+            replace(
+                job,
+                classes=tuple(
+                    replace(each, count=min(-(-each.count // times), room // each.memory + 1))
+                    for each in job.classes
+                ),
+            )
+            for job in jobs
+        )
+        try:
+            if run_cluster(few, small, configuration).stuck is None:
+                return few, small, times
+        except UserError:
+            continue
+    return jobs, nodes, 1
 
 
 def _start(job: ContainerJob) -> int:

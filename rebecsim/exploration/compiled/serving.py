@@ -45,6 +45,7 @@ from rebecsim.native.loops.serving import (
     Known,
     ServedModel,
     enter_row,
+    enter_rows,
     expand_and_serve,
     find_row,
 )
@@ -224,8 +225,7 @@ def _with_room(rows: Integers, needed: int) -> Integers:
 def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
     """Make a table of so many places at least, a power of two."""
     table = np.full(1 << max(places - 1, 1).bit_length(), ABSENT, np.int64)
-    for row in rows.tolist():
-        enter_row(table, contents, row)
+    enter_rows(table, contents, rows)
     return table
 
 

@@ -161,6 +161,8 @@ class Runner:
             for names, bound in zip(self.names, self._known, strict=True)
         )
         self._same: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in self.rebecs]
+        self._present: list[tuple[Any, ...] | None] = [None for _ in self.rebecs]
+        """The variables that the attributes of rebecs still are, as nothing has run since."""
         self._sendings: dict[tuple[int, Waiting], Sending] = {}
         self._orders: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.initial_bags = tuple(tuple(rebec._bag) for rebec in self.rebecs)
@@ -192,6 +194,7 @@ class Runner:
         rebec = self.rebecs[owner]
         self._taken, self._values, self._shares = [], [], []
         self._prefix, self._delays, self._stopped = prefix, 0, None
+        self._sent.clear()  # of a run that a limit has stopped
         self._restore(start)
         began = time if suspended is None else suspended.began
         served = self.decode(owner, message, began)
@@ -209,10 +212,11 @@ class Runner:
         if effect is None:  # otherwise a `finally` of the model may have raised something after it
             effect = self._captured(rebec._now, None)
             effect.breach, effect.refused = breach, refused
+            if not self.timers[owner]:  # which run on
+                self._present[owner] = effect.variables
         effect.choices, effect.values = tuple(self._taken), tuple(self._values)
         effect.shares = tuple(self._shares)
         rebec.__class__ = self._hidden[owner]
-        self._sent.clear()
         return effect
 
     def tables(self) -> Iterator[Sized]:
@@ -315,10 +319,12 @@ class Runner:
             variables = suspended.recipe.variables
             outbox.capacity = NEVER
             rebec._now = self.values.time = suspended.recipe.times[0]
-        attributes = rebec.__dict__
-        decode = self.values.decode
-        for name, value in zip(self.names[owner], variables, strict=True):
-            attributes[name] = value if type(value) in PLAIN else decode(value)
+        if self._present[owner] is not variables:
+            attributes = rebec.__dict__
+            decode = self.values.decode
+            for name, value in zip(self.names[owner], variables, strict=True):
+                attributes[name] = value if type(value) in PLAIN else decode(value)
+        self._present[owner] = None
         self.values.time = time
 
     def _captured(self, now: int, suspension: Suspension | None) -> Effect:

@@ -80,6 +80,13 @@ def enter_row(table: Integers, contents: Table, row: int) -> None:
     table[place] = row
 
 
+@compiled()
+def enter_rows(table: Integers, contents: Table, rows: Integers) -> None:
+    """Enter some rows, as `enter_row` does."""
+    for each in range(rows.shape[0]):
+        enter_row(table, contents, rows[each])
+
+
 class Known(NamedTuple):
     """The inner states and messages that have a number.
 

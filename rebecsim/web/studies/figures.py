@@ -120,17 +120,18 @@ class FigureCache:
         )
 
     def picture(self, run: StoredRun, name: str) -> bytes | None:
-        """Draw a chart as SVG; None where there is no chart of this name."""
+        """Draw a chart as SVG, `NAME.narrow` for a phone; None where there is none of this name."""
+        asked, _, form = name.partition(".")
         sums = self._sums_of(run)
         report, _ = _report(run, sums)
         charts = charts_along(report) if report else []
-        chart = next((each for each in charts if each.name == name), None)
-        if chart is None:
+        chart = next((each for each in charts if each.name == asked), None)
+        if chart is None or form not in ("", "narrow"):
             return None
         key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
         with self._drawing:  # the settings of matplotlib are the same for all threads
             if key not in self._pictures:
-                draw = partial(chart_figure, chart)
+                draw = partial(chart_figure, chart, bool(form))
                 self._pictures[key] = render_figure(draw, (".svg",))[".svg"]
                 while len(self._pictures) > _MOST_PICTURES:
                     self._pictures.popitem(last=False)

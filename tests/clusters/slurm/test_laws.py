@@ -16,6 +16,7 @@ from rebecsim.clusters.slurm.configuration import (
     Partition,
     PriorityParameters,
     PriorityWeights,
+    Qos,
     Reservation,
     ResourceLimits,
     Selection,
@@ -136,20 +137,24 @@ def test_jobs_are_not_planned_into_a_reservation(rows, start) -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(JOBS)
-def test_backfill_does_not_delay_the_first_job(rows) -> None:
+@given(JOBS, st.sampled_from([1, 60]))
+def test_backfill_does_not_delay_the_first_job(rows, resolution) -> None:
     """Later jobs change nothing for the first that waits, when all end at their limits."""
     jobs = [
         replace(each, run=120, submit=0 if n < 6 else 5) for n, each in enumerate(jobs_of(rows))
     ]
-    with_all = run_cluster(CLUSTER, jobs).starts()
-    alone = run_cluster(CLUSTER, jobs[:6]).starts()
+    parameters = BackfillParameters(bf_resolution=resolution)
+    cluster = replace(CLUSTER, backfilling=parameters)
+    with_all = run_cluster(cluster, jobs).starts()
+    alone = run_cluster(cluster, jobs[:6]).starts()
     waiting = [number for number in sorted(alone) if alone[number] > 5]
     if waiting:
-        assert with_all[waiting[0]] <= alone[waiting[0]] + 60  # a pass of the main scheduler
+        assert with_all[waiting[0]] <= alone[waiting[0]] + 60 + resolution  # a pass, a slot
 
 
-def test_priorities_know_nothing_of_the_future() -> None:
+@settings(max_examples=25, deadline=None)
+@given(JOBS, st.integers(1, 11))
+def test_priorities_know_nothing_of_the_future(rows, known) -> None:
     """What happens until a time is the same whatever is submitted after it."""
     weights = PriorityWeights(age=1000, job_size=5000, fairshare=2000)
     users = tuple(Association(account="a", user=name) for name in ("u0", "u1"))
@@ -164,10 +169,60 @@ def test_priorities_know_nothing_of_the_future() -> None:
             )
         ),
     )
-    jobs = jobs_of([(5 * n, 40 + 7 * n, 1 + n % 3, 3 * n % 11) for n in range(12)])
-    whole, part = (run_cluster(cluster, each).starts() for each in (jobs, jobs[:8]))
-    before = {number: start for number, start in whole.items() if start < jobs[8].submit}
-    assert before == {n: start for n, start in part.items() if start < jobs[8].submit}
+    jobs = jobs_of([(5 * submit, *rest) for submit, *rest in rows])
+    now = jobs[known].submit if known < len(jobs) else jobs[-1].submit + 1
+    part = [job for job in jobs if job.submit < now] or jobs[:1]
+    starts = [run_cluster(cluster, each).starts() for each in (jobs, part)]
+    before = [{n: start for n, start in each.items() if start < now} for each in starts]
+    assert before[0] == before[1]
+
+
+@settings(max_examples=15, deadline=None)
+@given(JOBS, st.lists(st.sampled_from(["", "node"]), min_size=12, max_size=12))
+def test_memory_is_never_over_used_and_whole_nodes_are_not_shared(rows, exclusive) -> None:
+    jobs = [
+        replace(
+            job,
+            request=replace(job.request, memory_per_node=30 + job.run % 40, exclusive=exclusive[n]),
+        )
+        for n, job in enumerate(jobs_of(rows))
+    ]
+    cluster = replace(CLUSTER, selection=replace(CLUSTER.selection, memory=True))
+    outcome = run_cluster(cluster, jobs)
+    assert not outcome.left
+    for each in outcome.runs:
+        for node in each.nodes:
+            there = [
+                jobs[one.position].request
+                for one in outcome.runs
+                if node in one.nodes and one.start <= each.start < one.end
+            ]
+            assert sum(request.memory_per_node for request in there) <= 100
+            assert len(there) <= 1 or not any(request.exclusive for request in there)
+
+
+@settings(max_examples=15, deadline=None)
+@given(JOBS)
+def test_limits_of_a_qos_are_never_exceeded(rows) -> None:
+    limits = ResourceLimits(grp_jobs=3, max_tres_per_user={"cpu": 6}, max_wall=120)
+    accounting = Accounting(
+        associations=(
+            Association(account="root"),
+            Association(account="a", parent="root"),
+            *(Association(account="a", user=name) for name in ("u0", "u1")),
+        ),
+        qos=(Qos(name="normal", limits=limits),),
+        enforce=frozenset({"associations", "limits", "qos"}),
+    )
+    jobs = jobs_of(rows)
+    outcome = run_cluster(replace(CLUSTER, accounting=accounting), jobs)
+    for each in outcome.runs:
+        running = [one for one in outcome.runs if 0 <= one.start <= each.start < one.end]
+        user = jobs[each.position].user
+        own = [one for one in running if jobs[one.position].user == user]
+        assert len(running) <= 3
+        assert sum(sum(one.cpus) for one in own) <= 6
+    assert set(outcome.left.values()) <= {"QOSMaxCpuPerUserLimit"}
 
 
 SMALL = [(0, 10, 2, 8), (0, 10, 1, 4), (1, 5, 2, 6)]

@@ -1,17 +1,21 @@
 """YARN clusters cut small: explored, they keep their promises; a scheduler at fault does not."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn import cluster as yarn_cluster
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
+    QUIRKS_OF_DSS,
     Elasticity,
     InjectedError,
     PoolTable,
     Quirks,
     YarnConfiguration,
 )
+from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
@@ -85,6 +89,33 @@ def test_pools_and_reservations_can_be_explored() -> None:
     assert found.verdict == "satisfied"
 
 
+PLAIN_STEP = Elasticity(penalty_named("STEP", 1.5))
+DRAWN = InjectedError(50, mode="RANDOM")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"quirks": replace(QUIRKS_OF_DSS, fixed_draws=False)},
+        {"quirks": QUIRKS_OF_DSS, "elasticity": replace(PLAIN_STEP, duration_error=DRAWN)},
+        {"elasticity": replace(PLAIN_STEP, duration_error=DRAWN)},
+        {"elasticity": replace(PLAIN_STEP, memory_error=DRAWN, bump_error=DRAWN)},
+    ],
+    ids=["quirks", "as DSS", "durations", "memory"],
+)
+def test_errors_and_what_dss_does_can_be_explored(more) -> None:
+    """How long tasks really take is a function of the seed, the job and how many have begun."""
+    settings = {"elasticity": PLAIN_STEP, "master_memory": 500} | more
+    configuration = YarnConfiguration("SMARTG", **settings)
+    jobs = (job(0, 0, tasks(2, 3000, 2000)),)
+    cluster = small_cluster(jobs, nodes(1), configuration, Cut(1, 1))
+    assert explored(cluster).verdict == "satisfied"
+    (run,) = run_cluster(jobs, nodes(1), configuration).applications
+    found = ends_of(cluster)
+    assert (run.end,) in found
+    assert found == set(ends_of_every_order(cluster.model, cluster.starts))
+
+
 @pytest.mark.parametrize(
     ("scheduler", "text"),
     [
@@ -138,11 +169,13 @@ def test_brute_force_finds_the_same_ends(first, scheduler, reservations) -> None
 @pytest.mark.parametrize(
     ("more", "text"),
     [
-        ({"scheduler": "PEEK"}, "PEEK: schedulers that look ahead cannot be explored yet"),
-        ({"quirks": Quirks(asleep=True)}, "clusters that repeat DSS's behaviour"),
+        ({"scheduler": "PEEK"}, "PEEK cannot be explored: it looks ahead at messages under way"),
         (
-            {"elasticity": Elasticity(duration_error=InjectedError(20))},
-            "errors of durations, which are drawn",
+            {
+                "quirks": Quirks(fixed_draws=True),
+                "elasticity": Elasticity(memory_error=InjectedError(20)),
+            },
+            "DSS draws errors of memory and bumps for all jobs",
         ),
     ],
 )
@@ -159,3 +192,17 @@ def test_jobs_keep_their_part_of_the_tasks() -> None:
     applications = manager.state.applications.values()
     assert [each.job.start for each in applications] == [0, 2000]
     assert [each.tasks[1][1] for each in applications] == [3, 1]
+
+
+def test_many_tasks_are_fewer_on_smaller_nodes() -> None:
+    """A task that begins at one of two heartbeats doubles the states, so few can be left."""
+    jobs = (job(0, 0, tasks(40, 1000, 20_000)), job(1, 3000, tasks(30, 1000, 5000)))
+    sizes = tuple(NodeSize(f"node{each}", each, 32_000, 32) for each in (1, 2))
+    cluster = small_cluster(jobs, sizes, YarnConfiguration("FIFO"), Cut(2, 1))
+    assert cluster.what == "2 jobs on 1 node made 5 times smaller"
+    manager = cluster.model.start().rebec("manager")
+    assert [each.size.memory for each in manager.nodes] == [6400]
+    assert [each.tasks[1][1] for each in manager.state.applications.values()] == [4, 3]
+    found = explored(cluster)
+    assert found.verdict == "satisfied"
+    assert found.states < 5000

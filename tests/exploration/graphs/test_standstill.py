@@ -292,7 +292,7 @@ def test_a_simulation_stops_where_nothing_else_can_happen(
     shown = CliRunner().invoke(app, ["simulate", zeno, "--engine", engine, "--steps", steps])
     assert shown.exit_code == ExitCode.FINE
     assert (
-        "time stands still: everything is as it was 2 messages before (3 messages served, "
+        "time stands still: the state equals the one 2 messages before (3 messages served, "
         "the last one at time 0)" in " ".join(shown.output.split())
     )
     clock = CliRunner().invoke(

@@ -118,6 +118,18 @@ def test_nothing_to_cure(run: Run, tmp_path: Path) -> None:
     assert printed.splitlines()[-1] == "no race to cure: none matters"
 
 
+def test_only_one_race_is_shown_with_its_number(run: Run) -> None:
+    races = Path(__file__).resolve().parents[3] / "models/races"
+    asked = ("races", races / "natjam_no_lock.rebeca", "--property", races / "mirror.property")
+    code, printed, _ = run(*asked, "--only", "rm.tick<rm~rm.update<am")
+    assert code == 1
+    lines = printed.splitlines()
+    assert lines[0] == "natjam_no_lock: 5 of 5 kinds of races are harmful"
+    assert lines[2].startswith("4. rm.tick from rm / rm.update from am: a violation 3 steps")
+    assert [line[:2] for line in lines if line[:1].isdigit()] == ["4."]
+    assert lines[-1].startswith("Looked at 8,321 states")
+
+
 def test_a_race_that_there_is_not(run: Run, model: Path) -> None:
     code, _, said = run("races", "--no-deadlock", model, "--try", "--only", "a<b")
     assert code == 2

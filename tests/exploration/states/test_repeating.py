@@ -5,8 +5,10 @@ import re
 import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
+from rebecsim.actors.watchdog import ServerStopped
 from rebecsim.errors import ExitCode
 from rebecsim.exploration import explore
+from rebecsim.exploration.states.runner import Rules, Runner, Situation
 from rebecsim.generate.module import load_model
 from rebecsim.steps.repeatable import NotRepeatableError, impurities
 
@@ -218,3 +220,31 @@ def test_a_sample_finds_what_happens_late():
 
     with pytest.raises(NotRepeatableError, match="changes the global `calls`"):
         explore(Model("late", (Instance("counter", Counter),)))
+
+
+class Sender(Rebec, queue_size=9):
+    """Sends itself a message, and is stopped behind that once."""
+
+    stops = False
+
+    def __init__(self) -> None:
+        self.go()
+
+    @message_server
+    def go(self) -> None:
+        self.go(after=1)
+        if type(self).stops:
+            raise ServerStopped
+
+
+def test_what_a_stopped_run_has_sent_is_not_sent_by_the_next_one(monkeypatch) -> None:
+    """A limit of time stops a message server; those kept are run once more then."""
+    runner = Runner(Model("m", (Instance("lamp", Sender),)), Rules(False))
+    message = runner.encode(tuple(runner.initial_bags[0][0]), 0)
+    start = Situation(0, runner.initial_variables[0], message, None, 0, 9)
+    first = runner.run(start, ())
+    with monkeypatch.context() as patched:
+        patched.setattr(Sender, "stops", True)
+        with pytest.raises(ServerStopped):
+            runner.run(start, ())
+    assert runner.run(start, ()).own == first.own

@@ -145,5 +145,5 @@ def test_an_application_of_too_many_tasks_is_refused(tmp_path) -> None:
 
 
 def test_the_rule_is_for_applications_only(tmp_path) -> None:
-    with pytest.raises(WorkloadError, match="its tasks are as the trace has them"):
+    with pytest.raises(WorkloadError, match="other traces list their tasks"):
         read_sls_trace(TRACE.with_name("hadoop.json"), AppsRule(30))

@@ -71,7 +71,7 @@ class MessageOrders:
         return self.orders.until + 1 if self.orders.is_known else 0
 
     def values(self) -> ClusterValues:
-        """Give what all orders come to, up to bounds where not all states were looked at."""
+        """Compute best case, worst case and mean over all orders; bounds if states are left out."""
         cluster, known = self.cluster, self.known_ticks
         by_ticks: dict[int, Worth] = {}
         if known == cluster.ticks:

@@ -197,10 +197,10 @@ def states_of(
 
 
 def values_over(found: Found) -> ClusterValues:
-    """Work out what all orders come to, from the states that were found.
+    """Compute best case, worst case and mean over all orders, from the states that were found.
 
-    Where these are not all, it is also found of as many ticks as can be known exactly: what comes
-    behind the last one need not be told apart, so of fewer ticks more is known.
+    If states are missing, this is also computed for the largest number of ticks that is exact:
+    states after the last tick need not be distinguished, so fewer ticks need fewer states.
     """
     last = found.cluster.last
     counted: list[Counted] = ["deadline_misses", "completions"]

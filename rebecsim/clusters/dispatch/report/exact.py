@@ -161,7 +161,7 @@ def stored_exact(plan: Plan, results: Results) -> dict[Cell, ClusterValues]:
 def exact_sections(
     plan: Plan, results: Results, moments: Sequence[CellMoments]
 ) -> Iterator[Section]:
-    """Show what all orders come to, beside what was sampled, where it was reckoned."""
+    """Show the values over all orders beside the sampled ones, where they were computed."""
     exact = stored_exact(plan, results)
     if not exact:
         return

@@ -25,6 +25,8 @@ from rebecsim.clusters.slurm.files.quantities import (
     duration,
     megabytes,
     moment,
+    names_of,
+    text_of,
     tres,
 )
 from rebecsim.clusters.slurm.files.submit_lines import Submitted, after_now
@@ -285,7 +287,7 @@ class _Reader:
         said = self._line(last)
         run, limit = self._times(last, said, state, start, end)
         request = self._request(last, said, nodes)
-        partitions = said.job.get("partitions") or _split(cells["partition"])
+        partitions = said.job.get("partitions") or names_of(cells["partition"])
         for each in partitions if self.partitions else ():
             if each not in self.partitions:
                 hint = suggestion(each, self.partitions, "add it to slurm.conf")
@@ -434,9 +436,9 @@ class _Reader:
     def _request(self, row: _Row, said: Submitted, nodes: tuple[str, ...]) -> Request:
         given = dict(said.request)
         if "constraints" in row.cells and "prefer" not in given:
-            given["features"] = _text(row.cells["constraints"])
+            given["features"] = text_of(row.cells["constraints"])
         if "reservation" in row.cells:
-            given["reservation"] = _text(row.cells["reservation"])
+            given["reservation"] = text_of(row.cells["reservation"])
         if said.is_whole:
             return Request(**given)
         try:
@@ -458,7 +460,7 @@ class _Reader:
         if not {"gres", "gres_per_node", "gres_per_task"} & set(given):
             given |= _gres(asked, least)
         if "licenses" not in given and row.cells.get("licenses"):
-            given["licenses"] = submit_lines.licenses(_text(row.cells["licenses"]))
+            given["licenses"] = submit_lines.licenses(text_of(row.cells["licenses"]))
         everything = sum(self.cpus.get(each, 0) for each in nodes)
         if "exclusive" not in given and cpus < got.get("cpu", 0) == everything:
             given["exclusive"] = "node"
@@ -493,11 +495,3 @@ def _gres(asked: Mapping[str, int], nodes: int) -> dict[str, Amounts]:
             "gres_per_node": tuple(sorted((key, count // nodes) for key, count in kept.items()))
         }
     return {"gres": tuple(sorted(kept.items()))}
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(",")))
-
-
-def _text(cell: str) -> str:
-    return "" if cell.strip().lower() in NOT_SET else cell.strip()

@@ -237,7 +237,7 @@ class Assigning(StatePart):
                 self.placing.note(each, visit.node, ORDER, detail)
 
     def _to_release(self, each: ApplicationState, visit: Visit) -> Resources | None:
-        """Give what a user has to give back of his reservations first; None: he has too much."""
+        """Return the reserved resources that a user must release first, None if over the limit."""
         label, user, total = visit.label, each.user, visit.total
         limit, used = self.placing.user_limit(each, visit), user.used[label]
         if not self._calculator.less(total, limit, used):
