@@ -32,6 +32,7 @@ from rebecsim.clusters.slurm.slots import SlotMap
 
 if TYPE_CHECKING:
     from rebecsim.clusters.slurm.loops import Loops
+    from rebecsim.clusters.slurm.machine import Need
 
 BACKFILL = "backfill"
 
@@ -77,6 +78,8 @@ class Cycle:
         self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
         self._seen = -1  # the entry that was found to be able to start, while it is
         self._soonest = 0  # what begins first of what was reserved since
+        self._failed: dict[int, list[tuple[int, int, int]]] = {}
+        self._failed_like: dict[object, list[tuple[int, int, int]]] = {}
         self.loops = scheduler.machine.loops if self._is_plain() else None
         if self.loops is not None:
             first = now // resolution * resolution
@@ -143,15 +146,11 @@ class Cycle:
             return True
         if self.scheduler.is_unplanned(entry):
             return True
+        if self.loops is not None:
+            return self._may_start_fast(self.loops, place, entry.need, self._limit(entry))
         nodes = self.scheduler.fitting(entry.need)
         if not nodes:
             return False
-        if self.loops is not None:
-            limit = self._limit(entry)
-            if self._seen == place and self._soonest > self.now + limit:
-                return True
-            self._seen, self._soonest = place, self.window_end
-            return self.loops.may_start(self.scheduler.occupancy, entry.need, limit)
         free, _ = self.slots.over(
             self.now, self.now + self._limit(entry), nodes, *self._licenses(entry)
         )
@@ -164,6 +163,26 @@ class Cycle:
             return True
         there = usable(scheduler.machine, scheduler.occupancy.level, need)
         return could_fit(need, there * scheduler.machine.mask(free))
+
+    def _may_start_fast(self, loops: Loops, place: int, need: Need, limit: int) -> bool:
+        """Say the same with compiled loops; in a cycle, less and less is free for plain needs."""
+        if self._seen == place and self._soonest > self.now + limit:
+            return True
+        failed = self._failed.get(need.number)
+        if failed is None:
+            failed = self._failed[need.number] = self._failed_like.setdefault(need.family, [])
+        nodes, cpus = need.nodes, need.cpus
+        for fewest, least, shortest in failed:
+            if nodes >= fewest and cpus >= least and limit >= shortest:
+                return False
+        if not self.scheduler.fitting(need):
+            failed.append((nodes, cpus, 0))
+            return False
+        self._seen, self._soonest = place, self.window_end
+        if loops.may_start(self.scheduler.occupancy, need, limit):
+            return True
+        failed.append((nodes, cpus, limit))
+        return False
 
     def _is_skipped(self, entry: Entry) -> bool:
         """Whether a cycle passes over an entry."""
@@ -329,7 +348,8 @@ class Cycle:
         """Do the same with compiled loops, for a plain need and where nothing else keeps nodes."""
         scheduler = self.scheduler
         wanted = scheduler.bounded(entry)
-        found = loops.plan(scheduler.occupancy, wanted, limit, reserves)
+        fits = scheduler.fitting(entry.need) != 0
+        found = loops.plan(scheduler.occupancy, wanted, limit, fits, reserves)
         self.tested += loops.has_tested
         given, start = None, loops.start
         if found and (scheduler.limits.enforces or found == 1):

@@ -6,6 +6,8 @@ keeps nodes. Importing this imports Numba.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rebecsim.clusters.slurm.allotment import finished, in_tasks
@@ -19,6 +21,15 @@ _NEVER = -1
 
 NOTHING, STARTS, RESERVES = range(3)
 """What comes of planning a job."""
+
+
+class Scratch(NamedTuple):
+    """What loops work with: see `node_loops`; `later` is a level of a later time."""
+
+    work: Table
+    turns: Table
+    given: Table
+    later: Table
 
 
 @compiled(inline=True)
@@ -145,7 +156,6 @@ def may_start(
 def plan(
     machine: Table,
     level: Table,
-    later_level: Table,
     need: Integers,
     wanted: Integers,
     slots: Table,
@@ -154,19 +164,18 @@ def plan(
     times: Integers,
     completing: Flags,
     planned: Table,
-    many: int,
-    work: Table,
-    turns: Table,
-    given: Table,
+    scratch: Scratch,
     found: Flags,
 ) -> int:
     """Say what comes of planning a job: see `backfill.Cycle.plan`.
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
-    the job reserves, bf_window_linear, and whether it was placed at all. The start stands in the
-    last row of `given`, then the number of nodes; where the job may be now, in `found`.
+    the job reserves, bf_window_linear, whether the job may fit now at all, how many stretches are
+    planned, and whether the job was placed at all. The start stands in the last row of `given`,
+    after the number of nodes; where the job may be now, in `found`.
     """
-    now, limit, reserves = times[0], times[1], times[4]
+    now, limit, reserves, many = times[0], times[1], times[4], times[7]
+    given, later_level = scratch.given, scratch.later
     time = now
     while True:
         later = open_over(slots, free, count, time, time + limit, wanted, found)
@@ -175,18 +184,19 @@ def plan(
             size += int(found[node])
         start = _NEVER
         if size >= need[NODES]:
-            times[6] = 1
+            times[8] = 1
             for node in range(len(found)):
                 later_level[0, node] = level[0, node]
                 later_level[1, node] = level[1, node]
                 later_level[2, node] = level[2, node]
-            size = chosen(machine, level, need, found, work, given)
+            size = chosen(machine, level, need, found, scratch.work, given) if times[6] else 0
             if size:
                 start = now
             else:
                 start = earliest(
-                    machine, later_level, need, found, planned, many, times[5], work, turns, given
-                )
+                    machine, later_level, need, found, planned, many, times[5],
+                    scratch.work, scratch.turns, given,
+                )  # fmt: skip
                 size = given[2, 0]
                 if 0 <= start <= now:
                     start = max(now + 1, start + times[3])
@@ -241,7 +251,7 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(7, np.int64)
+        self._times = np.zeros(9, np.int64)
         self._count = self._last = self.records = 0
         self._sets: dict[int, Integers] = {}
 
@@ -300,7 +310,7 @@ class Loops:
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
         self.records, self._last = 1, last
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0, 0, 0
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -319,23 +329,24 @@ class Loops:
             self._slots, self._free, self._count, now, now + limit, self._found,
         )  # fmt: skip
 
-    def plan(self, occupancy: Occupancy, need: Need, limit: int, reserves: bool) -> int:
+    def plan(self, occupancy: Occupancy, need: Need, limit: int, fits: bool, reserves: bool) -> int:
         """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
         planned, times = occupancy.planned, self._times
         if self._turns.shape[1] != planned.shape[1]:
             self._turns = np.zeros((2, planned.shape[1]), np.int64)
-        times[1], times[4], times[6] = limit, reserves, 0
+        scratch = Scratch(self._work, self._turns, self._given, self._later.table)
+        times[1], times[4], times[6], times[7] = limit, reserves, fits, occupancy.many
+        times[8] = 0
         return self._plan(
-            self.table, occupancy.level.table, self._later.table, need.packed,
+            self.table, occupancy.level.table, need.packed,
             self._words(need.candidates & occupancy.up), self._slots, self._free,
-            self._count, times, self._completing, planned, occupancy.many, self._work,
-            self._turns, self._given, self._found,
+            self._count, times, self._completing, planned, scratch, self._found,
         )  # fmt: skip
 
     @property
     def has_tested(self) -> bool:
         """Whether the job that was planned last was placed anywhere, now or later."""
-        return bool(self._times[6])
+        return bool(self._times[8])
 
     @property
     def start(self) -> int:

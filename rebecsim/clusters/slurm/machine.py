@@ -123,6 +123,13 @@ class Need(Constant):
         return not is_special and len(self.alternatives) == 1 and not self.alternatives[0].counted
 
     @cached_property
+    def family(self) -> tuple[object, ...]:
+        """What plain needs have in common that differ in nodes and CPUs alone."""
+        node = self.per_task, self.least, self.most, self.whole
+        memory = self.memory_node, self.memory_cpu, self.all_memory
+        return self.place.number, self.candidates, *node, *memory
+
+    @cached_property
     def packed(self) -> Integers:
         """Its numbers in the order of `NODES` to `ALL_MEMORY`; -1 is None."""
         most = [-1 if each is None else each for each in (self.most_nodes, self.most)]

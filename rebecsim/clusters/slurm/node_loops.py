@@ -27,23 +27,37 @@ LATEST = 2**62
 
 
 @compiled(inline=True)
-def offered(node: int, machine: Table, level: Table, need: Integers) -> int:
-    """Give the CPUs that a node offers to a job, as `selection.usable` does."""
+def offered(
+    node: int,
+    machine: Table,
+    level: Table,
+    per_task: int,
+    least: int,
+    most: int,
+    whole: int,
+    memory_node: int,
+    memory_cpu: int,
+    all_memory: int,
+) -> int:
+    """Give the CPUs that a node offers to a job, as `selection.usable` does.
+
+    What the job needs comes in numbers, which stay in registers while arrays change.
+    """
     free: int = level[0, node]
-    if need[WHOLE]:
+    if whole:
         free = machine[0, node] if level[2, node] == 0 else 0
-    if need[MEMORY_CPU]:
-        free = min(free, level[1, node] // need[MEMORY_CPU])
-    if need[PER_TASK] > 1 and need[MEMORY_CPU]:
-        free -= free % need[PER_TASK]
-    if need[MOST] >= 0:
-        free = min(free, need[MOST])
-    if free < need[LEAST]:
+    if memory_cpu:
+        free = min(free, level[1, node] // memory_cpu)
+    if per_task > 1 and memory_cpu:
+        free -= free % per_task
+    if most >= 0:
+        free = min(free, most)
+    if free < least:
         return 0
-    if need[MEMORY_NODE]:
-        if level[1, node] < need[MEMORY_NODE]:
+    if memory_node:
+        if level[1, node] < memory_node:
             return 0
-    elif need[ALL_MEMORY] and level[2, node] != 0:
+    elif all_memory and level[2, node] != 0:
         return 0
     return free
 
@@ -197,10 +211,14 @@ def found_in(
 @compiled()
 def fitting(machine: Table, level: Table, need: Integers, mask: Flags) -> bool:
     """Whether there may be enough CPUs on enough nodes of a set."""
+    per_task, least, most, whole = need[PER_TASK], need[LEAST], need[MOST], need[WHOLE]
+    memory, per_cpu, all_memory = need[MEMORY_NODE], need[MEMORY_CPU], need[ALL_MEMORY]
     total, count = 0, 0
     for node in range(len(mask)):
         if mask[node]:
-            free = offered(node, machine, level, need)
+            free = offered(
+                node, machine, level, per_task, least, most, whole, memory, per_cpu, all_memory
+            )
             total += free
             count += int(free > 0)
             if total >= need[CPUS] and count >= need[NODES]:
@@ -214,9 +232,15 @@ def chosen(
 ) -> int:
     """Choose nodes of a set at a level; give how many, 0: it does not fit."""
     free = work[5]
+    per_task, least, most, whole = need[PER_TASK], need[LEAST], need[MOST], need[WHOLE]
+    memory, per_cpu, all_memory = need[MEMORY_NODE], need[MEMORY_CPU], need[ALL_MEMORY]
     total, count = 0, 0
     for node in range(len(mask)):
-        free[node] = offered(node, machine, level, need) if mask[node] else 0
+        free[node] = (
+            offered(node, machine, level, per_task, least, most, whole, memory, per_cpu, all_memory)
+            if mask[node]
+            else 0
+        )
         total += free[node]
         count += int(free[node] > 0)
     return found_in(machine, need, free, total, count, work, given)
@@ -253,9 +277,15 @@ def earliest(
             jobs += 1
     if jobs == 0:
         return -1
+    per_task, least, most, whole = need[PER_TASK], need[LEAST], need[MOST], need[WHOLE]
+    memory, per_cpu, all_memory = need[MEMORY_NODE], need[MEMORY_CPU], need[ALL_MEMORY]
     total, count = 0, 0
     for node in range(len(mask)):
-        left[node] = offered(node, machine, level, need) if mask[node] else 0
+        left[node] = (
+            offered(node, machine, level, per_task, least, most, whole, memory, per_cpu, all_memory)
+            if mask[node]
+            else 0
+        )
         total += left[node]
         count += int(left[node] > 0)
     width = FIRST_WINDOW
@@ -271,7 +301,9 @@ def earliest(
             level[1, node] += planned[4, place]
             level[2, node] -= 1
             if mask[node]:
-                now = offered(node, machine, level, need)
+                now = offered(
+                    node, machine, level, per_task, least, most, whole, memory, per_cpu, all_memory
+                )
                 total += now - left[node]
                 count += int(now > 0) - int(left[node] > 0)
                 left[node] = now
