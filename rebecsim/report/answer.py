@@ -40,6 +40,9 @@ def answer_sentence(answer: Answer, compared: Compared = POLICIES, axis: Axis | 
     metric, standings = answer.metric, answer.standings
     if len(answer.policies) == 1:
         only = answer.policies[0]
+        if axis is not None and len(standings) > 1:
+            named = axis.name.replace("_", " ")
+            return f"{only} is the only {compared.one}; compare the values of {named} below."
         return f"{only} is the only {compared.one}, so there is nothing to compare it with."
     places = _Places(tuple(each.condition for each in standings), axis)
     every = places.all_of

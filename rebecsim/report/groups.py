@@ -442,7 +442,10 @@ def _span(seconds: float) -> str:
 
 def _from_to(before: float, after: float) -> str:
     if max(before, after) >= _HOURS_FROM:
-        return f"{before / _HOUR:,.1f} to {after / _HOUR:,.1f} h"
+        hours = [f"{each / _HOUR:,.1f}" for each in (before, after)]
+        if hours[0] == hours[1]:
+            hours = [f"{each / _HOUR:,.2f}" for each in (before, after)]
+        return f"{hours[0]} to {hours[1]} h"
     return f"{before:,.0f} to {after:,.0f} s"
 
 

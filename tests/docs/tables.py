@@ -342,6 +342,8 @@ def _type(schema: dict[str, Any]) -> str:
 def _range(schema: dict[str, Any]) -> str:
     steps = f", multiples of {schema['multipleOf']}" if "multipleOf" in schema else ""
     high = schema["maximum"] if "maximum" in schema else schema["exclusiveMaximum"] - 1
+    if "minimum" not in schema:
+        return f" above {_number(schema['exclusiveMinimum'])}, up to {_number(high)}{steps}"
     return f" {_number(schema['minimum'])}..{_number(high)}{steps}"
 
 

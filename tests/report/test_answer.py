@@ -188,6 +188,13 @@ def test_it_speaks_of_variants() -> None:
     assert sentence == "n=1 is the only variant, so there is nothing to compare it with."
 
 
+def test_values_of_a_swept_key_are_compared_if_there_is_one_policy() -> None:
+    standings = tuple(standing({"E": value}, "", metric=WAIT) for value in (1.0, 2.0))
+    answer = Answer(WAIT, ("E",), standings, None)
+    sentence = answer_sentence(answer, axis=AXIS)
+    assert sentence == "E is the only policy; compare the values of cluster size below."
+
+
 def test_conditions_without_an_axis_are_named_by_their_coordinates() -> None:
     def at(load: float, estimates: str, figures: dict[str, float], shown: str) -> Standing:
         return standing(figures, shown, metric=WAIT, load_factor=load, estimates=estimates)

@@ -68,6 +68,12 @@ def test_long_times_are_told_in_hours_and_numbers_say_what_they_are_of() -> None
     )
 
 
+def test_hours_that_look_alike_get_another_digit() -> None:
+    before, after = (times({"job 1": ("7", wait, wait + 60)}) for wait in (10_650, 10_950))
+    (told,) = answer(before, after, "user").told()
+    assert "(3.04 to 2.96 h)" in told.lines[0]
+
+
 def test_a_short_answer_has_the_most_changed_of_many_groups() -> None:
     names = [f"q{number:02}" for number in range(40)]
     before = times({name: (name, 0, 100) for name in names})

@@ -19,7 +19,10 @@ def allotted(
     else:
         caps = [most[each] for each in order]
         wanted = max(need.cpus, len(caps) * need.per_task)
-        cpus = np.array(_dealt(caps, wanted, need.per_task), np.int64)
+        if need.per_task > 1:
+            cpus = np.array(in_tasks(machine, need, where, caps), np.int64)
+        else:
+            cpus = np.array(_dealt(caps, wanted), np.int64)
         cpus = np.maximum(cpus, np.minimum(need.least, caps))
     return finished(machine, level, need, where, cpus, row)
 
@@ -57,25 +60,53 @@ def _in_units(
     return rounded
 
 
-def _dealt(caps: list[int], wanted: int, per_task: int) -> list[int]:
-    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
+def _dealt(caps: list[int], wanted: int) -> list[int]:
+    """Deal CPUs to nodes in rounds of one, none more than its cap."""
     if sum(caps) <= wanted:
         return caps
     if len(caps) == 1:
         return [min(caps[0], wanted)]
-    given = [min(per_task, cap) for cap in caps]
+    given = [min(1, cap) for cap in caps]
     left = wanted - sum(given)
     while left > 0:
-        open_ = [n for n, cap in enumerate(caps) if given[n] + per_task <= cap]
+        open_ = [n for n, cap in enumerate(caps) if given[n] < cap]
         if not open_:
             break
-        rounds = max(left // (per_task * len(open_)), 1)
-        rounds = min(rounds, *((caps[n] - given[n]) // per_task for n in open_))
+        rounds = max(left // len(open_), 1)
+        rounds = min(rounds, *(caps[n] - given[n] for n in open_))
         for node in open_:
             if left <= 0:
                 break
-            given[node] += rounds * per_task
-            left -= rounds * per_task
+            given[node] += rounds
+            left -= rounds
+    return given
+
+
+def in_tasks(machine: Machine, need: Need, where: Integers, caps: list[int]) -> list[int]:
+    """Deal tasks of several CPUs to nodes, one on each and then a core's worth in each round.
+
+    Where no node has room for a whole task, the last ones get what is left of a node.
+    """
+    size, most = need.per_task, need.request.tasks_per_node
+    tasks = max(need.cpus, len(caps) * need.least)
+    tasks = most * len(caps) if most else tasks // size
+    given = [min(size, cap) for cap in caps]
+    count = [1] * len(caps)
+    left = tasks - len(caps)
+    crowded = not any(each < cap for each, cap in zip(given, caps, strict=True))
+    threads = machine.threads[where].tolist()
+    while left > 0:
+        room = False
+        for node, cap in enumerate(caps):
+            for _ in range(max(threads[node] // size, 1)):
+                full = cap - given[node] < size or (most is not None and count[node] >= most)
+                if left <= 0 or (full and not crowded):
+                    break
+                given[node] = min(given[node] + size, cap)
+                count[node] += 1
+                left -= 1
+                room = room or cap - given[node] >= size
+        crowded = crowded or not room
     return given
 
 

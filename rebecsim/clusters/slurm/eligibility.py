@@ -21,15 +21,17 @@ class JobIndex(Constant):
         watched: numbers of the jobs that others wait for.
         tasks: the array and task of the jobs of arrays, to the number.
         has_singletons: whether any job waits for others of its name.
+        has_interactive: whether any job comes from salloc or srun, and may start at submission.
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self.members: dict[int, list[int]] = defaultdict(list)
         self.tasks: dict[tuple[int, int], int] = {}
-        self.has_singletons = False
+        self.has_singletons = self.has_interactive = False
         wanted: set[int] = set()
         for job in jobs:
             extras = job.extras
+            self.has_interactive |= not job.batch
             if extras is NO_EXTRAS:
                 continue
             self.has_singletons |= any(each.type == "singleton" for each in extras.dependencies)

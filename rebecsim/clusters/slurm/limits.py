@@ -8,6 +8,7 @@ nodes are chosen and some after it, by what the job would really have.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -285,14 +286,13 @@ class LimitBook(StatePart):
             group.late_of = self.usage.last
         return group.late
 
-    def most_nodes(self, record: Record, partition_qos: str) -> int | None:
-        """Give how many nodes the limits of a job allow at most; None: any number."""
+    def most_nodes(self, record: Record, partition_qos: str) -> tuple[int, str] | None:
+        """Give how many nodes the limits of a job allow at most, and by which; None: any number."""
         kinds = ("grp", "user", "account", "job")
         rules = self.rules(record, partition_qos).after
-        return min(
-            (int(each.most) for each in rules if each.tres == "node" and each.kind in kinds),
-            default=None,
-        )
+        found = [each for each in rules if each.tres == "node" and each.kind in kinds]
+        tight = min(found, key=lambda each: each.most, default=None)
+        return None if tight is None else (int(tight.most), tight.reason)
 
     def shared_nodes(self, record: Record, partition_qos: str) -> set[int]:
         """Give the nodes that count already where a job's group may only have so many."""
@@ -439,3 +439,19 @@ def denial(accounts: Accounts, record: Record, spec: Partition) -> str:
     if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
         return "QOSNotAllowed"
     return ""
+
+
+_LIMITS = re.compile(
+    r"(QOS|Assoc)(Grp(Cpu|CPUMinutes|CPURunMinutes|Jobs|Mem(ory)?|Node|Submit\w*|Wall)"
+    r"|Max((Cpu|CpuMinutes|Node|WallDuration)PerJob|(Cpu|Jobs|Node)PerUser|Jobs|Submit\w*))Limit"
+    r"|QOSMinCpuNotSatisfied"
+)
+
+
+def is_limit(reason: str) -> bool:
+    """Whether Slurm takes a reason for a limit; those of GRES, accounts and others it does not.
+
+    A job at a limit lets later ones start at submission; and only these reasons are forgotten when
+    the limits are looked at again.
+    """
+    return _LIMITS.fullmatch(reason) is not None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.clusters.slurm.allotment import finished
+from rebecsim.clusters.slurm.allotment import finished, in_tasks
 from rebecsim.clusters.slurm.machine import NODES, Machine, Need
 from rebecsim.clusters.slurm.node_loops import chosen, earliest, fitting
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
@@ -65,9 +65,10 @@ def open_over(
                 free[last, word] &= free[row, word]
         place += 1
         if later < 0 and place < count:
-            row = slots[1, place]
+            row, before = slots[1, place], slots[1, place - 1]
             for word in range(words):
-                if free[row, word] & wanted[word] & ~free[last, word]:
+                here = free[last, word] & free[before, word]
+                if free[row, word] & wanted[word] & ~here:
                     later = slots[0, place]
     for node in range(len(found)):
         found[node] = (free[last, node >> 6] >> (node & 63)) & 1
@@ -90,6 +91,32 @@ def split(slots: Table, free: Table, count: int, time: int) -> int:
 
 
 @compiled()
+def merged(slots: Table, free: Table, count: int, place: int, end: int, last: int) -> int:
+    """Make one of the first two equal slots around, as `SlotMap.reserve` does; give how many left.
+
+    The row of `free` of the one that goes is used for the last one.
+    """
+    words = free.shape[1]
+    for each in range(max(place - 2, 0), count - 1):
+        if end < last and slots[0, each] >= end:
+            break
+        one, other, same = slots[1, each], slots[1, each + 1], True
+        for word in range(words):
+            same = same and free[one, word] == free[other, word]
+        if not same:
+            continue
+        for behind in range(each + 1, count - 1):
+            slots[0, behind], slots[1, behind] = slots[0, behind + 1], slots[1, behind + 1]
+        for behind in range(count - 1):
+            if slots[1, behind] == count - 1:
+                slots[1, behind] = other
+                for word in range(words):
+                    free[other, word] = free[count - 1, word]
+        return count - 1
+    return count
+
+
+@compiled()
 def reserve(
     slots: Table, free: Table, count: int, given: Table, begin: int, end: int, last: int
 ) -> int:
@@ -104,7 +131,7 @@ def reserve(
         for each in range(given[2, 0]):
             node = given[0, each]
             free[slots[1, place], node >> 6] &= ~(1 << (node & 63))
-    return count
+    return merged(slots, free, count, slot_of(slots, count, begin), end, last)
 
 
 @compiled()
@@ -143,9 +170,9 @@ def plan(
     """Say what comes of planning a job: see `backfill.Cycle.plan`.
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
-    the job reserves, bf_window_linear, whether the job may fit now at all, and how many stretches
-    are planned. The start stands in the last row of `given`, after the number of nodes; where the
-    job may be now, in `found`.
+    the job reserves, bf_window_linear, whether the job may fit now at all, how many stretches are
+    planned, and whether the job was placed at all. The start stands in the last row of `given`,
+    after the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves, many = times[0], times[1], times[4], times[7]
     given, later_level = scratch.given, scratch.later
@@ -157,6 +184,7 @@ def plan(
             size += int(found[node])
         start = _NEVER
         if size >= need[NODES]:
+            times[8] = 1
             for node in range(len(found)):
                 later_level[0, node] = level[0, node]
                 later_level[1, node] = level[1, node]
@@ -211,7 +239,7 @@ class Loops:
         self.machine = machine
         self.table = np.stack([machine.cpus, machine.memory, machine.unit, machine.weight])
         size = len(machine.names)
-        self._work = np.zeros((7, size), np.int64)
+        self._work = np.zeros((8, size), np.int64)
         self._given = np.zeros((3, max(size, 2)), np.int64)
         self._later = Level(machine)
         self._turns = np.zeros((2, 0), np.int64)
@@ -223,8 +251,8 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(8, np.int64)
-        self._count = 0
+        self._times = np.zeros(9, np.int64)
+        self._count = self._last = self.records = 0
         self._sets: dict[int, Integers] = {}
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
@@ -258,12 +286,16 @@ class Loops:
 
     def _allocation(self, level: Level, need: Need, count: int) -> Allocation:
         where, cpus = self._given[0, :count].copy(), self._given[1, :count].copy()
+        if need.per_task > 1 and not need.whole:
+            caps = cpus
+            cpus = np.array(in_tasks(self.machine, need, where, caps.tolist()), np.int64)
+            cpus = np.maximum(cpus, np.minimum(need.least, caps))
         return finished(self.machine, level, need, where, cpus, -1)
 
     # A cycle of backfill
 
-    def begin(self, occupancy: Occupancy, now: int, first: int, most: int) -> None:
-        """Begin a cycle in which nothing is reserved yet; `first` is when the first slot begins.
+    def begin(self, occupancy: Occupancy, now: int, first: int, last: int, most: int) -> None:
+        """Begin a cycle in which nothing is reserved yet, with one slot from `first` to `last`.
 
         There will be no more than `most` slots when something is reserved.
         """
@@ -277,7 +309,8 @@ class Loops:
         self._completing[list(occupancy.completing)] = True
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0, 0
+        self.records, self._last = 1, last
+        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0, 0, 0
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -286,9 +319,6 @@ class Loops:
             raw = nodes.to_bytes(8 * self._free.shape[1], "little")
             found = self._sets[nodes] = np.frombuffer(raw, "<i8").astype(np.int64)
         return found
-
-    def __len__(self) -> int:
-        return self._count
 
     def may_start(self, occupancy: Occupancy, need: Need, limit: int) -> bool:
         """Whether a need may fit now on what is not reserved."""
@@ -306,11 +336,17 @@ class Loops:
             self._turns = np.zeros((2, planned.shape[1]), np.int64)
         scratch = Scratch(self._work, self._turns, self._given, self._later.table)
         times[1], times[4], times[6], times[7] = limit, reserves, fits, occupancy.many
+        times[8] = 0
         return self._plan(
             self.table, occupancy.level.table, need.packed,
             self._words(need.candidates & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, scratch, self._found,
         )  # fmt: skip
+
+    @property
+    def has_tested(self) -> bool:
+        """Whether the job that was planned last was placed anywhere, now or later."""
+        return bool(self._times[8])
 
     @property
     def start(self) -> int:
@@ -331,6 +367,10 @@ class Loops:
         if given is not None:
             many = self._given[2, 0] = len(given.nodes)
             self._given[0, :many] = given.nodes
+        begins = self._slots[0, : self._count].tolist()
+        begin = max(begin, begins[0])
+        self.records += (begin == begins[0]) + (begin not in begins)
+        self.records += begin < end < self._last and end not in begins
         self._count = self._reserve(
-            self._slots, self._free, self._count, self._given, begin, end, int(self._times[2])
+            self._slots, self._free, self._count, self._given, begin, end, self._last
         )

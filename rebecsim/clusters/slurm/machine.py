@@ -7,7 +7,7 @@ order of nodes. What a job asks for in a partition is worked out once, as a `Nee
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import ceil
 from operator import or_
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+_MANY = 10**9
+_MOST_PARTS = 10**6
 
 ONE_YEAR = 365 * 86_400
 """What backfill takes for an unlimited time, seconds."""
@@ -75,6 +78,8 @@ class Need(Constant):
         all_memory: whether it takes all memory of its nodes.
         gres_node: generic resources on each node.
         gres_job: those of the whole job.
+        gres_tasks: the most tasks on a node of a job with generic resources; 0: it has none, or its
+            CPUs go by its GPUs.
         alternatives: the nodes that it may use, in the order in which they are tried.
         candidates: all of them.
         required: nodes that it must have.
@@ -100,6 +105,7 @@ class Need(Constant):
     all_memory: bool
     gres_node: Amounts
     gres_job: Amounts
+    gres_tasks: int
     alternatives: tuple[Alternative, ...]
     candidates: int
     required: int
@@ -146,6 +152,7 @@ class Machine(Constant):
         number: of each node by its name.
         cpus: of each node, without those that are kept for the system.
         unit: CPUs that are given out together.
+        threads: CPUs of a core.
         memory: MB that jobs may take.
         weight: lower ones are taken first.
         gres: how many of each generic resource, by `gpu` and `gpu:type`.
@@ -162,6 +169,7 @@ class Machine(Constant):
     number: Mapping[str, int] = field(init=False)
     cpus: Integers = field(init=False)
     unit: Integers = field(init=False)
+    threads: Integers = field(init=False)
     memory: Integers = field(init=False)
     weight: Integers = field(init=False)
     gres: Mapping[str, Integers] = field(init=False)
@@ -178,6 +186,7 @@ class Machine(Constant):
         self.number = {name: number for number, name in enumerate(self.names)}
         is_linear = selection.type == "linear"
         self.unit = np.array([1 if is_linear else self._unit(each) for each in nodes], np.int64)
+        self.threads = np.array([_threads(each) for each in nodes], np.int64)
         self.cpus = np.array([_usable(each) for each in nodes], np.int64)
         self.memory = np.array([each.memory - each.reserved_memory for each in nodes], np.int64)
         self.weight = np.array([each.weight for each in nodes], np.int64)
@@ -199,9 +208,16 @@ class Machine(Constant):
         for number, node in enumerate(nodes):
             for feature in node.features:
                 self._features[feature] = self._features.get(feature, 0) | 1 << number
+        lines: dict[NodeSpec, int] = {}
+        self._kind = [
+            lines.setdefault(replace(each, name="", state="UP"), len(lines))
+            for each in (nodes if is_linear else ())
+        ]
         self._masks: dict[int, Mask] = {}
         self._needs: dict[tuple[Request, int], Need] = {}
         self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast
+        self._parts: dict[int, tuple[Need, ...]] = {}
+        self._whole: dict[int, Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
 
     def use_loops(self) -> None:
@@ -246,6 +262,17 @@ class Machine(Constant):
         """Give the set of nodes of an array of truths."""
         return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
+    def kinds(self, nodes: Integers, *, together: bool) -> list[Integers]:
+        """Split nodes by their lines of slurm.conf, light ones first.
+
+        Equal lines are one; so are lines of equal weight if they are to be taken `together`.
+        """
+        found: dict[tuple[int, int], list[int]] = {}
+        for node in nodes.tolist():
+            kind = -1 if together else self._kind[node]
+            found.setdefault((int(self.weight[node]), kind), []).append(node)
+        return [np.array(found[each], np.int64) for each in sorted(found)]
+
     def having(self, feature: str) -> int:
         """Give the nodes that have a feature."""
         return self._features.get(feature, 0)
@@ -264,6 +291,37 @@ class Machine(Constant):
         if found is None:
             found = self._needs[request, place.number] = self._worked_out(request, place)
         self._known[key] = request, found
+        return found
+
+    def whole(self, need: Need) -> Need:
+        """Give what a job needs if it takes whole nodes."""
+        if need.whole:
+            return need
+        found = self._whole.get(need.number)
+        if found is None:
+            number = -_MANY - need.number
+            found = self._whole[need.number] = replace(need, number=number, whole=True, rows=1)
+        return found
+
+    def parts(self, need: Need) -> tuple[Need, ...]:
+        """Give what a job with counted features needs of each of them; empty: it counts none."""
+        counted = need.alternatives[0].counted if need.alternatives else ()
+        if not counted:
+            return ()
+        found = self._parts.get(need.number)
+        if found is None:
+            found = self._parts[need.number] = tuple(
+                replace(
+                    need,
+                    number=-1 - len(self._parts) - _MOST_PARTS * place,
+                    nodes=count,
+                    wanted=count,
+                    alternatives=(Alternative(bits & need.candidates),),
+                    candidates=bits & need.candidates,
+                    required=0,
+                )
+                for place, (bits, count) in enumerate(counted)
+            )
         return found
 
     def _worked_out(self, request: Request, place: Place) -> Need:
@@ -287,7 +345,8 @@ class Machine(Constant):
         memory_node, memory_cpu, per_task, excess = self._memory(request, place, per_task)
         for_memory = -(-memory_node // (self._most_per_cpu(place) or memory_node or 1))
         cpus = request.least_cpus // (request.cpus_per_task or 1) * per_task
-        if spec.cpus_per_gpu and request.cpus_per_task is None:
+        by_gpus = spec.cpus_per_gpu and request.cpus_per_task is None
+        if by_gpus and spec.cpus_per_gpu:
             gpus = _gpus(request.gres_per_node) * nodes + _gpus(request.gres)
             cpus = max(cpus, spec.cpus_per_gpu * gpus)
         cpus = max(cpus, nodes)
@@ -302,6 +361,7 @@ class Machine(Constant):
             whole = True
         gres_node = request.gres_per_node
         gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
+        by_tasks = bool(gres_node or gres_job) and not by_gpus
         shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
         fit = place.nodes & ~self.named(request.excluded)
         all_memory = selection.memory and not memory_node and not memory_cpu
@@ -338,6 +398,7 @@ class Machine(Constant):
             all_memory=all_memory,
             gres_node=gres_node,
             gres_job=gres_job,
+            gres_tasks=_gres_tasks(request, most) if by_tasks else 0,
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
             required=self.named(request.required),
@@ -370,9 +431,22 @@ class Machine(Constant):
         return node or 0, cpu or 0, per_task, excess
 
 
+def _threads(node: NodeSpec) -> int:
+    return max(node.cpus // max(node.sockets * node.cores, 1), 1)
+
+
 def _usable(node: NodeSpec) -> int:
-    threads = max(node.cpus // max(node.sockets * node.cores, 1), 1)
-    return node.cpus - node.reserved_cores * threads
+    return node.cpus - node.reserved_cores * _threads(node)
+
+
+def _gres_tasks(request: Request, most_nodes: int | None) -> int:
+    if request.tasks_per_node:
+        return request.tasks_per_node
+    if request.tasks and most_nodes == 1:
+        return request.tasks
+    if request.tasks == 1 or request.tasks == request.min_nodes == most_nodes:
+        return 1
+    return _MANY
 
 
 def _times(amounts: Amounts, count: int) -> Amounts:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from rebecsim.clusters.slurm.limits import is_limit
 from rebecsim.clusters.slurm.machine import Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import Victim, victims_for
+from rebecsim.clusters.slurm.preemption import Victim, preempt, victims_for
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.runs import By
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -47,6 +48,11 @@ def attempt(
 ) -> Attempt:
     """Try to place a job now on some of these nodes; nothing is changed."""
     record, need, occupancy = entry.record, entry.need, scheduler.occupancy
+    problem = scheduler.too_many_nodes(entry)
+    if problem:
+        return Attempt("limit", problem)
+    if len(record.entries) > 1 and entry.place.spec.sharing == "EXCLUSIVE":
+        _make_whole(scheduler, record)
     closed = scheduler.reservations.closed(record.job, entry.place, now, limit, now)
     if closed.reason:
         return Attempt("reserved", closed.reason)
@@ -66,15 +72,37 @@ def attempt(
         shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
     search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
     given = choose(search, level, scheduler.bounded(entry), allowed & nodes)
+    victims: tuple[Victim, ...] = ()
     if given is None:
-        victims = victims_for(scheduler, entry, allowed & nodes, now)
-        return Attempt("busy", "Resources", victims=tuple(victims))
+        given, victims = victims_for(scheduler, entry, allowed & nodes, now)
+    if given is None:
+        return Attempt("busy", "Resources")
     if scheduler.limits.enforces:
         tres = scheduler.tres_of(entry, given)
         problem = scheduler.late_problem(entry, given, tres, limit)
         if problem:
             return Attempt("limit", problem)
+    if victims:
+        return Attempt("busy", "Resources", victims=victims)
     return Attempt("starts", given=given)
+
+
+def _make_whole(scheduler: SlurmScheduler, record: Record) -> None:
+    """Note that a job takes whole nodes, in all its partitions.
+
+    Slurm notes in the job that one of them is exclusive once it has been tried there; and so in
+    the tasks of its array that have not started.
+    """
+    if all(entry.need.whole for entry in record.entries):
+        return
+    array, records = record.job.extras.array, [record]
+    if array is not None:
+        numbers = scheduler.waiting.jobs.members[array.array]
+        found = (scheduler.records.get(each) for each in numbers)
+        records += [each for each in found if each is not None and each.state == "PENDING"]
+    for each in records:
+        for entry in each.entries:
+            entry.need = scheduler.machine.whole(entry.need)
 
 
 def _unavailable(scheduler: SlurmScheduler, need: Need) -> str:
@@ -83,18 +111,6 @@ def _unavailable(scheduler: SlurmScheduler, need: Need) -> str:
         name for number, name in enumerate(scheduler.machine.names) if down >> number & 1
     )
     return f"ReqNodeNotAvail, UnavailableNodes:{names}" if names else "ReqNodeNotAvail"
-
-
-def may_kill(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
-    """Whether a job may have others killed now: it has not just done so."""
-    return now >= scheduler.kills_until.get(entry.record.number, -1)
-
-
-def note_kill(scheduler: SlurmScheduler, entry: Entry, now: int) -> None:
-    """Note that a job has had others killed."""
-    cluster = scheduler.machine.cluster
-    wait = cluster.kill_wait + cluster.message_timeout
-    scheduler.kills_until[entry.record.number] = now + wait
 
 
 def blocks_nothing(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
@@ -151,9 +167,10 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
             scheduler.set_reason(entry, problem, now, MAIN)
             if array is not None:
                 refused.add((array.array, place.number))
+            if problem == "Licenses" and scheduler.machine.cluster.backfilling.bf_licenses:
+                break  # backfill plans it
             continue
         found = Attempt("busy", "Resources")
-        kills = may_kill(scheduler, entry, now)
         if (avail & place.nodes).bit_count() >= need.nodes and (
             scheduler.fitting(need) or scheduler.may_preempt_any
         ):
@@ -175,9 +192,11 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
         if array is not None:
             refused.add((array.array, place.number))
         if found.verdict == "busy" or (found.verdict == "limit" and parameters.assoc_limit_stop):
-            if found.victims and kills:
-                note_kill(scheduler, entry, now)
-                done.victims.extend(found.victims)
+            gone = preempt(scheduler, entry, found.victims, now)
+            done.victims.extend(gone)
+            for each in gone:
+                if each.given is not None:
+                    avail &= ~each.given.bits
             if need.required and need.required.bit_count() == need.nodes:
                 avail &= ~need.required
             elif reservation:
@@ -204,14 +223,18 @@ def _early(scheduler: SlurmScheduler, entry: Entry, now: int) -> str:
 
 
 _HARMLESS = (
-    "Assoc", "QOS", "ReqNodeNotAvail", "PartitionDown", "PartitionInactive", "PartitionNodeLimit",
-    "PartitionTimeLimit", "InvalidAccount", "InvalidQOS", "MaxJobsPer", "MaxCpuPer",
+    "ReqNodeNotAvail", "PartitionDown", "PartitionInactive", "PartitionNodeLimit",
+    "PartitionTimeLimit", "InvalidAccount", "InvalidQOS", "QOSUsageThreshold",
 )  # fmt: skip
-"""Reasons of waiting jobs, or how they begin, that let a new one start at submission."""
+"""How reasons of waiting jobs begin that let a new one start at submission, as limits do."""
 
 
 def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> Started:
-    """Start a job of salloc or srun at once if no waiting one has a higher priority."""
+    """Start a job of salloc or srun at once if no waiting one has a higher priority.
+
+    Of several partitions the next one is tried only if the nodes of one are busy or reserved, or
+    too few; not if a limit is in the way.
+    """
     done = Started([], [])
     cluster, extras = scheduler.machine.cluster, record.job.extras
     is_simple = extras.array is None and extras.het is None and extras.deadline is None
@@ -220,24 +243,30 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
     if cluster.complete_wait and scheduler.occupancy.completing:
         return done
     for entry in record.entries:
-        if entry.key == () or scheduler.partition_problem(entry):
+        if entry.key == ():
             continue
+        problem = scheduler.partition_problem(entry)
+        if problem:
+            if problem == "PartitionNodeLimit" or cluster.enforce_part_limits == "ANY":
+                continue
+            break
         if _is_forbidden(scheduler, entry, now):
             scheduler.set_reason(entry, "Priority", now, "submission")
             continue
         problem = _early(scheduler, entry, now)
         if problem:
             scheduler.set_reason(entry, problem, now, "submission")
-            continue
+            break
         limit = entry.limit
         found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
         if found.given is not None:
             done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))
             break
         scheduler.set_reason(entry, found.reason, now, "submission")
-        if found.victims and may_kill(scheduler, entry, now):
-            note_kill(scheduler, entry, now)
-            done.victims.extend(found.victims)
+        gone = preempt(scheduler, entry, found.victims, now)
+        done.victims.extend(gone)
+        if gone or found.verdict in ("limit", "unavailable"):
+            break
     return done
 
 
@@ -248,8 +277,10 @@ def _is_forbidden(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
         record = other.record
         if record is entry.record or other.priority <= entry.priority:
             continue
+        if record.job.request.reservation != entry.record.job.request.reservation:
+            continue
         if least and now - record.begin < least:
             continue
-        if record.reason == "QOSNotAllowed" or not record.reason.startswith(_HARMLESS):
+        if not (record.reason.startswith(_HARMLESS) or is_limit(record.reason)):
             return True
     return False

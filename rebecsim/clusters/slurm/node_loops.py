@@ -48,7 +48,7 @@ def offered(
         free = machine[0, node] if level[2, node] == 0 else 0
     if memory_cpu:
         free = min(free, level[1, node] // memory_cpu)
-    if per_task > 1:
+    if per_task > 1 and memory_cpu:
         free -= free % per_task
     if most >= 0:
         free = min(free, most)
@@ -125,12 +125,11 @@ def tried(machine: Table, need: Integers, free: Integers, work: Table, taken: In
 
 @compiled()
 def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
-    """Deal CPUs to nodes in rounds of one task, none more than its cap."""
-    per_task, total = need[PER_TASK], 0
-    wanted = max(need[CPUS], count * per_task)
+    """Deal CPUs to nodes in rounds of one, none more than its cap."""
+    total, wanted = 0, max(need[CPUS], count)
     for n in range(count):
         total += caps[n]
-        given[n] = min(per_task, caps[n])
+        given[n] = min(1, caps[n])
     left = wanted
     if total <= wanted:
         for n in range(count):
@@ -144,14 +143,14 @@ def dealt(need: Integers, caps: Integers, count: int, given: Integers) -> None:
     while left > 0:
         open_, rounds = 0, LATEST
         for n in range(count):
-            if given[n] + per_task <= caps[n]:
+            if given[n] < caps[n]:
                 open_ += 1
-                rounds = min(rounds, (caps[n] - given[n]) // per_task)
+                rounds = min(rounds, caps[n] - given[n])
         if open_ == 0:
             break
-        step = min(rounds, max(left // (per_task * open_), 1)) * per_task
+        step = min(rounds, max(left // open_, 1))
         for n in range(count):
-            if left > 0 and given[n] + per_task <= caps[n]:
+            if left > 0 and given[n] < caps[n]:
                 given[n] += step
                 left -= step
     for n in range(count):
@@ -172,7 +171,9 @@ def found_in(
 
     Give how many nodes; their numbers and CPUs stand in the rows of `given`.
     """
-    taken = work[4]
+    taken, amounts = work[4], work[7]
+    for node in range(len(free)):
+        amounts[node] = free[node]
     while count >= need[NODES] and total >= need[CPUS]:
         found = tried(machine, need, free, work, taken)
         if found:
@@ -182,20 +183,28 @@ def found_in(
                     given[0, place] = node
                     given[1, place] = machine[0, node] if need[WHOLE] else taken[node]
                     place += 1
-            if not need[WHOLE]:
+            if not need[WHOLE] and need[PER_TASK] == 1:
                 for each in range(found):
                     work[0, each] = given[1, each]
                 dealt(need, work[0], found, given[1])
             return found
-        least = LATEST
+        if count <= need[NODES]:
+            return 0
+        least, highest = LATEST, 0
         for node in range(len(free)):
-            if 0 < free[node] < least:
-                least = free[node]
+            if 0 < taken[node] < free[node] and not need[WHOLE]:
+                total -= free[node] - taken[node]
+                free[node] = taken[node]  # Slurm remembers how little of it was wanted
+            if free[node] > 0:
+                least = min(least, amounts[node])
+                highest = max(highest, amounts[node])
+        if least == highest:
+            return 0
         for node in range(len(free)):
-            if free[node] == least:
+            if free[node] > 0 and amounts[node] == least and count > need[NODES]:
+                total -= free[node]
                 free[node] = 0
                 count -= 1
-                total -= least
     return 0
 
 

@@ -6,7 +6,7 @@ its planned end, so that the level of a later time is a sum over what will have 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,32 @@ class Allocation(NamedTuple):
         there = np.zeros(int(self.nodes[-1]) + 1, bool)
         there[self.nodes] = True
         return int.from_bytes(np.packbits(there, bitorder="little").tobytes(), "little")
+
+
+def together(parts: list[Allocation]) -> Allocation:
+    """Make one of what a job has on different nodes."""
+    nodes = np.concatenate([each.nodes for each in parts])
+    order = np.argsort(nodes)
+    names = sorted({name for each in parts for name, _ in each.gres})
+    gres = tuple(
+        (
+            name,
+            np.concatenate(
+                [dict(each.gres).get(name, np.zeros_like(each.nodes)) for each in parts]
+            )[order],
+        )
+        for name in names
+    )
+    cpus = np.concatenate([each.cpus for each in parts])[order]
+    memory = np.concatenate([each.memory for each in parts])[order]
+    charged = [each.charged for each in parts]
+    return parts[0]._replace(
+        nodes=nodes[order],
+        cpus=cpus,
+        memory=memory,
+        gres=gres,
+        charged=sum(charged) if min(charged) >= 0 else -1,
+    )
 
 
 class Level(StatePart):
@@ -216,26 +242,38 @@ class Occupancy(StatePart):
         self.freed += 1
         return given
 
-    def ends_on(self, nodes: int) -> Integers:
-        """Give the planned ends of what runs on each of these nodes, ascending."""
-        ends, _, where, _, _ = self.planned[:, : self.many]
-        found: Integers = ends[self.machine.mask(nodes)[where]]
-        return found
+    def ending_at(self, time: int) -> list[int]:
+        """Give the jobs that are planned to end at a time, by number."""
+        ends, jobs, _, _, _ = self.planned[:, : self.many]
+        first, last = ends.searchsorted(time), ends.searchsorted(time, "right")
+        return list(dict.fromkeys(jobs[first:last].tolist()))
 
-    def in_turn(self, nodes: int) -> tuple[Integers, Integers]:
+    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers]:
         """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
 
         Jobs are in the order of their ends, then of their numbers; after each comes any job of the
-        cluster, after the last one none, which is a time beyond all.
+        cluster, after the last one none, which is a time beyond all. Jobs that are `gone`, by
+        number, are passed over.
         """
         ends, jobs, where, _, _ = self.planned[:, : self.many]
+        if gone:
+            kept = ~np.isin(jobs, gone)
+            ends, jobs, where = ends[kept], jobs[kept], where[kept]
+        if not len(ends):
+            return ends, ends
         first = np.flatnonzero(np.diff(jobs, prepend=-1))
         there = np.logical_or.reduceat(self.machine.mask(nodes)[where], first)
         own = ends[first]
         return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there]
 
-    def later(self, time: int) -> Level:
-        """Give the level once all has ended that is planned to end by a time."""
+    def later(self, time: int, gone: Sequence[int] = ()) -> Level:
+        """Give the level once all has ended that is planned to end by a time, and what is gone."""
+        if gone:
+            made = self.later(time)
+            for job in gone:
+                if self._ends[job] > time:
+                    made.give(self.given[job])
+            return made
         many = int(self.planned[0, : self.many].searchsorted(time, "right"))
         _, jobs, where, cpus, memory = self.planned[:, :many]
         made = self.level.copy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rebecsim.clusters.slurm.configuration import PreemptMode
-from rebecsim.clusters.slurm.machine import bits_of
-from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.machine import ONE_YEAR, bits_of
+from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose
@@ -15,11 +15,21 @@ _MOST_RANK = 65_535
 
 
 class Victim(NamedTuple):
-    """A job that has to go: how, and when it ends, seconds."""
+    """A job that has to go.
+
+    Attributes:
+        record: the job.
+        mode: what happens to it.
+        end: when it ends, seconds.
+        again: whether it is put back into the queue.
+        given: what it had, if it has ended; its nodes take no other job yet.
+    """
 
     record: Record
     mode: PreemptMode
     end: int
+    again: bool = False
+    given: Allocation | None = None
 
 
 def mode_of(scheduler: SlurmScheduler, victim: Record) -> PreemptMode:
@@ -88,14 +98,13 @@ def _rank(scheduler: SlurmScheduler, victim: Record) -> int:
     return min(rank, _MOST_RANK) * 65_536 + len(scheduler.occupancy.given[victim.number].nodes)
 
 
-def without_candidates(scheduler: SlurmScheduler, entry: Entry, now: int) -> Level | None:
-    """Give what would be free if all that may be preempted had ended; None: there is nothing."""
-    found = candidates(scheduler, entry, now)
-    return scheduler.occupancy.without(each.number for each in found) if found else None
+def victims_for(
+    scheduler: SlurmScheduler, entry: Entry, nodes: int, now: int
+) -> tuple[Allocation | None, tuple[Victim, ...]]:
+    """Find the jobs that have to go so that a waiting one fits on some of these nodes.
 
-
-def victims_for(scheduler: SlurmScheduler, entry: Entry, nodes: int, now: int) -> list[Victim]:
-    """Find the jobs that have to go so that a waiting one fits on some of these nodes."""
+    Give also what it would have then; None: nothing helps.
+    """
     preemption = scheduler.machine.cluster.preemption
     order = candidates(scheduler, entry, now)
     found: Allocation | None = None
@@ -111,18 +120,46 @@ def victims_for(scheduler: SlurmScheduler, entry: Entry, nodes: int, now: int) -
             if found is not None:
                 break
         if found is None:
-            return []
+            return None, ()
         if success > preemption.reorder_count + 1 or success >= count:
             break
         order = _reordered(scheduler, order, prefix, found, strict=preemption.strict_order)
     if found is None:
-        return []
+        return None, ()
     taken = found.bits
-    return [
+    return found, tuple(
         Victim(each, mode_of(scheduler, each), now + _grace(scheduler, each))
         for each in prefix
         if scheduler.occupancy.given[each.number].bits & taken
-    ]
+    )
+
+
+def preempt(
+    scheduler: SlurmScheduler, entry: Entry, victims: tuple[Victim, ...], now: int
+) -> list[Victim]:
+    """Have jobs make room for a waiting one, unless it has just had others killed.
+
+    Those without a time of grace end at once: the rest of the pass finds their cores free, but
+    their nodes closed.
+    """
+    number, cluster = entry.record.number, scheduler.machine.cluster
+    if not victims or now < scheduler.kills_until.get(number, -1):
+        return []
+    scheduler.kills_until[number] = now + cluster.kill_wait + cluster.message_timeout
+    gone = []
+    for victim in victims:
+        record = victim.record
+        again = victim.mode == "REQUEUE" and scheduler.is_requeued(record)
+        given = None
+        if victim.mode != "SUSPEND":
+            if victim.end <= now:
+                given = scheduler.end(record, now, "PREEMPTED", again=again)
+                scheduler.occupancy.complete(given)
+            else:
+                end = min(record.planned, victim.end)
+                scheduler.occupancy.replan(record.number, end)
+        gone.append(victim._replace(again=again, given=given))
+    return gone
 
 
 def _reordered(
@@ -149,3 +186,29 @@ def _grace(scheduler: SlurmScheduler, victim: Record) -> int:
     if scheduler.machine.cluster.preemption.type == "qos":
         return victim.qos.grace_time if victim.qos else 0
     return victim.entry.place.spec.grace_time
+
+
+def suspend(scheduler: SlurmScheduler, record: Record, now: int) -> None:
+    """Take the cores of a running job, but not its memory, until it can go on."""
+    assert record.entry is not None
+    record.left -= now - record.start
+    record.limit = record.planned - now
+    record.state = "SUSPENDED"
+    record.attempt += 1
+    scheduler.suspended[record.number] = scheduler.occupancy.suspend(record.number, now + ONE_YEAR)
+    scheduler.changed += 1
+
+
+def resumable(scheduler: SlurmScheduler, now: int) -> list[Record]:
+    """Give the suspended jobs that have their cores back, and go on now."""
+    found = []
+    for number, given in list(scheduler.suspended.items()):
+        if not (scheduler.occupancy.level.cpus[given.nodes] >= given.cpus).all():
+            continue
+        del scheduler.suspended[number]
+        record = scheduler.running[number]
+        record.state, record.start, record.planned = "RUNNING", now, now + record.limit
+        scheduler.occupancy.resume(number, given, record.planned)
+        scheduler.changed += 1
+        found.append(record)
+    return found

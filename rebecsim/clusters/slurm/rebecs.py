@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import Victim
+from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.runs import RunState
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -131,7 +131,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if change.state == "DOWN":
             for record in list(scheduler.running.values()):
                 if node in scheduler.occupancy.given[record.number].nodes:
-                    self._stop(record, "NODE_FAIL", again=self._is_requeued(record))
+                    self._stop(record, "NODE_FAIL", again=self.scheduler.is_requeued(record))
         scheduler.changed += 1
         self._ask()
 
@@ -189,6 +189,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._write_terms()
         if self._main_at != now:
             return
+        self._main_at = -1
         parameters = self.scheduler.machine.cluster.main
         is_full = (now - self._base) % parameters.sched_interval == 0
         self._seen_main = self.scheduler.changed
@@ -244,6 +245,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._write_terms()
         if self._backfill_at != self._now:
             return
+        self._backfill_at = -1
         self._last_backfill = self._now
         self._seen_backfill = self.scheduler.changed
         self._begin(backfill(self.scheduler, self._now))
@@ -293,8 +295,12 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
 
     def _stop(self, record: Record, state: RunState, *, again: bool = False) -> None:
         """Take back what a job had; `again` puts it into the queue anew."""
+        given = self.scheduler.end(record, self._now, state, again=again)
+        self._after_end(record, given, again=again)
+
+    def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
+        """Requeue or forget a job that has ended, and see who may go on without it."""
         scheduler, now = self.scheduler, self._now
-        given = scheduler.end(record, now, state, again=again)
         delay = scheduler.machine.cluster.clock.release
         if again:
             self.waiting += 1
@@ -322,31 +328,21 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self.ended += 1
         self.waiting -= record.start < 0
 
-    def _is_requeued(self, record: Record) -> bool:
-        """Whether a job is put back into the queue when its nodes fail or others need them."""
-        own = record.job.extras.requeues
-        wanted = self.scheduler.machine.cluster.requeues if own is None else own
-        return wanted and record.job.batch
-
     def _preempt(self, victim: Victim) -> None:
         record, now = victim.record, self._now
-        if record.state != "RUNNING":
-            return
-        if victim.mode == "SUSPEND":
-            self.scheduler.suspend(record, now)
-            self._ask()
-            return
-        again = victim.mode == "REQUEUE" and self._is_requeued(record)
-        if victim.end > now:
-            end = min(record.planned, victim.end)
-            self.scheduler.occupancy.replan(record.number, end)
-            self.preempted(record.job, record.attempt, again, after=victim.end - now)
+        if victim.given is not None:
+            self.scheduler.occupancy.release(victim.given)
+            self._after_end(record, victim.given, again=victim.again)
+        elif victim.mode == "SUSPEND":
+            if record.state == "RUNNING":
+                suspend(self.scheduler, record, now)
+                self._ask()
         else:
-            self._stop(record, "PREEMPTED", again=again)
+            self.preempted(record.job, record.attempt, victim.again, after=victim.end - now)
 
     def _resume(self) -> None:
         """Let suspended jobs go on that have their cores back."""
-        for record in self.scheduler.resumable(self._now):
+        for record in resumable(self.scheduler, self._now):
             self._send(record)
 
     def _admit(self, *, timed: bool) -> None:

@@ -25,6 +25,7 @@ class Entry(StatePart):
         fixed: the part of its priority that does not change.
         priority: the present one.
         key: entries are tried in the order of their keys.
+        rank: which of the job's partitions it is; they are tried in this order.
         is_sized: whether its size is that of whole nodes, which are known once it has been tried.
         limit: the time limit that the job has there, seconds.
         problem: why the partition keeps it waiting for ever; None: that was not looked at yet.
@@ -32,7 +33,8 @@ class Entry(StatePart):
     """
 
     __slots__ = (
-        "fixed", "is_sized", "key", "limit", "need", "place", "priority", "problem", "record",
+        "fixed", "is_sized", "key", "limit", "need", "place", "priority", "problem", "rank",
+        "record",
     )  # fmt: skip
 
     def __init__(self, record: Record, need: Need, fixed: float) -> None:
@@ -42,6 +44,7 @@ class Entry(StatePart):
         self.problem: str | None = None
         self.priority = 0
         self.is_sized = False
+        self.rank = 0
         self.key: tuple[int, ...] = ()
 
 
@@ -65,13 +68,15 @@ class Record(StatePart):
         expected: the start that backfill expects; -1: none.
         attempt: how often it has started.
         left: how long it will still run, of suspended and requeued jobs.
+        total_cpus: how many CPUs it would have where it was last planned; 0: it was not.
         tres: what it has while it runs.
         entry: the one by which it runs.
     """
 
     __slots__ = (
         "accrue", "association", "attempt", "begin", "entries", "entry", "expected", "index", "job",
-        "left", "limit", "planned", "qos", "reason", "start", "state", "submit", "tres",
+        "left", "limit", "planned", "qos", "reason", "start", "state", "submit", "total_cpus",
+        "tres",
     )  # fmt: skip
 
     def __init__(
@@ -83,7 +88,7 @@ class Record(StatePart):
         self.begin = self.accrue = self.start = self.expected = self.planned = -1
         self.state: JobState = "PENDING"
         self.reason = "None"
-        self.limit = 0
+        self.limit = self.total_cpus = 0
         self.attempt = 0
         self.left = job.run
         self.tres: Mapping[str, int] = {}
@@ -96,14 +101,3 @@ class Record(StatePart):
 
     def __str__(self) -> str:
         return str(self.job)
-
-
-def preempting_first(one: Entry, other: Entry) -> int:
-    """Order two entries by QOS that may preempt each other, others by their keys."""
-    a, b = one.record.qos, other.record.qos
-    if a is not None and b is not None:
-        if b.name in a.preempt:
-            return -1
-        if a.name in b.preempt:
-            return 1
-    return -1 if one.key < other.key else 1

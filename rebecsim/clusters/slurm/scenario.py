@@ -82,6 +82,10 @@ class Settings(Table):
     decay_half_life: Annotated[int | None, within(0, 525_600, "minutes")] = Field(
         None, description="PriorityDecayHalfLife"
     )
+    lines: str = Field(
+        "",
+        description="lines as in slurm.conf, read after those of the file; the last one counts",
+    )
 
 
 class SlurmScenario(StudyScenario):

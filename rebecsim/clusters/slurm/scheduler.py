@@ -10,7 +10,7 @@ from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.jobs import Job
-from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
+from rebecsim.clusters.slurm.limits import LimitBook, denial, is_limit, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
@@ -103,8 +103,8 @@ class SlurmScheduler(StatePart):
             return record, refusals[0]
         entries.sort(key=lambda each: -each.place.spec.priority_tier)
         record.entries = tuple(entries)
-        for entry in entries:
-            entry.limit = self.limit_of(entry)
+        for rank, entry in enumerate(entries):
+            entry.limit, entry.rank = self.limit_of(entry), rank
         record.limit = entries[0].limit
         for entry in entries:
             entry.fixed = self.priorities.fixed(record, entry.need)
@@ -188,6 +188,7 @@ class SlurmScheduler(StatePart):
             record.reason = "None"
         self._young.append(record)
         for entry in record.entries:
+            self.partition_problem(entry)
             self.queue.insert(entry)
         self.changed += 1
 
@@ -242,6 +243,8 @@ class SlurmScheduler(StatePart):
             reason = self.limits.before(record, entry.place.spec.qos, entry.limit)
             if reason:
                 return reason
+            if is_limit(record.reason):
+                record.reason = "None"  # until it is found again, by what the job would have
         qos = record.qos
         if qos and qos.usage_threshold is not None and "EnforceUsageThreshold" in qos.flags:
             shared = self.priorities.fairshare
@@ -293,22 +296,30 @@ class SlurmScheduler(StatePart):
         if not self.limits.enforces:
             return ""
         tres = asked_tres(self.machine, entry.need)
-        if entry.need.whole:
-            there = self.machine.cpus[self.machine.mask(entry.need.candidates)]
-            tres["cpu"] = max(tres["cpu"], entry.need.nodes * int(there.min()) if len(there) else 0)
+        tres["cpu"] = entry.record.total_cpus or tres["cpu"]
         tres["billing"] = billed(
             entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
         )
         limit = entry.limit
         return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
 
+    def too_many_nodes(self, entry: Entry) -> str:
+        """Give the limit that allows fewer nodes than a job needs; empty: none."""
+        if not self.limits.enforces:
+            return ""
+        limit = self.limits.most_nodes(entry.record, entry.place.spec.qos)
+        return limit[1] if limit is not None and limit[0] < entry.need.nodes else ""
+
     def bounded(self, entry: Entry) -> Need:
         """Give what an entry asks for, on no more nodes than its limits allow."""
         need = entry.need
         if not self.limits.enforces:
             return need
-        most = self.limits.most_nodes(entry.record, entry.place.spec.qos)
-        if most is None or most < need.nodes or (need.most_nodes or most + 1) <= most:
+        limit = self.limits.most_nodes(entry.record, entry.place.spec.qos)
+        if limit is None:
+            return need
+        most, _ = limit
+        if most < need.nodes or (need.most_nodes or most + 1) <= most:
             return need
         key = need.number, most
         found = self._bounded.get(key)
@@ -316,11 +327,11 @@ class SlurmScheduler(StatePart):
             found = self._bounded[key] = replace(need, most_nodes=most)
         return found
 
-    def search(self, entry: Entry, now: int, *, for_later: bool = False) -> Search:
+    def search(self, entry: Entry, now: int) -> Search:
         """Give how nodes are searched for a job."""
         record = entry.record
         waited = now - record.begin if entry.need.request.switches is not None else None
-        return Search(self.machine, self.tree, waited, for_later)
+        return Search(self.machine, self.tree, waited)
 
     def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:
         """Give what a job would have, by TRES."""
@@ -339,8 +350,14 @@ class SlurmScheduler(StatePart):
         )
         return tres
 
+    def is_unplanned(self, entry: Entry) -> bool:
+        """Whether only a plan shows which limits a job breaks: it will have more than it asks."""
+        more = entry.need.whole or self.machine.one_unit != 1
+        return more and self.limits.enforces and not entry.record.total_cpus
+
     def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
         """Give the limit that a job would break with what it would have; empty: none."""
+        entry.record.total_cpus = tres["cpu"]
         if not self.limits.enforces:
             return ""
         nodes: dict[int, Tres] = {
@@ -381,6 +398,8 @@ class SlurmScheduler(StatePart):
         for name, count in entry.need.request.licenses:
             self.licenses[name] = self.licenses.get(name, 0) + count
         self.waiting.note_start(record.job, now)
+        if record.job.extras.array is not None:
+            self.queue.split[record.job.extras.array.array] = now
         self.changed += 1
         return record
 
@@ -403,6 +422,12 @@ class SlurmScheduler(StatePart):
         self.changed += 1
         return given
 
+    def is_requeued(self, record: Record) -> bool:
+        """Whether a job is put back into the queue when its nodes fail or others need them."""
+        own = record.job.extras.requeues
+        wanted = self.machine.cluster.requeues if own is None else own
+        return wanted and record.job.batch
+
     def _stop_counting(self, record: Record, entry: Entry, now: int) -> None:
         nodes = self.occupancy.given[record.number].nodes.tolist()
         self.limits.start(record, entry.place.spec.qos, nodes, -1)
@@ -420,30 +445,6 @@ class SlurmScheduler(StatePart):
         self.runs.append(
             JobRun(record.index, start, now, nodes, cpus, state, by, place, reason, record.begin)
         )
-
-    def suspend(self, record: Record, now: int) -> None:
-        """Take the cores of a running job, but not its memory, until it can go on."""
-        assert record.entry is not None
-        record.left -= now - record.start
-        record.limit = record.planned - now
-        record.state = "SUSPENDED"
-        record.attempt += 1
-        self.suspended[record.number] = self.occupancy.suspend(record.number, now + ONE_YEAR)
-        self.changed += 1
-
-    def resumable(self, now: int) -> list[Record]:
-        """Give the suspended jobs that have their cores back, and go on now."""
-        found = []
-        for number, given in list(self.suspended.items()):
-            if not (self.occupancy.level.cpus[given.nodes] >= given.cpus).all():
-                continue
-            del self.suspended[number]
-            record = self.running[number]
-            record.state, record.start, record.planned = "RUNNING", now, now + record.limit
-            self.occupancy.resume(number, given, record.planned)
-            self.changed += 1
-            found.append(record)
-        return found
 
     def refuse(self, record: Record, now: int, reason: str) -> None:
         """Note that a job was not even accepted."""

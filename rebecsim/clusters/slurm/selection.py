@@ -8,6 +8,7 @@ fails, nodes with few free CPUs are left out, and it is tried again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Search(NamedTuple):
         for_later: whether it is for a later time, for bf_busy_nodes.
         preferred: whether only what the job prefers will do.
         first: nodes that are taken before all others, as bits.
+        plans: whether backfill plans a job, and does not start it: select/linear sees no weights.
     """
 
     machine: Machine
@@ -38,6 +40,7 @@ class Search(NamedTuple):
     for_later: bool = False
     preferred: bool = False
     first: int = 0
+    plans: bool = False
 
 
 def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
@@ -56,7 +59,7 @@ def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integer
         free = np.minimum(free, limit - level.of_place[need.place.number])
     if need.memory_cpu:
         free = np.minimum(free, level.memory // need.memory_cpu)
-    if need.per_task > 1:
+    if need.per_task > 1 and need.memory_cpu:
         free = free - free % need.per_task
     if need.most is not None:
         free = np.minimum(free, need.most)
@@ -70,6 +73,11 @@ def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integer
         if found is None:
             return np.zeros_like(free)
         fits &= found >= count
+    if need.gres_tasks and not need.whole:
+        tasks = np.minimum(free // need.per_task, need.gres_tasks)
+        for name, count in need.request.gres_per_task:
+            tasks = np.minimum(tasks, level.gres.get(name, np.zeros_like(free)) // count)
+        free = np.minimum(free, tasks * need.per_task)
     return free * fits
 
 
@@ -143,25 +151,51 @@ class _Chooser:
             lightest = int(self.weight.min()) - 1
             self.weight = np.where(search.machine.mask(search.first), lightest, self.weight)
             self.one_weight = False
+        self.last: list[tuple[int, int]] = []
+        self.gpus = np.zeros_like(free)
+        for name, count in (*need.gres_node, *need.gres_job):
+            if name.split(":")[0] == "gpu" and name in level.gres:
+                self.gpus = self.gpus + level.gres[name]
+                near = np.minimum(level.gres[name], count)
+                self.weight = self.weight * 256 + 255 - np.minimum(near, 255)
+                self.one_weight = False
         self.required = need.required
+        self.lacks = False
+        taken = 0
         for bits, count in counted:
-            inside = np.flatnonzero(free * self.machine.mask(bits & ~self.required))[:count]
-            self.required |= bits_of(inside.tolist())
+            part = replace(need, nodes=count, wanted=count, cpus=count, required=0)
+            inside = free * self.machine.mask(bits & ~taken)
+            found = _Chooser(search, level, part, inside, ()).found()
+            if found is None:
+                self.lacks = True
+                break
+            taken |= bits_of(found[0])
+        self.required |= taken
 
     def found(self) -> tuple[list[int], list[int]] | None:
         """Give nodes and the most CPUs taken of each; leave out nodes with few until it works."""
         need, free = self.need, self.free
+        if self.lacks:
+            return None
         found = self.tried(free)
         if found is not None or self.machine.cluster.selection.type == "linear":
             return found
+        amounts = free + self.gpus * (free > 0)
         kept = self.machine.mask(self.required) if self.required else None
-        levels = np.unique(free[free > 0])
-        for least in levels.tolist():
-            left_out = free <= least
+        fewer = free.copy()
+        count = int(np.count_nonzero(fewer))
+        for least in np.unique(amounts[free > 0])[:-1].tolist():
+            if count <= need.nodes:
+                break
+            for node, taken in self.last:  # Slurm remembers how little of it was wanted
+                fewer[node] = min(fewer[node], taken)
+            few = (amounts <= least) & (fewer > 0)
             if kept is not None:
-                left_out &= ~kept
-            fewer = np.where(left_out, 0, free)
-            if np.count_nonzero(fewer) < need.nodes or not could_fit(need, fewer):
+                few &= ~kept
+            left_out = np.flatnonzero(few)[: count - need.nodes]
+            fewer[left_out] = 0
+            count -= len(left_out)
+            if not could_fit(need, fewer):
                 return None
             found = self.tried(fewer)
             if found is not None:
@@ -171,13 +205,18 @@ class _Chooser:
     def tried(self, free: Integers) -> tuple[list[int], list[int]] | None:
         """Try once."""
         walk = _Walk(self, free)
+        walk = self._walked(walk, free)
+        self.last = list(zip(walk.nodes, walk.taken, strict=True))
+        return (walk.nodes, walk.taken) if walk.is_enough else None
+
+    def _walked(self, walk: _Walk, free: Integers) -> _Walk:
         if self.required:
-            if not walk.along([n for n in _numbers(self.required) if free[n]]):
-                return None
-            if any(not free[each] for each in _numbers(self.required)):
-                return None
+            required = _numbers(self.required)
+            if not walk.along([n for n in required if free[n]]) or not free[required].all():
+                walk.fails = True
+                return walk
             if walk.is_done:
-                return walk.nodes, walk.taken
+                return walk
         selection, need = self.machine.cluster.selection, self.need
         if selection.type == "linear":
             self._linear(walk, free)
@@ -199,7 +238,7 @@ class _Chooser:
             walk.along(np.flatnonzero(free)[-1:].tolist())
         else:
             self._in_sets(walk, free)
-        return (walk.nodes, walk.taken) if walk.is_enough else None
+        return walk
 
     def _uses_tree(self) -> bool:
         request = self.need.request
@@ -230,6 +269,7 @@ class _Chooser:
         nodes after the first required one are taken first, and then those before it, downward.
         """
         need, contiguous = self.need, self.need.request.contiguous
+        is_linear = self.machine.cluster.selection.type == "linear"
         left = free
         if walk.nodes:
             left = free.copy()
@@ -237,10 +277,14 @@ class _Chooser:
         nodes = np.flatnonzero(free if walk.nodes else left)
         if not len(nodes):
             return
-        begins = self._sets(nodes, not contiguous)
+        begins = self._sets(nodes, not (contiguous or is_linear))
         ends = np.append(begins[1:], len(nodes))
         cpus = np.add.reduceat(left[nodes], begins)
         counts = np.add.reduceat((left[nodes] > 0).astype(np.int64), begins)
+        gres = {
+            name: np.add.reduceat(self.level.gres[name][nodes] * (left[nodes] > 0), begins)
+            for name in walk.gres_left
+        }
         required = np.full(len(begins), -1)
         for node in sorted(walk.nodes, reverse=True):
             required[np.searchsorted(begins, np.searchsorted(nodes, node), "right") - 1] = node
@@ -251,7 +295,9 @@ class _Chooser:
                 return
             unused &= required >= 0
         while not walk.is_done and unused.any() and walk.may_go_on:
-            best = self._best(walk, cpus, counts, weights, unused, required, ignore=contiguous)
+            best = self._best(
+                walk, cpus, counts, weights, unused, required, gres, contiguous or is_linear
+            )
             enough = cpus[best] >= walk.cpus_left
             if contiguous and not (enough and counts[best] >= need.nodes - len(walk.nodes)):
                 break
@@ -265,7 +311,7 @@ class _Chooser:
                 )
                 continue
             single = None
-            if walk.nodes_left <= 1:
+            if walk.nodes_left <= 1 and not is_linear:
                 fits = (left[inside] >= walk.cpus_left) & self._has_gres(walk, inside)
                 if fits.any():
                     single = int(np.where(fits, left[inside], _MOST).argmin())
@@ -286,8 +332,8 @@ class _Chooser:
         counts: Integers,
         weights: Integers,
         unused: np.ndarray,
-        required: Integers | None = None,
-        *,
+        required: Integers,
+        gres: dict[str, Integers],
         ignore: bool,
     ) -> int:
         """Give the lightest set; of these the tightest that suffices, else the largest.
@@ -297,8 +343,10 @@ class _Chooser:
         place of one without.
         """
         suffices = (cpus >= walk.cpus_left) & (counts >= self.need.nodes - len(walk.nodes))
+        for name, there in gres.items():
+            suffices &= there >= walk.gres_left[name]
         among = unused
-        if required is None or not walk.nodes:
+        if not walk.nodes:
             if not (ignore or self.one_weight):
                 among = among & (weights == weights[unused].min())
             good = among & suffices
@@ -312,7 +360,7 @@ class _Chooser:
             if best < 0:
                 best = place
                 continue
-            joins = required is not None and required[best] < 0 <= required[place]
+            joins = required[best] < 0 <= required[place]
             lighter = not ignore and weights[place] < weights[best]
             better = (
                 not suffices[best] or cpus[place] < cpus[best]
@@ -324,36 +372,32 @@ class _Chooser:
         return best
 
     def _linear(self, walk: _Walk, free: Integers) -> None:
-        """Take idle nodes, those of more weights until the job fits."""
-        weights = np.unique(self.weight[free > 0]).tolist()
+        """Take idle nodes: one kind of nodes after the other, light ones first, until it fits."""
+        need, machine = self.need, self.machine
         begun = list(walk.nodes), list(walk.taken), walk.cpus_left
-        for weight in weights:
-            walk.nodes, walk.taken, walk.cpus_left = list(begun[0]), list(begun[1]), begun[2]
-            inside = np.where(self.weight <= weight, free, 0)
-            if not could_fit(self.need, inside):
+        inside = np.zeros_like(free)
+        kinds = [np.flatnonzero(free)]
+        if not self.search.plans:
+            kinds = machine.kinds(kinds[0], together=self.search.tree is not None)
+        for place, kind in enumerate(kinds):
+            inside[kind] = free[kind]
+            if np.count_nonzero(inside) < need.wanted and place + 1 < len(kinds):
                 continue
+            walk.nodes, walk.taken, walk.cpus_left = list(begun[0]), list(begun[1]), begun[2]
             nodes = np.flatnonzero(inside)
             sizes = inside[nodes]
-            if sizes.min() != sizes.max() and self.need.cpus > sizes.min() * self.need.wanted:
-                order = nodes[np.argsort(-sizes, kind="stable")]
-                walk.along(order.tolist())
+            if self.search.tree is not None and self._uses_tree():
+                order = self.search.tree.low_order(
+                    machine, need, inside, walk.nodes, self.search.waited
+                )
+                walk.along(order)
+            elif sizes.min() != sizes.max() and walk.cpus_left > sizes.min() * walk.nodes_left:
+                order = nodes[np.lexsort((-nodes, -sizes))].tolist()
+                walk.along([each for each in order if each not in walk.nodes])
             else:
-                self._linear_sets(walk, inside, nodes)
+                self._in_sets(walk, inside)
             if walk.is_enough:
                 return
-
-    def _linear_sets(self, walk: _Walk, free: Integers, nodes: Integers) -> None:
-        begins = self._sets(nodes, by_weight=False)
-        ends = np.append(begins[1:], len(nodes))
-        cpus, counts = np.add.reduceat(free[nodes], begins), ends - begins
-        unused = np.ones(len(begins), bool)
-        while not walk.is_done and unused.any() and walk.may_go_on:
-            best = self._best(walk, cpus, counts, begins, unused, ignore=True)
-            unused[best] = False
-            inside = nodes[begins[best] : ends[best]].tolist()
-            walk.along([each for each in inside if each not in walk.nodes])
-            if self.need.request.contiguous:
-                break
 
 
 class _Walk:
@@ -366,7 +410,9 @@ class _Walk:
         self.taken: list[int] = []
         self.cpus_left = self.need.cpus
         self.gres_left = dict(self.need.gres_job)
-        self.wanted = self.need.wanted
+        self.wanted = self.need.nodes if self.gres_left else self.need.wanted
+        self.fails = False
+        self.is_linear = chooser.machine.cluster.selection.type == "linear"
 
     @property
     def nodes_left(self) -> int:
@@ -381,7 +427,7 @@ class _Walk:
     @property
     def is_enough(self) -> bool:
         """Whether the job can start with what it has."""
-        enough = len(self.nodes) >= self.need.nodes and self.cpus_left <= 0
+        enough = len(self.nodes) >= self.need.nodes and self.cpus_left <= 0 and not self.fails
         return enough and not any(self.gres_left.values())
 
     @property
@@ -406,7 +452,7 @@ class _Walk:
             kept = max(need.nodes - len(self.nodes) - 1, 0) * int(self.unit[node])
             take = offered if is_whole else min(offered, max(self.cpus_left - kept, need.least))
             is_last = most is not None and len(self.nodes) + 1 == most
-            if is_last and offered < self.cpus_left:
+            if is_last and offered < self.cpus_left and not self.is_linear:
                 continue
             self.nodes.append(node)
             self.taken.append(take)

@@ -63,7 +63,7 @@ class SlurmSetup:
         conf = self._path(self.conf)
         assert conf is not None
         assert log is not None
-        files = SiteFiles(conf=conf, **paths)
+        files = SiteFiles(conf=conf, lines=given.settings.lines, **paths)
         versions = tuple(version_of(each) for each in (conf, log))
         cluster, read, settings = _read(files, log, versions)
         return with_settings(cluster, given.settings), read, settings

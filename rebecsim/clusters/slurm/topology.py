@@ -90,11 +90,51 @@ class Tree(Constant):
         under = self.branches[top].nodes & usable
         light = self._light(machine, need, free, under)
         order = self._leaf_by_leaf(need, light, bits_of(chosen))
-        most = need.request.switches
-        wait = need.request.switch_wait
+        return self._in_time(machine, need, order, chosen, waited)
+
+    def low_order(
+        self,
+        machine: Machine,
+        need: Need,
+        free: Integers,
+        chosen: list[int],
+        waited: int | None,
+    ) -> list[int]:
+        """Give the order of select/linear: small leaves first, under the lowest switch with enough.
+
+        Leaves that have required nodes come before others.
+        """
+        usable, required = machine.bits(free > 0), bits_of(chosen)
+        sizes = [int(free[machine.mask(each.nodes)].sum()) for each in self.branches]
+        enough = [
+            place
+            for place, each in enumerate(self.branches)
+            if sizes[place] >= need.cpus
+            and (each.nodes & usable).bit_count() >= need.nodes
+            and not required & ~each.nodes
+        ]
+        if not enough:
+            return []
+        low = min(
+            enough,
+            key=lambda n: (self.branches[n].level, (self.branches[n].nodes & usable).bit_count()),
+        )
+        under = self.branches[low].nodes & usable
+        leaves = [each for each in self._leaves if self.branches[each].nodes & under]
+        leaves.sort(key=lambda n: (not self.branches[n].nodes & required, sizes[n]))
+        order: list[int] = []
+        for leaf in leaves:
+            order += self._nodes(leaf, under & ~required, order)
+        return self._in_time(machine, need, order, chosen, waited)
+
+    def _in_time(
+        self, machine: Machine, need: Need, order: list[int], chosen: list[int], waited: int | None
+    ) -> list[int]:
+        """Leave out nodes under more leaf switches than a job wants, until it has waited enough."""
+        most, wait = need.request.switches, need.request.switch_wait
         limit = machine.cluster.main.max_switch_wait if wait is None else wait
         if most is not None and (waited is None or waited < limit):
-            order = self._within(order, chosen, most)
+            return self._within(order, chosen, most)
         return order
 
     def _top(self, machine: Machine, need: Need, usable: int, chosen: list[int]) -> int | None:

@@ -18,33 +18,48 @@ from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
+from rebecsim.clusters.slurm.preemption import resumable, suspend
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
 from tests.clusters.slurm.recorded import NEVER, Compared
 
 SOON = 5  # ms after which a node is free again, if it answers quickly
-QUICK = 40  # ms
+REGISTERS = 600  # ms after which slurmd has registered a node that comes back
+QUICK = 12  # ms
+
+
+def next_after(times: list[int] | None, ms: int) -> int:
+    """Give the first of some times from a time on; -1: there is none."""
+    return min((each for each in times or () if each >= ms), default=-1)
 
 
 class Lockstep:
     """Runs a case event by event."""
 
     def __init__(
-        self, case: dict[str, Any], cluster: Cluster, jobs: tuple[Job, ...], period: int
+        self,
+        case: dict[str, Any],
+        cluster: Cluster,
+        jobs: tuple[Job, ...],
+        period: int,
+        where: dict[int, tuple[str, ...]],
     ) -> None:
         self.case, self.zero = case, moment(case["zero"]) or 0
         self.cluster = cluster
         self.scheduler = make_scheduler(cluster, jobs)
         self.jobs = {job.number: job for job in jobs}
         self.index = {job.number: n for n, job in enumerate(jobs)}
-        self.records: dict[int, Record] = {}
+        self.records = self.scheduler.records
         self.starts: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.heap: list[tuple[int, int, int, str, Any]] = []
         self.order = count()
         self.ms = 0
-        self.real_end: dict[int, int] = {}
-        self.real_start: dict[int, int] = {}
+        self.real_ends: dict[int, list[int]] = {}
+        self.real_starts: dict[int, list[int]] = {}
+        self.preempted: set[int] = set()
+        self.taken: dict[str, list[int]] = {}
+        self.where = where
         self.answers: dict[str, list[int]] = {}
         self.epilogs: dict[tuple[int, str], list[int]] = {}
         self._plan_events()
@@ -57,6 +72,7 @@ class Lockstep:
 
     def _plan_events(self) -> None:
         submitted = set()
+        begun = 0
         for at, what, *rest in self.case["events"]:
             number = recorded.job_of(rest[0]) if rest else -1
             if what == "answered":
@@ -64,14 +80,19 @@ class Lockstep:
             elif what == "epilog":
                 self.epilogs.setdefault((number, rest[1]), []).append(at)
             elif what in ("pass", "backfill"):
+                begun = at
                 self.push(at, what, rest[0])
             elif what == "submit" and number in self.jobs:
                 submitted.add(number)
                 self.push(at, "submit", self.jobs[number])
             elif what in ("start", "backfilled"):
-                self.real_start[number] = at
-            elif what in ("kill", "done", "preempted"):
-                self.real_end[number] = at
+                self.real_starts.setdefault(number, []).append(at)
+                for node in self.where.get(number, ()):
+                    self.taken.setdefault(node, []).append(begun)
+            elif what in ("kill", "done"):
+                self.real_ends.setdefault(number, []).append(at)
+            elif what == "preempted":
+                self.preempted.add(number)
         for number, job in self.jobs.items():
             array = job.extras.array
             if number not in submitted:
@@ -86,20 +107,18 @@ class Lockstep:
                     )
                     self.push(at, "submit", job)
             if job.extras.withdrawn is not None:
-                self.push(
-                    self.real_end.get(number, (job.extras.withdrawn - self.zero) * 1000),
-                    "withdraw",
-                    job,
-                )
+                ends = self.real_ends.get(number, [(job.extras.withdrawn - self.zero) * 1000])
+                self.push(ends[-1], "withdraw", job)
         moments = [
             at * 1000 + 60
             for at, command, _ in self.case["said"]
             if isinstance(command, list) and "nodename" in " ".join(command)
         ]
         for change, at in zip(self.cluster.changes, moments, strict=True):
-            self.push(int(at), "change", change)
+            slow = REGISTERS if change.state == "UP" else 0
+            self.push(int(at) + slow, "change", change)
             if change.state == "DOWN":  # its slurmd answers, and ReturnToService=2 takes it back
-                self.push(int(at) + 600, "change", replace(change, state="UP"))
+                self.push(int(at) + REGISTERS, "change", replace(change, state="UP"))
 
     @property
     def now(self) -> int:
@@ -173,21 +192,18 @@ class Lockstep:
             self._send(record)
         for victim in started.victims:
             record = victim.record
-            if record.state == "SUSPENDED" or record.state != "RUNNING":
-                continue
-            if victim.mode == "SUSPEND":
-                scheduler.suspend(record, self.now)
-                continue
-            again = victim.mode == "REQUEUE" and record.job.batch and self.cluster.requeues
-            if victim.end > self.now:
-                scheduler.occupancy.replan(record.number, min(record.planned, victim.end))
-            real = self.real_end.get(record.number, -1)
-            ms = (
-                real
-                if 0 <= real - self.ms <= (victim.end - self.now + 2) * 1000
-                else self.ms + (victim.end - self.now) * 1000
-            )
-            self.push(ms, "preempt", (record, record.attempt, again))
+            if victim.given is not None:
+                scheduler.occupancy.release(victim.given)
+                self._after_end(record, victim.given, again=victim.again)
+            elif victim.mode == "SUSPEND":
+                if record.state == "RUNNING":
+                    suspend(scheduler, record, self.now)
+            else:
+                grace = (victim.end - self.now) * 1000
+                ms = next_after(self.real_ends.get(record.number), self.ms)
+                if not 0 <= ms - self.ms <= grace + 2000:
+                    ms = self.ms + grace
+                self.push(ms, "preempt", (record, record.attempt, victim.again))
         if started.jobs and scheduler.waiting.asleep:
             self._admit(timed=False)
 
@@ -202,23 +218,27 @@ class Lockstep:
         nodes = tuple(names[n] for n in self.scheduler.occupancy.given[number].nodes.tolist())
         if record.attempt == 1 or number not in self.starts or record.state == "RUNNING":
             self.starts[number] = (self.ms, nodes)
-        real = self.real_start.get(number)
-        end = self.real_end.get(number)
-        if end is not None and (real is None or abs(real - self.ms) < 300) and end > self.ms:
+        real = self.real_starts.get(number)
+        end = next_after(self.real_ends.get(number), self.ms)
+        if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
             self.push(end, "end", (record, record.attempt))
-        else:
-            self.push(self.ms + record.left * 1000, "end", (record, record.attempt))
+        else:  # how long a preempted job would have run is not known
+            seconds = record.limit if number in self.preempted else record.left
+            self.push(self.ms + seconds * 1000, "end", (record, record.attempt))
 
     def _stop(self, record: Record, state: Any, *, again: bool = False) -> None:
+        given = self.scheduler.end(record, self.now, state, again=again)
+        self._after_end(record, given, again=again)
+
+    def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
         scheduler, now = self.scheduler, self.now
-        given = scheduler.end(record, now, state, again=again)
         if again:
             record.submit, record.begin, record.accrue = now, now + 121, -1
             record.left, record.reason = record.job.run, "BeginTime"
             record.limit = record.entries[0].limit
             scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
             scheduler.submit(record, now)
-        for resumed in scheduler.resumable(now):
+        for resumed in resumable(scheduler, now):
             self._send(resumed)
         self._admit(timed=False)
         scheduler.occupancy.complete(given)
@@ -231,13 +251,19 @@ class Lockstep:
         """When a node of a job that ends now takes another one, ms.
 
         It says so by the message that its epilogue is over, or that it does not know the job any
-        more; the log has such an answer only some ms after it came in.
+        more; the log has such an answer only some ms after it came in. If the next job was given
+        the node in a pass before that, it was free by then.
         """
+        soon = next_after(self.taken.get(node), self.ms)
+        found = self._said_free(number, node)
+        return soon if soon >= 0 and found - QUICK <= soon < found else found
+
+    def _said_free(self, number: int, node: str) -> int:
         until = self.ms + 3000
-        told = [at for at in self.epilogs.get((number, node), ()) if self.ms <= at <= until]
+        told = [at for at in self.epilogs.get((number, node), ()) if 0 <= at - self.ms <= 6000]
         answered = [at for at in self.answers.get(node, ()) if self.ms <= at <= until]
         if told or self.jobs[number].batch:
-            return min([*told, *answered], default=self.ms + 2 * SOON)
+            return min(told or answered, default=self.ms + 2 * SOON)
         if answered and min(answered) > self.ms + QUICK:
             return min(answered) - 2
         return self.ms + SOON
@@ -258,7 +284,8 @@ class Lockstep:
 def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
     case = recorded.load(name)
     made = recorded.ready(name, exact=True)
-    steps = Lockstep(case, made.cluster, made.jobs, period)
+    where = {number: nodes for number, (_, nodes) in made.real.items()}
+    steps = Lockstep(case, made.cluster, made.jobs, period, where)
     steps.run()
     equal = one = three = nodes = 0
     differences = []

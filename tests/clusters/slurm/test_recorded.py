@@ -9,6 +9,7 @@ import tomllib
 
 import pytest
 
+from rebecsim.clusters.slurm import run
 from rebecsim.clusters.slurm.run import run_cluster
 from tests.clusters.slurm import lockstep, recorded
 
@@ -51,6 +52,15 @@ def test_the_rebecs_run_every_job_of_a_recorded_case(name: str) -> None:
     starts = outcome.starts()
     began = [number for number, (start, _) in made.real.items() if start != recorded.NEVER]
     assert len([number for number in began if number in starts]) >= 0.9 * len(began)
+
+
+@pytest.mark.parametrize("name", ["cores_tasks", "exclusive", "mixed9", "threads"])
+def test_compiled_loops_decide_as_the_others_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, plain = lockstep.replay(name, lockstep.first_tick(name))
+    monkeypatch.setattr(run, "COMPILED_FROM", 0)
+    _, fast = lockstep.replay(name, lockstep.first_tick(name))
+    assert fast.scheduler.machine.loops is not None
+    assert fast.starts == plain.starts
 
 
 def table() -> str:

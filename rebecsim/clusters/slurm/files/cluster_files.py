@@ -87,15 +87,16 @@ class _Conf:
 
 
 def read_cluster(
-    conf: Path, gres: Path | None = None, topology: Path | None = None
+    conf: Path, gres: Path | None = None, topology: Path | None = None, lines: str = ""
 ) -> tuple[Cluster, tuple[Setting, ...]]:
     """Read a cluster; gres.conf and topology.conf stand beside slurm.conf unless they are named.
 
+    `lines` are read after those of slurm.conf: of a key that stands twice, the last one counts.
     Each key comes back with what is done with it. Accounts and reservations are other files, so the
     cluster has none yet. Raises SlurmFileError, with file, line and key.
     """
     read = _Conf()
-    for pairs in read_pairs(conf):
+    for pairs in read_pairs(conf, lines):
         read.add(pairs)
     values = Values(read.pairs)
     nodes = read.nodes.made()

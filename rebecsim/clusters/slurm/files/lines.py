@@ -67,13 +67,18 @@ def read_text(path: Path, name: str = "") -> str:
         raise SlurmFileError(f"{name or path}: cannot be read: {error.strerror}") from None
 
 
-def read_pairs(path: Path) -> Iterator[tuple[Pair, ...]]:
+def read_pairs(path: Path, more: str = "") -> Iterator[tuple[Pair, ...]]:
     """Give the pairs of each line that has some, in the order of the file and what it includes.
+
+    Lines of a scenario, `more`, come last.
 
     Raises SlurmFileError, with file and line, for a line that is not made of pairs.
     """
     for file, number, text in _lines(path, 0):
         yield _pairs(text, file, number)
+    for number, text in enumerate(more.splitlines(), 1):
+        if text.strip():
+            yield _pairs(text, "settings.lines", number)
 
 
 def _lines(path: Path, depth: int) -> Iterator[tuple[str, int, str]]:

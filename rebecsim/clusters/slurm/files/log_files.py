@@ -19,11 +19,14 @@ from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.files import submit_lines
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
+from rebecsim.clusters.slurm.files.other_logs import is_other_log, read_other_log
 from rebecsim.clusters.slurm.files.quantities import (
     NOT_SET,
     duration,
     megabytes,
     moment,
+    names_of,
+    text_of,
     tres,
 )
 from rebecsim.clusters.slurm.files.submit_lines import Submitted, after_now
@@ -84,13 +87,16 @@ class SlurmLog:
 
 
 def read_log(path: Path, cluster: Cluster | None = None, since: int | None = None) -> SlurmLog:
-    """Read a log, plain or with gzip.
+    """Read a log, plain or with gzip: of sacct, or with a cluster also SWF or PBS.
 
     With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
     asked for is taken for an exclusive one. Jobs that started before `since` run when the replay
     begins. Raises SlurmFileError for a missing column, an unknown partition, and for a time or
     number that cannot be read.
     """
+    if cluster is not None and is_other_log(path):
+        jobs, notes = read_other_log(path, cluster)
+        return SlurmLog(jobs, {}, notes)
     rows = list(_rows(path))
     return _Reader(path, rows, cluster, since).read()
 
@@ -281,7 +287,7 @@ class _Reader:
         said = self._line(last)
         run, limit = self._times(last, said, state, start, end)
         request = self._request(last, said, nodes)
-        partitions = said.job.get("partitions") or _split(cells["partition"])
+        partitions = said.job.get("partitions") or names_of(cells["partition"])
         for each in partitions if self.partitions else ():
             if each not in self.partitions:
                 hint = suggestion(each, self.partitions, "add it to slurm.conf")
@@ -430,9 +436,9 @@ class _Reader:
     def _request(self, row: _Row, said: Submitted, nodes: tuple[str, ...]) -> Request:
         given = dict(said.request)
         if "constraints" in row.cells and "prefer" not in given:
-            given["features"] = _text(row.cells["constraints"])
+            given["features"] = text_of(row.cells["constraints"])
         if "reservation" in row.cells:
-            given["reservation"] = _text(row.cells["reservation"])
+            given["reservation"] = text_of(row.cells["reservation"])
         if said.is_whole:
             return Request(**given)
         try:
@@ -454,7 +460,7 @@ class _Reader:
         if not {"gres", "gres_per_node", "gres_per_task"} & set(given):
             given |= _gres(asked, least)
         if "licenses" not in given and row.cells.get("licenses"):
-            given["licenses"] = submit_lines.licenses(_text(row.cells["licenses"]))
+            given["licenses"] = submit_lines.licenses(text_of(row.cells["licenses"]))
         everything = sum(self.cpus.get(each, 0) for each in nodes)
         if "exclusive" not in given and cpus < got.get("cpu", 0) == everything:
             given["exclusive"] = "node"
@@ -489,11 +495,3 @@ def _gres(asked: Mapping[str, int], nodes: int) -> dict[str, Amounts]:
             "gres_per_node": tuple(sorted((key, count // nodes) for key, count in kept.items()))
         }
     return {"gres": tuple(sorted(kept.items()))}
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(",")))
-
-
-def _text(cell: str) -> str:
-    return "" if cell.strip().lower() in NOT_SET else cell.strip()

@@ -115,3 +115,13 @@ def weights(text: str) -> dict[str, float]:
             unit = float(_UNITS[match[2]])
         found[key] = float(match[1]) / unit
     return found
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Split a list with commas."""
+    return tuple(filter(None, text.split(",")))
+
+
+def text_of(cell: str) -> str:
+    """Give the text of a cell of a log; empty if it is not set."""
+    return "" if cell.strip().lower() in NOT_SET else cell.strip()

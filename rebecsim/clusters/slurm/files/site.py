@@ -25,6 +25,7 @@ class SiteFiles:
         qos: what `sacctmgr -P show qos` printed.
         shares: what `sshare -al -P` printed when the log begins.
         reservations: what `scontrol show res -o` printed.
+        lines: further lines of slurm.conf, which count where the file says otherwise.
     """
 
     conf: Path
@@ -34,13 +35,14 @@ class SiteFiles:
     qos: Path | None = None
     shares: Path | None = None
     reservations: Path | None = None
+    lines: str = ""
 
     def read(self) -> tuple[Cluster, tuple[Setting, ...]]:
         """Read them: the cluster, and each setting with what is done with it.
 
         Raises SlurmFileError, with file, line and key, also for files that contradict each other.
         """
-        cluster, settings = read_cluster(self.conf, self.gres, self.topology)
+        cluster, settings = read_cluster(self.conf, self.gres, self.topology, self.lines)
         accounting, said = read_accounting(self.accounts, self.qos, self.shares)
         accounting = replace(accounting, enforce=cluster.accounting.enforce)
         if cluster.accounting.enforce and self.accounts is None:

@@ -1,0 +1,189 @@
+"""The rules of Slurm that were seen on the real one, by what they are about, in small examples."""
+
+# ruff: noqa: E501 - lines of files stand as they are
+
+import pytest
+
+from rebecsim.clusters.slurm.files.hostlists import compress
+from rebecsim.clusters.slurm.files.lines import SlurmFileError
+from rebecsim.clusters.slurm.files.log_files import read_log
+from rebecsim.clusters.slurm.files.site import SiteFiles
+from rebecsim.clusters.slurm.run import run_cluster
+from tests.clusters.slurm.sites import cluster, log, row
+
+CORES = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nKillWait=1\nSchedulerParameters=bf_interval=1,bf_resolution=1,sched_interval=1,batch_sched_delay=1\n"
+LINEAR = CORES.replace("cons_tres", "linear").replace("SelectTypeParameters=CR_Core\n", "")
+FOUR = "NodeName=n[1-4] CPUs=8\n"
+P = "PartitionName=p Nodes=ALL Default=YES\n"
+Q = "PartitionName=q Nodes=n[1-2]"
+ZERO = 8 * 3600
+
+
+def clock(seconds: int) -> str:
+    at = ZERO + seconds
+    return f"2026-03-02T{at // 3600:02}:{at % 3600 // 60:02}:{at % 60:02}"
+
+
+def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
+    """Give start, s, and nodes of jobs of (submission, run time, command line), in their order."""
+    rows = []
+    for number, (submit, run, line) in enumerate(jobs, 1):
+        begun = {"Start": clock(submit), "End": clock(submit + run)}
+        times = {"Submit": clock(submit), "Eligible": clock(submit), "TimelimitRaw": "1"}
+        features = line.split("-C ")[1].split()[0] if "-C " in line else ""
+        asked = {"Constraints": features, "ReqTRES": "cpu=1", "AllocTRES": "", "SubmitLine": line}
+        rows.append(row(number, **begun, **times, **asked))
+    made, _ = cluster(folder, conf)
+    read = log(folder, *rows, cluster=made)
+    outcome = run_cluster(made, read.jobs)
+    first = read.jobs[0].submit
+    found = {}
+    for each in outcome.runs:
+        nodes = compress(outcome.names[n] for n in each.nodes)
+        found.setdefault(outcome.jobs[each.position].number, f"{each.start - first} {nodes}")
+    return [found.get(number, "never") for number in range(1, len(jobs) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("conf", "jobs", "expected"),
+    [
+        pytest.param(
+            CORES + "SchedulerType=sched/builtin\n" + FOUR + P,
+            [(0, 20, "salloc -N3"), (1, 5, "salloc -N4 --exclusive"), (2, 5, "sbatch -N1 x")],
+            ["0 n[1-3]", "20 n[1-4]", "25 n1"],
+            id="2-builtin-looks-past-no-blocked-job",
+        ),
+        pytest.param(
+            CORES + FOUR + P + Q + "\n",
+            [
+                (0, 20, "salloc -n24 -N3"),
+                (1, 5, "sbatch -N4 -n32 x"),
+                (2, 5, "sbatch -N1 -n8 -t 1 x"),
+            ],
+            ["0 n[1-3]", "20 n[1-4]", "25 n1"],
+            id="4-backfill-keeps-whole-nodes",
+        ),
+        pytest.param(
+            CORES + FOUR + P,
+            [(0, 20, "salloc -N4 -n31"), (1, 5, "salloc -N2 -n2"), (2, 9, "salloc -n1 -N1")],
+            ["0 n[1-4]", "20 n[1-2]", "2 n4"],
+            id="2-a-newcomer-starts-at-submission-as-fifo-is-lower",
+        ),
+        pytest.param(
+            CORES + FOUR + P,
+            [(0, 9, "salloc -N2 -n6"), (1, 9, "salloc -N1 -n3"), (2, 9, "salloc -N1 -n7")],
+            ["0 n[1-2]", "1 n1", "2 n2"],
+            id="5-tasks-are-dealt-one-to-each-node-first",
+        ),
+        pytest.param(
+            CORES + "NodeName=n1 CPUs=4\nNodeName=n[2-3] CPUs=8\n" + P,
+            [(0, 9, "salloc -N2 -n16")],
+            ["0 n[2-3]"],
+            id="5-nodes-with-few-cpus-are-left-out",
+        ),
+        pytest.param(
+            CORES + "NodeName=n[1-2] CPUs=8 Weight=5\nNodeName=n3 CPUs=4\n" + P,
+            [(0, 9, "salloc -n6")],
+            ["0 n[1,3]"],
+            id="5-light-nodes-come-first",
+        ),
+        pytest.param(
+            CORES.replace("CR_Core", "CR_Core,CR_LLN") + FOUR + P,
+            [(0, 9, "salloc -n1"), (1, 9, "salloc -n1"), (2, 9, "salloc -n2 -N1")],
+            ["0 n1", "1 n2", "2 n3"],
+            id="5-the-least-loaded-node",
+        ),
+        pytest.param(
+            CORES + "NodeName=n[1-3] Sockets=2 CoresPerSocket=4\n" + P,
+            [(0, 9, "salloc -n4 -c3"), (1, 9, "salloc -n5 -N1")],
+            ["0 n[1-2]", "1 n2"],
+            id="5-a-task-of-three-takes-what-is-left-of-a-node",
+        ),
+        pytest.param(
+            LINEAR + "NodeName=n[1-2] CPUs=4\nNodeName=n[3-5] CPUs=8 Weight=2\n" + P,
+            [(0, 9, "salloc -N2"), (1, 9, "salloc -n16 -N2")],
+            ["0 n[1-2]", "1 n[3-4]"],
+            id="5-linear-takes-light-nodes-first",
+        ),
+        pytest.param(
+            LINEAR + "NodeName=n[1-3] CPUs=4\nNodeName=n[4-5] CPUs=8\n" + P,
+            [(0, 9, "salloc -n16 -N2")],
+            ["0 n[4-5]"],
+            id="5-linear-takes-large-nodes-if-small-ones-are-too-few",
+        ),
+        pytest.param(
+            CORES
+            + "GresTypes=gpu\nNodeName=n[1-2] CPUs=8 Gres=gpu:2\nNodeName=n3 CPUs=8 Gres=gpu:4\n"
+            + P,
+            [(0, 9, "salloc -n1 --gpus=4"), (1, 9, "salloc -n1 --gpus=1")],
+            ["0 n3", "1 n1"],
+            id="5-a-job-goes-where-more-of-its-gpus-are",
+        ),
+        pytest.param(
+            CORES
+            + "NodeName=n[1-2] CPUs=4 Features=fast\nNodeName=n[3-4] CPUs=4 Features=slow\n"
+            + P,
+            [(0, 9, "salloc -N3 -C [fast*2&slow*1]"), (1, 9, "salloc -N2 -n8 -C slow")],
+            ["0 n[1-3]", "9 n[3-4]"],
+            id="5-so-many-nodes-of-each-feature",
+        ),
+        pytest.param(
+            CORES + "Licenses=x:2\n" + FOUR + P,
+            [(0, 9, "salloc -L x:2 -n1"), (1, 9, "salloc -L x:1 -n1"), (2, 9, "salloc -n1")],
+            ["0 n1", "9 n1", "2 n1"],
+            id="5-who-waits-for-a-licence-blocks-nobody",
+        ),
+        pytest.param(
+            CORES
+            + "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
+            + FOUR
+            + P
+            + Q
+            + " PriorityTier=5\n",
+            [(0, 50, "salloc -N1 -n8"), (1, 50, "salloc -N4 -n4"), (2, 9, "salloc -p q -N2 -n16")],
+            ["0 n1", "11 n[1-4]", "2 n[1-2]"],
+            id="7-jobs-of-a-lower-tier-go",
+        ),
+        pytest.param(
+            CORES + FOUR + P,
+            [(0, 9, "salloc -n1"), (1, 9, "salloc -n1 --begin=now+30")],
+            ["0 n1", "31 n1"],
+            id="8-no-job-starts-before-its-time",
+        ),
+    ],
+)
+def test_a_rule_of_the_real_scheduler(tmp_path, conf, jobs, expected) -> None:
+    assert played(tmp_path, conf, *jobs) == expected
+
+
+def test_a_log_in_swf_is_replayed(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + FOUR + P)
+    lines = ["; UnixStartTime: 1000", "; Queue: 1 p", "; Queue: 2 other"]
+    lines += [
+        f"{number} {submit} 0 20 16 -1 -1 16 60 -1 1 7 1 1 {queue} 1 -1 -1"
+        for number, submit, queue in [(1, 0, 1), (2, 5, 2), (3, 6, 1)]
+    ]
+    (tmp_path / "day.swf").write_text("\n".join(lines) + "\n")
+    read = read_log(tmp_path / "day.swf", made)
+    assert [(job.number, job.submit, job.limit, job.partitions) for job in read.jobs] == [
+        (1, 1000, 60, ("p",)),
+        (2, 1005, 60, ()),
+        (3, 1006, 60, ("p",)),
+    ]
+    assert any("no partition" in note for note in read.notes)
+    starts = run_cluster(made, read.jobs).starts()
+    assert starts[1] < starts[3] == starts[1] + 20
+
+
+def test_lines_of_a_scenario_count_where_the_file_says_otherwise(tmp_path) -> None:
+    cluster(tmp_path, CORES + "PriorityWeightAge=5\n" + FOUR + P + Q + "\n")
+    lines = "PriorityWeightAge=7\nSchedulerParameters=bf_interval=9\nPartitionName=q MaxTime=5"
+    made, said = SiteFiles(conf=tmp_path / "slurm.conf", lines=lines).read()
+    assert (made.priority.weights.age, made.backfilling.bf_interval) == (7, 9)
+    assert [(each.nodes, each.time_limit) for each in made.partitions] == [
+        (("n1", "n2", "n3", "n4"), None),
+        (("n1", "n2"), 300),
+    ]
+    assert [each.line for each in said if each.file == "settings.lines"] == [1, 2, 2, 3, 3]
+    with pytest.raises(SlurmFileError, match=r"settings.lines:1: .*PriorityWeightAges"):
+        SiteFiles(conf=tmp_path / "slurm.conf", lines="PriorityWeightAges=7").read()
