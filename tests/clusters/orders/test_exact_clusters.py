@@ -154,7 +154,7 @@ def test_a_pattern_that_comes_again_is_looked_at_once():
     ("change", "message"),
     [
         ({"arrivals": {"pattern": "uniform", "count": 9}}, "more than 4096 ways"),
-        ({"ticks": 20_000}, "up to 10000 ticks"),
+        ({"ticks": 20_000}, "at most 10000 ticks"),
         ({"most_states": 0}, "must be 1 or more"),
     ],
 )
