@@ -40,7 +40,6 @@ from rebecsim.studies.estimates import (
     undefined,
 )
 from rebecsim.studies.moments import PairedMoments
-from rebecsim.studies.student import student_quantile, student_tail
 
 POWER = 0.8
 """The probability of showing a difference that is usually asked for."""
@@ -83,10 +82,12 @@ def detectable_difference(
         raise ValueError(f"a significance level must be between 0 and 1, not {significance}")
     if not 0.5 <= power < 1:
         raise ValueError(f"the power must be from 0.5 to below 1, not {power}")
-    quantiles = student_quantile(1 - significance, degrees_of_freedom)
-    if power > 0.5:
-        quantiles += student_quantile(2 * power - 1, degrees_of_freedom)
-    return quantiles * standard_error
+    from scipy.special import stdtrit
+
+    quantiles = stdtrit(degrees_of_freedom, 1 - significance / 2) + stdtrit(
+        degrees_of_freedom, power
+    )
+    return float(quantiles * standard_error)
 
 
 def runs_to_show(
@@ -367,8 +368,10 @@ def _p_value(estimate: Estimate, runs: int) -> float | None:
         # If all runs agree, Student's t is certain even with two of them. The sign test is not:
         # without a difference, n independent runs fall on one side with probability 2^(1 - n).
         return 2.0 ** (1 - runs)
+    from scipy.special import stdtr
+
     t = abs(estimate.value) / estimate.standard_error
-    return 2 * student_tail(estimate.degrees_of_freedom, t)
+    return float(2 * stdtr(estimate.degrees_of_freedom, -t))
 
 
 def _decided(

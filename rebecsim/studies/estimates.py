@@ -29,12 +29,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import count
 from typing import Any
 
 from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.moments import CellMoments, ExactMoments
-from rebecsim.studies.student import beta_quantile, student_quantile
 
 AnyMoments = ExactMoments[Any]
 """Of cells, or of pairs."""
@@ -71,6 +71,21 @@ class Estimate:
         if self.standard_error is None or self.degrees_of_freedom is None:
             return None
         return student_quantile(self.level, self.degrees_of_freedom) * self.standard_error
+
+
+@cache
+def student_quantile(level: float, degrees_of_freedom: float) -> float:
+    """The t for which a Student variable lies in [-t, t] with probability `level`.
+
+    Raises:
+        ValueError: when the level is not strictly between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"a confidence level must be between 0 and 1, not {level}")
+    # Imported here: it costs more start-up time than most commands take.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees_of_freedom, (1 + level) / 2))
 
 
 def student_estimate(
@@ -249,9 +264,11 @@ def proportion(hits: int, runs: int, level: float) -> Proportion:
     """
     if not 0 <= hits <= runs or runs < 1 or not 0 < level < 1:
         raise ValueError(f"no interval from {hits} of {runs} runs at a level of {level}")
+    from scipy.special import betaincinv  # slow to import
+
     tail = (1 - level) / 2
-    low = beta_quantile(hits, runs - hits + 1, tail) if hits else 0.0
-    high = beta_quantile(hits + 1, runs - hits, 1 - tail) if hits < runs else 1.0
+    low = float(betaincinv(hits, runs - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, runs - hits, 1 - tail)) if hits < runs else 1.0
     return Proportion(hits, runs, low, high)
 
 

@@ -55,9 +55,9 @@ from rebecsim.studies.estimates import (
     LinearForm,
     linear_form,
     satterthwaite,
+    student_quantile,
 )
 from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.student import student_quantile
 
 SAFE_DISTANCE = 8.0
 """Standard errors between a figure and the end of its range that make an interval reliable."""

@@ -8,9 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell
-from rebecsim.studies.estimates import Estimate, estimate, student_estimate
+from rebecsim.studies.estimates import Estimate, estimate, student_estimate, student_quantile
 from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.student import student_quantile
 from reproductions.framework import standard_error_for
 
 Raw = np.ndarray

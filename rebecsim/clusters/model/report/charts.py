@@ -20,12 +20,11 @@ from rebecsim.clusters.model.measures import CURVES, END, ENDINGS, WAITS
 from rebecsim.metrics import Metric
 from rebecsim.report.figures import BLUE, line_styles, new_figure, plain_axes
 from rebecsim.studies.cells import REPLICATION, Cell
-from rebecsim.studies.estimates import estimate
+from rebecsim.studies.estimates import estimate, student_quantile
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.parts import row_groups
 from rebecsim.studies.results import Results
 from rebecsim.studies.simulated import OUTCOME
-from rebecsim.studies.student import student_quantile
 from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:
