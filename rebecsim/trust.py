@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from rebecsim.errors import UserError
@@ -84,6 +86,11 @@ GRAMMAR_TABLES = "grammar-*.tables"
 
 KEPT_MODELS = "models/*.model"
 """The files there that hold models laid out for the native engine."""
+
+COMPILED = ".native"
+"""How the names of files end there that hold compiled functions."""
+
+_FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
 
 def cache_directory() -> Path | None:
@@ -198,3 +205,57 @@ def write_kept(file: Path | None, mark: bytes, payload: bytes) -> None:
         return
     with suppress(OSError), replacing(file, _OWN_FILE) as stream:
         stream.write(mark + _CHECKSUM(payload).digest() + payload)
+
+
+# --- what is kept -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CacheFolder:
+    """The compiled functions of one version of Numba and Python: how many, and their bytes."""
+
+    path: Path
+    numba: str
+    python: str
+    entries: int
+    size: int
+
+
+def cache_folders() -> list[CacheFolder]:
+    """Describe what is in the cache, in the order of names. Raises OSError."""
+    found = []
+    for path, match in _folders():
+        sizes = [entry.stat().st_size for entry in path.glob(f"*{COMPILED}")]
+        found.append(CacheFolder(path, match["numba"], match["python"], len(sizes), sum(sizes)))
+    return found
+
+
+def is_anything_compiled() -> bool:
+    """Tell whether there is a compiled function in the cache, of any version. Raises OSError."""
+    return any(any(path.glob(f"*{COMPILED}")) for path, _ in _folders())
+
+
+def clear_cache() -> None:
+    """Delete all compiled code, kept models and grammar tables, of every version; nothing else.
+
+    Raises OSError.
+    """
+    directory = cache_directory()
+    if directory is not None:
+        for entry in chain(directory.glob(GRAMMAR_TABLES), directory.glob(KEPT_MODELS)):
+            entry.unlink(missing_ok=True)
+    for path, _ in _folders():
+        for entry in chain.from_iterable(map(path.glob, (f"*{COMPILED}", "*.tmp", "*.lock"))):
+            entry.unlink(missing_ok=True)
+        with suppress(OSError):  # another process has put something there just now
+            path.rmdir()
+
+
+def _folders() -> Iterator[tuple[Path, re.Match[str]]]:
+    directory = cache_directory()
+    if directory is None or not directory.is_dir():
+        return
+    for path in sorted(directory.iterdir()):
+        match = _FOLDER.fullmatch(path.name)
+        if match and path.is_dir():
+            yield path, match

@@ -19,7 +19,7 @@ from rebecsim.extras import require
 from rebecsim.wording import counted
 
 if TYPE_CHECKING:
-    from rebecsim.native.cache import CacheFolder
+    from rebecsim.trust import CacheFolder
     from rebecsim.web.serving import Server
 
 
@@ -108,8 +108,7 @@ def cache(
     clear: bool = option("Delete all kept files.", False, "--clear"),
 ) -> None:
     """Show or clear what is kept between runs."""
-    from rebecsim.native.cache import cache_folders, clear_cache
-    from rebecsim.trust import cache_directory, distrust
+    from rebecsim.trust import cache_directory, cache_folders, clear_cache, distrust
 
     directory = cache_directory()
     if directory is None:

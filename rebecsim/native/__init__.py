@@ -3,7 +3,7 @@
 `Engine` names the engines, `usable` says which one runs. `native_model` lays out a model as a
 `NativeModel`; what has no place there is a `TimeTooLargeError`. `compiled` makes functions of
 `Integers`, `Table` and `Flags` that `prepare` compiles, unless `is_ready` says that they are;
-`is_plain` says that nothing is compiled. `cache_folders` and `clear_cache` are for the kept code.
+`is_plain` says that nothing is compiled.
 """
 
 from lazy_loader import attach_stub

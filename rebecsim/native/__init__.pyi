@@ -7,8 +7,6 @@ from .arrays import (
     words_of as words_of,
 )
 from .cache import (
-    cache_folders as cache_folders,
-    clear_cache as clear_cache,
     compiled as compiled,
     is_plain as is_plain,
     is_ready as is_ready,

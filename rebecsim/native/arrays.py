@@ -15,8 +15,6 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.generate.step import STEP_SIGNATURE
-
 
 class ArrayType(NamedTuple):
     """What an array holds, and how many dimensions it has.
@@ -39,7 +37,7 @@ Bytes = Annotated[NDArray[np.uint8], ArrayType(np.uint8, 1)]
 Streams = Annotated[NDArray[np.uint64], ArrayType(np.uint64, 2)]
 Flags = Annotated[NDArray[np.bool_], ArrayType(np.bool_, 1)]
 
-Step = Annotated[Callable[..., None], STEP_SIGNATURE]
+Step = Annotated[Callable[..., None], "step"]
 """The compiled step of a model."""
 
 
@@ -89,7 +87,7 @@ def _kind_of(hint: Any) -> Kind:
         fields = get_type_hints(hint, include_extras=True).values()
         return Fields(hint, tuple(map(_kind_of, fields)))
     kind, *noted = get_args(hint) or (hint,)
-    if noted == [STEP_SIGNATURE]:
+    if noted == ["step"]:
         return Leaf("step")
     if hasattr(hint, "__metadata__"):
         ((element, dimensions),) = noted

@@ -34,16 +34,13 @@ import ctypes
 import hashlib
 import os
 import platform
-import re
 import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import EnumType
 from functools import cache, cached_property
 from importlib import metadata
-from itertools import chain
 from operator import index
 from pathlib import Path
 from threading import RLock
@@ -52,77 +49,14 @@ from typing import Any, TypeVar, cast
 
 from rebecsim.extras import is_installed
 from rebecsim.native.arrays import Fields, Kind, Signature, signature_of
-from rebecsim.trust import (
-    GRAMMAR_TABLES,
-    KEPT_MODELS,
-    cache_directory,
-    kept_folder,
-    read_kept,
-    write_kept,
-)
+from rebecsim.trust import COMPILED, kept_folder, read_kept, write_kept
 
 if sys.platform != "win32":
     import fcntl
 
-_SUFFIX = ".native"
 _MARK = b"rebecsim object code\n"
-_FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-# --- where ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CacheFolder:
-    """The compiled functions of one version of Numba and Python: how many, and their bytes."""
-
-    path: Path
-    numba: str
-    python: str
-    entries: int
-    size: int
-
-
-def cache_folders() -> list[CacheFolder]:
-    """Describe what is in the cache, in the order of names. Raises OSError."""
-    found = []
-    for path, match in _folders():
-        sizes = [entry.stat().st_size for entry in path.glob(f"*{_SUFFIX}")]
-        found.append(CacheFolder(path, match["numba"], match["python"], len(sizes), sum(sizes)))
-    return found
-
-
-def is_anything_compiled() -> bool:
-    """Tell whether there is a compiled function in the cache, of any version. Raises OSError."""
-    return any(any(path.glob(f"*{_SUFFIX}")) for path, _ in _folders())
-
-
-def clear_cache() -> None:
-    """Delete all compiled code, kept models and grammar tables, of every version; nothing else.
-
-    Raises OSError.
-    """
-    directory = cache_directory()
-    if directory is not None:
-        for entry in chain(directory.glob(GRAMMAR_TABLES), directory.glob(KEPT_MODELS)):
-            entry.unlink(missing_ok=True)
-    for path, _ in _folders():
-        for entry in chain.from_iterable(map(path.glob, (f"*{_SUFFIX}", "*.tmp", "*.lock"))):
-            entry.unlink(missing_ok=True)
-        with suppress(OSError):  # another process has put something there just now
-            path.rmdir()
-
-
-def _folders() -> Iterator[tuple[Path, re.Match[str]]]:
-    directory = cache_directory()
-    if directory is None or not directory.is_dir():
-        return
-    for path in sorted(directory.iterdir()):
-        match = _FOLDER.fullmatch(path.name)
-        if match and path.is_dir():
-            yield path, match
 
 
 # --- what ----------------------------------------------------------------------------------------
@@ -347,7 +281,7 @@ def _words(value: Any, kind: Kind) -> list[int]:
 
 
 def _file_name(name: str, digest: str) -> str:
-    return f"{name}-{digest[:32]}{_SUFFIX}"
+    return f"{name}-{digest[:32]}{COMPILED}"
 
 
 def _read(file: str) -> bytes | None:

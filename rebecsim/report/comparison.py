@@ -130,7 +130,7 @@ def _others(plan: Plan, axis: Axis) -> tuple[str, ...]:
     """Name the other coordinates with several values: each has its own lines."""
     return tuple(
         name
-        for name in plan.apart
+        for name in plan.separate
         if name != axis.coordinate
         and len({dict(each.cell.condition.coordinates).get(name) for each in plan.cells}) > 1
     )
@@ -308,7 +308,7 @@ def report_input(
         inputs=_inputs(record),
         charted=plan.comparison.charted,
         axis=plan.axis,
-        apart=plan.apart,
+        separate=plan.separate,
         swept=tuple(each.coordinate for each in plan.swept.axes),
         baseline=plan.comparison.baseline,
         level=scenario.level,

@@ -162,9 +162,9 @@ ESTIMATE_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom"
 
 
 def table_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
-    """One line per policy, pooled over what is not compared apart.
+    """One line per policy, pooled over what is not compared separately.
 
-    Columns: the coordinates that are compared apart, `policy`, `replications`, and for each metric
+    Columns: the coordinates compared separately, `policy`, `replications`, and for each metric
     its name, `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`. Shares are fractions of
     1. What is undefined is empty.
     """
@@ -197,7 +197,7 @@ def by_axis_csv(by_axis: Mapping[Condition, Summary], axis: Axis) -> str:
 def pairs_csv(comparisons: Mapping[Condition, ReportInput]) -> str | None:
     """One line per metric and pair of policies; None when nothing was compared.
 
-    Columns: the coordinates that are compared apart, `metric`, `first`, `second`, `replications`
+    Columns: the coordinates compared separately, `metric`, `first`, `second`, `replications`
     (per cell), `difference` (first minus second) with `_standard_error`, `_low`, `_high` and
     `_degrees_of_freedom`, `p_value`, `holm_p_value`, `shown` ("yes" or "no"), `better`,
     `detectable` (the difference that these runs would show with 80 % power) and
@@ -226,9 +226,9 @@ def pairs_csv(comparisons: Mapping[Condition, ReportInput]) -> str | None:
 
 
 def orders_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
-    """One line per metric and policy, and condition that is compared apart.
+    """One line per metric and policy, and condition that is compared separately.
 
-    Columns: the coordinates that are compared apart, `metric`, `policy`, `lowest`, `lowest_order`,
+    Columns: the coordinates compared separately, `metric`, `policy`, `lowest`, `lowest_order`,
     `highest`, `highest_order`, then for each message order its figure (under its name),
     `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`.
     """

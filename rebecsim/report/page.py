@@ -215,7 +215,7 @@ def _facts(report: ReportInput) -> tuple[str, ...]:
     if report.axis is not None:
         by = report.axis.name.replace("_", " ")
         counts.append((len(next(iter(report.by_axis.values())).places), by, f"{by}s"))
-    if not report.apart and any(each.coordinates for each in first.workloads):
+    if not report.separate and any(each.coordinates for each in first.workloads):
         counts.append((len(first.workloads), "workload", "workloads"))
     facts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
     return (*facts, f"{sum(each.replications for each in report.moments):,} runs in all")

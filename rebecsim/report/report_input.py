@@ -19,8 +19,8 @@ from rebecsim.studies.summary import (
     OrderEnvelope,
     Summary,
     answer_of,
-    apart,
     as_lines,
+    by_coordinates,
     order_envelopes,
     place_of,
     summarise,
@@ -47,7 +47,7 @@ class ReportInput:
         inputs: what else the results depend on: name -> checksum.
         charted: what to show along the axis; empty for the same as `metrics`.
         axis: what charts go by; None: there are none.
-        apart: coordinates whose values are compared apart.
+        separate: coordinates whose values are compared separately.
         swept: the coordinates of swept keys that have several values.
         baseline: the policy that all others are compared with; None: every two are.
         level: confidence level of the intervals, in (0, 1).
@@ -78,7 +78,7 @@ class ReportInput:
     inputs: Mapping[str, str] = field(default_factory=dict)
     charted: tuple[Metric, ...] = ()
     axis: Axis | None = None
-    apart: tuple[str, ...] = ()
+    separate: tuple[str, ...] = ()
     swept: tuple[str, ...] = ()
     baseline: str | None = None
     level: float = 0.95
@@ -96,15 +96,15 @@ class ReportInput:
 
     @cached_property
     def comparisons(self) -> dict[Condition, ReportInput]:
-        """The comparisons that are apart from each other, each as a report of its own."""
+        """The separate comparisons, each as a report of its own."""
         return {
             condition: replace(
                 self,
                 moments=moments,
-                apart=(),
+                separate=(),
                 pairs=self._under(condition, self.pairs),
                 orders={
-                    order: apart(cells, self.apart)[condition]
+                    order: by_coordinates(cells, self.separate)[condition]
                     for order, cells in self.orders.items()
                 },
                 order_pairs={
@@ -112,15 +112,15 @@ class ReportInput:
                     for order, pairs in self.order_pairs.items()
                 },
             )
-            if self.apart
+            if self.separate
             else self
-            for condition, moments in apart(self.moments, self.apart).items()
+            for condition, moments in by_coordinates(self.moments, self.separate).items()
         }
 
     def _under(
         self, condition: Condition, pairs: Sequence[PairedMoments]
     ) -> Sequence[PairedMoments]:
-        return [each for each in pairs if each.condition.only(self.apart) == condition]
+        return [each for each in pairs if each.condition.only(self.separate) == condition]
 
     @property
     def leading(self) -> Section | None:
@@ -139,7 +139,7 @@ class ReportInput:
 
     @cached_property
     def by_axis(self) -> dict[Condition, Summary]:
-        """The results along the axis, for each condition that is compared apart.
+        """The results along the axis, for each condition that is compared separately.
 
         The conditions are named by what they differ in; the values of other swept keys are named
         with the policies. Empty without an axis; raises as `summarise` does.
@@ -149,12 +149,12 @@ class ReportInput:
         kept = (self.axis.coordinate, *self.swept)
         others = [
             name
-            for name in self.apart
-            if name not in kept and len(apart(self.moments, (name,))) > 1
+            for name in self.separate
+            if name not in kept and len(by_coordinates(self.moments, (name,))) > 1
         ]
         lines = [name for name in self.swept if name != self.axis.coordinate]
         metrics = self.charted or self.metrics
-        groups = apart(self.moments, others)
+        groups = by_coordinates(self.moments, others)
         return {
             condition: self._summary(as_lines(group, lines), metrics)
             for condition, group in groups.items()
@@ -183,7 +183,7 @@ class ReportInput:
 
         Raises as `summarise` and `pairwise_differences` do.
         """
-        moments, by = self.moments, self.apart
+        moments, by = self.moments, self.separate
         if self.axis is not None:
             along = self.axis.coordinate
             by = tuple(dict.fromkeys((*by, along)))

@@ -84,7 +84,7 @@ def simulation_modules(engine: Engine) -> tuple[str, ...]:
 
 
 def _has_compiled_code() -> bool:
-    from rebecsim.native.cache import is_anything_compiled
+    from rebecsim.trust import is_anything_compiled
 
     try:
         return is_anything_compiled()

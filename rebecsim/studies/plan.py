@@ -50,7 +50,7 @@ class SweptStudy:
     def coordinates(self) -> Mapping[str, str]:
         """The names of the coordinates of swept keys: key -> name. No view has two of a name."""
         study, scenario = self.study, self.scenario
-        taken = {*VIEW_COLUMNS, *self.comparison.apart}
+        taken = {*VIEW_COLUMNS, *self.comparison.separate}
         if (axis := study.axis(scenario)) is not None:
             taken.add(axis.coordinate)
         for metric in self.comparison.kept:
@@ -65,9 +65,9 @@ class SweptStudy:
         return swept_settings(self.scenario)
 
     @property
-    def apart(self) -> tuple[str, ...]:
-        """The coordinates whose values are compared apart."""
-        return (*self.comparison.apart, *self.coordinates.values())
+    def separate(self) -> tuple[str, ...]:
+        """The coordinates whose values are compared separately."""
+        return (*self.comparison.separate, *self.coordinates.values())
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
@@ -189,9 +189,9 @@ class Plan:
         return self.swept.comparison
 
     @property
-    def apart(self) -> tuple[str, ...]:
-        """The coordinates whose values are compared apart."""
-        return self.swept.apart
+    def separate(self) -> tuple[str, ...]:
+        """The coordinates whose values are compared separately."""
+        return self.swept.separate
 
     @property
     def axis(self) -> Axis | None:

@@ -117,8 +117,8 @@ def view_schema(name: str, runs: Sequence[StoredRun]) -> pa.Schema:
                 ]
             )
         case "differences":
-            apart = {each for run in runs for each in run.contents.apart}
-            named = [each for each in _coordinates(runs) if each[0] in apart]
+            separate = {each for run in runs for each in run.contents.separate}
+            named = [each for each in _coordinates(runs) if each[0] in separate]
             return pa.schema([("run", _TEXT), *named, *_types(_DIFFERENCES)])
         case "replications":
             columns = {REPLICATION: "int64"}
@@ -188,7 +188,7 @@ def _difference_rows(run: StoredRun) -> Iterator[dict[str, object]]:
     """Every two policies of a run that is complete, in each measure."""
     if len(run.finished) < len(run.cells):
         return
-    groups = grouped(run.cells, lambda each: each.cell.condition.only(run.contents.apart))
+    groups = grouped(run.cells, lambda each: each.cell.condition.only(run.contents.separate))
     measures, baseline = run.contents.measures, run.contents.baseline
     counters = sorted({name for each in measures for name in each.counters})
     for condition, cells in groups.items():

@@ -282,7 +282,7 @@ def described(plan: Plan) -> dict[str, Any]:
     """Describe the results of a plan, for readers that do not have its kind."""
     axis = plan.axis
     return {
-        "apart": list(plan.apart),
+        "apart": list(plan.separate),
         "axis": axis and axis.coordinate,
         "baseline": plan.comparison.baseline,
         "level": plan.scenario.level,
@@ -313,7 +313,7 @@ class Contents:
         measures: what can be computed from their rows.
         columns: what any cell gives: column -> type.
         tables: further tables: name -> column -> type.
-        apart: coordinates whose values are compared apart.
+        separate: coordinates whose values are compared separately.
         baseline: the policy that all others are compared with; None: every two are.
         level: confidence level of its intervals, in (0, 1).
         caution: what must be known before the answer is read.
@@ -335,7 +335,7 @@ class Contents:
         self.measures = tuple(Metric(**{"least": None, **each}) for each in record["measures"])
         self.columns: Mapping[str, str] = dict(record["columns"])
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
-        self.apart: tuple[str, ...] = tuple(record["apart"])
+        self.separate: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
         self.level: float = record["level"]
         self.caution: str = record["caution"]

@@ -252,7 +252,7 @@ class ComparisonRules:
 
     Attributes:
         baseline: the policy that all others are compared with; None: every two are compared.
-        apart: coordinates whose values are compared apart; over all others, figures are pooled.
+        separate: coordinates whose values are compared separately; others are pooled.
         charted: the figures of charts and of tables by the axis; empty: the measures.
         kept: all figures that can be computed from the rows, for SQL; empty: measures and charted.
         orders: the orders of messages that show, run beside it, how much hangs on them.
@@ -260,7 +260,7 @@ class ComparisonRules:
     """
 
     baseline: str | None = None
-    apart: tuple[str, ...] = ()
+    separate: tuple[str, ...] = ()
     charted: tuple[Metric, ...] = ()
     kept: tuple[Metric, ...] = ()
     orders: tuple[str, ...] = ()

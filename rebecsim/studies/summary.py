@@ -92,7 +92,7 @@ class Summary:
         return tuple(point for point in self.points if point.policy == policy)
 
 
-def apart(
+def by_coordinates(
     moments: Sequence[CellMoments], coordinates: Sequence[str]
 ) -> dict[Condition, list[CellMoments]]:
     """Divide cells by the values of these coordinates, in the order in which they first appear."""
@@ -304,7 +304,7 @@ def answer_of(
         metric: the figure.
         moments: one per cell, the same conditions for all policies.
         pairs: the same runs in pairs; empty when policies are not to be compared.
-        by: the coordinates whose values are kept apart; over all others, figures are pooled.
+        by: the coordinates whose values are kept separate; over all others, figures are pooled.
         level: confidence level, in (0, 1).
         baseline: the policy that every other one is compared with; None: every two are.
 

@@ -157,7 +157,7 @@ def test_a_mistake_of_the_program_says_what_to_report(run, monkeypatch, tmp_path
         raise KeyError("lost")
 
     monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path))
-    monkeypatch.setattr("rebecsim.native.cache.cache_folders", broken)
+    monkeypatch.setattr("rebecsim.trust.cache_folders", broken)
     code, _, complaint = run("cache")
     assert code == ExitCode.INTERNAL_ERROR
     first, second, *facts = complaint.splitlines()
@@ -180,7 +180,7 @@ def test_a_mistake_is_told_where_no_file_can_be_kept(run, monkeypatch):
         raise KeyError("lost")
 
     monkeypatch.setattr("rebecsim.cli.endings.cache_directory", broken)
-    monkeypatch.setattr("rebecsim.native.cache.cache_folders", broken)
+    monkeypatch.setattr("rebecsim.trust.cache_folders", broken)
     monkeypatch.setattr("tempfile.NamedTemporaryFile", broken)
     code, _, complaint = run("cache")
     assert (code, "traceback " in complaint) == (ExitCode.INTERNAL_ERROR, False)

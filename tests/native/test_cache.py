@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rebecsim.cli.app import app
 from rebecsim.native import cache, compiled, is_plain, is_ready, prepare
-from rebecsim.native.cache import cache_directory
+from rebecsim.trust import cache_directory
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="nothing is compiled")
 

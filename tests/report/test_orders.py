@@ -187,7 +187,7 @@ def test_orders_are_compared_apart_for_patterns_that_are_told_apart(make_report)
         ]
 
     orders = {"random": cells(0), "fifo": cells(3)}
-    report = make_report(orders["random"], apart=("arrivals",), orders=orders)
+    report = make_report(orders["random"], separate=("arrivals",), orders=orders)
     few, many = report.comparisons.values()
     assert [each.reference.value for each in few.envelopes[:2]] == [11, 11]
     assert [each.reference.value for each in many.envelopes[:2]] == [91, 91]

@@ -229,7 +229,7 @@ def test_tables_of_toml_are_parts_of_keys(tmp_path: Path) -> None:
         ("stages", {"policies": [["EDF"]]}, "value by value already; list its values in policies"),
         ("stages", {"policies[0]": ["EDF"]}, "value by value already; list its values in policies"),
         ("stages", {"seed": [1, 2]}, "holds for the whole comparison"),
-        ("stages", {"resources.slots": [None]}, "give one of slots"),
+        ("stages", {"resources.slots": [None]}, "give either slots"),
         ("stages", {"warm_up": ["mser6"]}, "warm_up"),
         ("dispatch", {"arrivals.count": [1]}, "arrivals is a list; name one of its entries"),
         ("dispatch", {"arrivals[1].count": [1]}, "arrivals has 1 entries, counted from 0"),
@@ -359,7 +359,7 @@ def test_values_of_the_command_line_are_numbers_words_and_lists() -> None:
 def test_patterns_are_told_apart_beside_a_swept_key(tmp_path: Path) -> None:
     lengths = [{"pattern": "nondet", "minimum": 1, "maximum": each} for each in (3, 6)]
     found = ran(scenario("dispatch", lengths=lengths), tmp_path).report
-    assert found.apart == ("lengths", "queue_size")
+    assert found.separate == ("lengths", "queue_size")
     along = found.by_axis
     assert [condition.names for condition in along] == [("lengths",)] * 2
     assert all(each.policies == ("EDF", "FIFO") for each in along.values())

@@ -110,7 +110,7 @@ class BatchStudy(RecordedStudy):
     kind: ClassVar[str] = "batch"
     question: ClassVar[str] = "Batch machines: who waits?"
     scenario: ClassVar[type[StudyScenario]] = BatchScenario
-    apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
+    separate: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
     counted: ClassVar[str] = "schedules"
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     changes: ClassVar[tuple[Callable[[StoredRun, StoredRun], Iterable[Any]], ...]] = (_changes,)

@@ -217,10 +217,10 @@ class DispatchStudy(SimulatedStudy):
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_METRICS
 
     def comparison(self, scenario: Scenario) -> ComparisonRules:
-        """Pool over cluster sizes; what patterns do, of which there are several, is apart."""
+        """Pool over cluster sizes; several patterns are compared separately."""
         patterns = {"arrivals": scenario.arrivals, "lengths": scenario.lengths}
         return ComparisonRules(
-            apart=tuple(name for name, entries in patterns.items() if len(entries) > 1),
+            separate=tuple(name for name, entries in patterns.items() if len(entries) > 1),
             charted=DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS,
             orders=ORDERS,
             caution=_caution(scenario),

@@ -226,8 +226,8 @@ class RecordedStudy(Study):
 
     replications_per_task: ClassVar[int] = 1
 
-    apart: ClassVar[tuple[str, ...]] = ()
-    """The coordinates whose values are compared apart."""
+    separate: ClassVar[tuple[str, ...]] = ()
+    """The coordinates whose values are compared separately."""
 
     @abstractmethod
     def record(self, cell: PlannedCell, replication: int) -> Record:
@@ -270,7 +270,7 @@ class RecordedStudy(Study):
 
     def comparison(self, scenario: Any) -> ComparisonRules:
         """Compare with one policy."""
-        return ComparisonRules(scenario.compared_with, self.apart, kept=self.kept(scenario))
+        return ComparisonRules(scenario.compared_with, self.separate, kept=self.kept(scenario))
 
     def axis(self, scenario: Any) -> Axis | None:
         """Charts go by the load factor, where there are several."""

@@ -136,7 +136,7 @@ class SlurmStudy(RecordedStudy):
     kind: ClassVar[str] = "slurm"
     question: ClassVar[str] = "Slurm: who waits under a changed slurm.conf?"
     scenario: ClassVar[type[StudyScenario]] = SlurmScenario
-    apart: ClassVar[tuple[str, ...]] = ("load_factor", "run_times")
+    separate: ClassVar[tuple[str, ...]] = ("load_factor", "run_times")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     small = staticmethod(_small)
 

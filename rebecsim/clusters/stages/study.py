@@ -56,7 +56,7 @@ class StagesStudy(RecordedStudy):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     compared: ClassVar[Compared] = Compared("manager", "managers")
     earned_by: ClassVar[Metric | None] = SEARCHED
-    apart: ClassVar[tuple[str, ...]] = ("load_factor",)
+    separate: ClassVar[tuple[str, ...]] = ("load_factor",)
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     small = staticmethod(_small)
 

@@ -44,7 +44,7 @@ class YarnStudy(RecordedStudy):
     question: ClassVar[str] = "YARN: which job gets the next container?"
     scenario: ClassVar[type[StudyScenario]] = YarnScenario
     compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
-    apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
+    separate: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
     modules: ClassVar[tuple[str, ...]] = (__name__,)
     small = staticmethod(_small)
 

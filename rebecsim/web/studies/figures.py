@@ -61,7 +61,7 @@ class Figures:
         sentence: who leads; nothing as long as cells are missing.
         sections: what the kind adds to the report of a complete run.
         scope: which cells the tables and charts are about, where those are not all.
-        tables: of policies, for each condition that is compared apart, which is named before it.
+        tables: of policies, for each condition compared separately, which is named before it.
         charts: along the axis.
         measure: what the list of cells shows.
         cells: the first ones.
@@ -203,7 +203,7 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         metrics=measures if study is None else study.measures(scenario),
         charted=() if swept is None else swept.comparison.charted,
         axis=_plain_axis(run) if swept is None else swept.axis,
-        apart=run.contents.apart,
+        separate=run.contents.separate,
         swept=() if swept is None else tuple(each.coordinate for each in swept.axes),
         baseline=run.contents.baseline,
         level=run.contents.level,

@@ -113,7 +113,7 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
         ),
         (("--goes-wrong", "--error", "0.7"), "between 0 and 0.5"),
         (("--goes-wrong", "--level", "1"), "between 0 and 1"),
-        (("--reach", "machine.torn", "--engine", "native"), "the native engine tells only"),
+        (("--reach", "machine.torn", "--engine", "native"), "the native engine supports only"),
     ):
         wrong = run(*words, *options, cwd=tmp_path)
         assert wrong.returncode == ExitCode.BAD_INPUT

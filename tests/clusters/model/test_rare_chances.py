@@ -147,7 +147,7 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     assert few.returncode == ExitCode.UNDECIDED
     assert json.loads(few.stdout)["probability"] == 0
     for options, text in (
-        (("--at", "2"), "is for --split"),
+        (("--at", "2"), "works only with `--split`"),
         (("--split", "ann.lap"), "in increasing order"),
         (("--split", "ann.lap", "--at", "3", "--at", "3"), "in increasing order"),
         (

@@ -391,7 +391,7 @@ def run_of_engine(folder, engine, replications=30):
     ("old", "new", "why"),
     [
         ("x", "x", 'waits = "desk.serve" is observed message by message'),
-        ('waits = "desk.serve"', 'value = "desk.served * 2"', "no variable of whole numbers"),
+        ('waits = "desk.serve"', 'value = "desk.served * 2"', "is not a variable of whole numbers"),
     ],
 )
 def test_the_native_engine_says_why_it_cannot(tmp_path, old, new, why):

@@ -55,7 +55,7 @@ def test_conditions_that_are_told_apart_have_charts_of_their_own(make_report) ->
         for arrivals in ("uniform 1", "bursty 5 every 10")
         for size in (1, 2)
     ]
-    report = make_report(cells, apart=("arrivals",))
+    report = make_report(cells, separate=("arrivals",))
     charts = charts_along(report)
     assert [chart.name for chart in charts[:1] + charts[3:4]] == [
         "deadline_misses",

@@ -45,7 +45,7 @@ from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.study import Axis
-from rebecsim.studies.summary import Summary, apart, summarise
+from rebecsim.studies.summary import Summary, by_coordinates, summarise
 
 _DOTS_PER_INCH = 200
 
@@ -67,7 +67,7 @@ def dispatch_sections(
             hardware,
             over_time,
             plan.study.axis(scenario),
-            plan.comparison.apart,
+            plan.comparison.separate,
         ),
     )
 
@@ -76,7 +76,7 @@ def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     evicts = plan.scenario.eviction is not None
     by_priority = evicts or plan.scenario.counts_priorities
     metrics, level = _fates(plan.scenario), plan.scenario.level
-    by_condition = apart(moments, plan.comparison.apart)
+    by_condition = by_coordinates(moments, plan.comparison.separate)
     parts = {
         condition: summarise(cells, metrics, level) for condition, cells in by_condition.items()
     }
@@ -158,7 +158,7 @@ def hardware_sections(
         return
     by_condition = {
         condition: by_policy_and_size(cells, hardware)
-        for condition, cells in apart(moments, told_apart).items()
+        for condition, cells in by_coordinates(moments, told_apart).items()
     }
     charts = energy_charts(by_condition, hardware.level, axis) if axis else []
     has_energy = any(each.cluster.energy for used in by_condition.values() for each in used)
