@@ -129,7 +129,7 @@ def test_a_pattern_survives_json(pattern):
         (Arrivals, {"pattern": "nondet", "minimum": 2, "maximum": 1}, "exchange the two"),
         (Lengths, {"pattern": "nondet", "minimum": 0, "maximum": 1000}, "narrow the range"),
         (Lengths, {"pattern": "bursty", "size": 1, "interval": 1}, "no length pattern is called"),
-        (Lengths, {"size": 1}, "says no pattern"),
+        (Lengths, {"size": 1}, "has no pattern"),
         (Lengths, 3, "valid dictionary"),
         (
             Arrivals,
@@ -180,6 +180,6 @@ def test_the_schema_of_a_kind_lists_its_patterns(union):
 
 
 def test_a_pattern_object_must_be_of_the_right_kind():
-    with pytest.raises(ValidationError, match="linear x2 is no registered arrival pattern"):
+    with pytest.raises(ValidationError, match="linear x2 is not a registered arrival pattern"):
         TypeAdapter(Arrivals).validate_python(Linear(multiplier=2))
     assert TypeAdapter(Lengths).validate_python(Linear(multiplier=2)) == Linear(multiplier=2)

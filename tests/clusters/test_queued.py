@@ -169,7 +169,7 @@ class Ranked(Odd, queue_size=5):
     [
         ("delay", ModelError, "odd: a delay of 2 time units is not possible here"),
         ("deadline", ModelError, "odd.go: there are no deadlines here"),
-        ("past", NegativeTimeError, r"odd.go: after\(-1\) lies in the past"),
+        ("past", NegativeTimeError, r"odd.go: after\(-1\) is in the past"),
     ],
 )
 def test_what_is_not_possible_is_refused(what: str, error: type[Exception], text: str) -> None:

@@ -107,7 +107,7 @@ def test_planted_faults_are_found(
         (["batch", "log.swf", "--nodes", "2:memory=3"], "say how many processors a node has"),
         (["batch", "log.swf", "--nodes", "2:processors=1", "--processors", "2"], "not both"),
         (["batch", "log.swf", "--nodes", "2:processors=2,memory=1"], "and does not fit on the"),
-        (["batch", "log.swf", "--placement", "best-fit"], "--placement is about nodes"),
+        (["batch", "log.swf", "--placement", "best-fit"], "--placement needs nodes"),
         (["batch", "log.swf", "--error", "1", "--estimates", "exact"], "leave out --estimates"),
         (["validate", "log.swf"], "log.swf: no job has a wait, so this is a log"),
     ],

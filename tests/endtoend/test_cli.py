@@ -109,7 +109,7 @@ def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
         finally:
             process.kill()
     assert process.returncode == 130, errors
-    assert "go on with --resume" in errors
+    assert "continue with --resume" in errors
     left = held.parts(tmp_path)
     assert 1 <= len(left) <= held.FREE
     assert not list((tmp_path / "held/parts").glob("*.tmp"))

@@ -80,7 +80,7 @@ def test_precision_decides_the_number_of_runs(run, tmp_path):
     ("options", "text"),
     [
         (["--precision", "1%", "--replications", "5"], "--replications"),
-        (["--max-replications", "5"], "--precision only"),
+        (["--max-replications", "5"], "works only with `--precision`"),
         (["--precision", "lots"], "lots"),
         (["--order", "sideways"], "sideways"),
     ],

@@ -100,7 +100,7 @@ def test_halves_of_characters(
     path = changed(tmp_path, name, old, r'"\ud800"')
     code, _, errors = run(*command, path)
     assert code == 2
-    assert "half of a character" in errors
+    assert "incomplete character" in errors
     assert list(tmp_path.iterdir()) == [path]
 
 

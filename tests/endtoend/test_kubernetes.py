@@ -59,9 +59,9 @@ def test_options_are_the_keys_of_scenarios(run: Run, place: Path) -> None:
         (
             {"nodes.json": "pods.json"},
             [],
-            "nodes.json: items[0] is no Node: it lacks 'allocatable'",
+            "nodes.json: items[0] is not a Node: it lacks 'allocatable'",
         ),
-        ({"pods.json": "nodes.json"}, [], "pods.json: items[0] is no Pod: it lacks"),
+        ({"pods.json": "nodes.json"}, [], "pods.json: items[0] is not a Pod: it lacks"),
     ],
 )
 def test_mistakes(
@@ -81,7 +81,7 @@ def test_mistakes(
         ('{"items": [', "pods.json:1:12: is not JSON: "),
         ("[]", "pods.json: has no list 'items'"),
         ('{"items": []}', "pods.json: 'items' must be a list of at least one entry"),
-        ('{"items": [3]}', "pods.json: items[0] is no Pod: "),
+        ('{"items": [3]}', "pods.json: items[0] is not a Pod: "),
     ],
 )
 def test_files_that_are_wrong(run: Run, place: Path, text: str, complaint: str) -> None:

@@ -393,7 +393,7 @@ FAILURES = {
     "f = 3e9; y = (int) f;": 'the float 3000000000.0 does not fit into an int, method "a.go"',
     "((B) other).go();": "other is a A, no B",
     "nobody.go();": 'message to null, method "a.go"',
-    "self.go() after(z - 2);": 'a.go: after(-2) lies in the past, method "a.go"',
+    "self.go() after(z - 2);": 'a.go: after(-2) is in the past; use 0 or more, method "a.go"',
     "delay(z - 3);": 'a delay of -3 time units; use 0 or more, method "a.go"',
     'assertion(x < 7, "too large");': "too large",
     "assertion(x < 7);": "",

@@ -44,7 +44,7 @@ def test_shares_are_found_by_name_and_by_number() -> None:
     assert shares_of(jobs, None, {"ann": 5, "2": 1, "7": 2}) == {1: 5, 2: 1, 7: 2}
     for share, by_user, problem in (
         (3, {"bob": 1}, "no user called 'bob'; known are ann"),
-        (3, {"8": 1}, "user 8 has a share and no job"),
+        (3, {"8": 1}, "user 8 has a share but no job"),
         (None, {"ann": 1}, "user 2 has no share; give one for all users who are not named"),
     ):
         with pytest.raises(UserError, match=problem):

@@ -115,7 +115,7 @@ def test_a_program_has_costs_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("jobs", "said"),
     [
-        ([{"job.id": "job_1"}], "h.json:1: object 1: not a job of Rumen, which has 'jobID'"),
+        ([{"job.id": "job_1"}], "h.json:1: object 1: a job of Rumen should have 'jobID'"),
         ([SORT, SORT], "job_201305_0001"),
         ([{**SORT, "mapTasks": []}], "no job of the history has maps"),
         ([{**SORT, "priority": "URGENT"}], "'priority' should be one of VERY_LOW"),
