@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rebecsim.metrics import Metric
-from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale, level_text
+from rebecsim.report.numbers import (
+    DASH,
+    MOST_COLUMNS,
+    column_heading,
+    decimals_for,
+    display_scale,
+    level_text,
+)
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import POLICIES, Compared, Condition, TextTable, Value, grouped
 from rebecsim.studies.estimates import Estimate
@@ -28,8 +35,26 @@ _MOST_RIVALS = 2
 
 def answer_text(report: ReportInput) -> str:
     """Give the answer of a report, with what must be known before it is read."""
-    sentence = answer_sentence(report.answer, report.compared, report.axis)
+    answer = report.answer
+    if len(answer.policies) == len(answer.standings) == 1:
+        (row,) = report.summary.rows
+        sentence = _estimated(answer.metric, row.estimates[0], report.has_chance)
+    else:
+        sentence = answer_sentence(answer, report.compared, report.axis)
     return f"{report.caution} {sentence}" if report.caution else sentence
+
+
+def _estimated(metric: Metric, estimate: Estimate, has_chance: bool) -> str:
+    """Say a figure that there is nothing to compare with."""
+    if not estimate.is_defined:
+        return f"{metric.title}: undefined."
+    decimals = decimals_for(metric, [estimate])
+    ends = [estimate.value, *(each for each in (estimate.low, estimate.high) if each is not None)]
+    value, *interval = (f"{display_scale(metric) * each:,.{decimals}f}" for each in ends)
+    percent = " %" if metric.is_share else ""
+    unit = percent or (f" {metric.unit}" if metric.unit else "")
+    sure = f" ({level_text(estimate.level)} interval {' to '.join(interval)}{percent})"
+    return f"{metric.title}: {value}{unit}{sure if interval and has_chance else ''}."
 
 
 def answer_sentence(answer: Answer, compared: Compared = POLICIES, axis: Axis | None = None) -> str:
@@ -39,11 +64,8 @@ def answer_sentence(answer: Answer, compared: Compared = POLICIES, axis: Axis | 
     """
     metric, standings = answer.metric, answer.standings
     if len(answer.policies) == 1:
-        only = answer.policies[0]
-        if axis is not None and len(standings) > 1:
-            named = axis.name.replace("_", " ")
-            return f"{only} is the only {compared.one}; compare the values of {named} below."
-        return f"{only} is the only {compared.one}, so there is nothing to compare it with."
+        named = "conditions" if axis is None else f"values of {axis.name.replace('_', ' ')}"
+        return f"{answer.policies[0]} is the only {compared.one}; compare the {named} below."
     places = _Places(tuple(each.condition for each in standings), axis)
     every = places.all_of
     if not any(each.leaders for each in standings):
@@ -311,12 +333,12 @@ def _lead(standing: Standing) -> str:
     if not standing.tested:
         return DASH
     if behind == others:
-        return "all"
+        return "all others"
     if not behind:
         return "none"
     missing = [policy for policy in standing.tested if policy not in behind]
     if standing.tested == others and len(missing) <= len(behind):
-        return f"all but {', '.join(missing)}"
+        return f"all others but {', '.join(missing)}"
     return ", ".join(behind)
 
 

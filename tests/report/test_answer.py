@@ -9,6 +9,7 @@ from rich.console import Console
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.metrics import Metric
 from rebecsim.report import answer_notes, answer_sentence, answer_table, render_html, report_view
+from rebecsim.report.answer import answer_text
 from rebecsim.studies.cells import Compared, Condition
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.estimates import Estimate
@@ -76,7 +77,6 @@ NONE = {"E": math.nan, "P": math.nan}
     ("answer", "sentence"),
     [
         # One condition.
-        (once(WAIT, {"E": 2.0}), "E is the only policy, so there is nothing to compare it with."),
         (once(DEADLINE_MISSES, P2, "E-P"),
          "P misses the fewest deadlines. The difference to E is significant."),
         (once(DEADLINE_MISSES, P2),
@@ -183,9 +183,26 @@ def test_nothing_is_exact_where_something_drawn_was_run_once() -> None:
 
 
 def test_it_speaks_of_variants() -> None:
-    answer = once(LEFT, {"n=1": 3.0})
-    sentence = answer_sentence(answer, Compared("variant", "variants"))
-    assert sentence == "n=1 is the only variant, so there is nothing to compare it with."
+    standings = tuple(standing({"n=1": left}, metric=LEFT) for left in (3.0, 4.0))
+    sentence = answer_sentence(Answer(LEFT, ("n=1",), standings), Compared("variant", "variants"))
+    assert sentence == "n=1 is the only variant; compare the conditions below."
+
+
+@pytest.mark.parametrize(("runs", "has_interval"), [(12, True), (1, False)])
+def test_of_one_policy_it_says_the_estimate(
+    make_report, make_cell, runs: int, has_interval: bool
+) -> None:
+    report = make_report([make_cell("EDF", 1, runs=runs)], axis=None)
+    ((estimate, *_),) = (row.estimates for row in report.summary.rows)
+    interval = f" (95 % interval {estimate.low:.2f} to {estimate.high:.2f})" if has_interval else ""
+    said = f"Deadline misses: {estimate.value:.2f} jobs per run{interval}."
+    assert answer_text(report) == said
+
+
+def test_who_ties_for_the_lead_is_not_better_than_each_other() -> None:
+    tied = {"E": 2.0, "F": 2.0, "P": 3.0}
+    table = answer_table(by_size(WAIT, (tied, "E-P F-P"), (tied, "")), AXIS)
+    assert table.rows[0] == ("1", ("2.00 *", "2.00 *", "3.00  ", "all others"))
 
 
 def test_values_of_a_swept_key_are_compared_if_there_is_one_policy() -> None:
@@ -223,8 +240,8 @@ def test_the_table_has_a_row_for_each_condition() -> None:
     assert table.title == "Deadline misses (jobs per run) by cluster size"
     assert table.headings == ("Cluster size", "E", "F", "P", "Significantly better than")
     assert table.rows == (
-        ("1", ("3.00  ", "4.00  ", "2.00 *", "all but E")),
-        ("2", ("3.00  ", "4.00  ", "2.00 *", "all")),
+        ("1", ("3.00  ", "4.00  ", "2.00 *", "all others but E")),
+        ("2", ("3.00  ", "4.00  ", "2.00 *", "all others")),
         ("3", ("3.00  ", "4.00  ", "2.00 *", "none")),
     )
     assert "all 9 pairs" in answer_notes(answer)[0]

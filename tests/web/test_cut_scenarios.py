@@ -60,6 +60,8 @@ def test_jobs_nodes_and_cell_are_chosen(app: Any) -> None:
     address, page = opened(app(), asked)
     assert "/x/fifo_or_fair~fair_load1~3~1~" in address
     assert "Cut to 3 jobs on 1 node" in page
+    assert re.search(r"<dt>memory</dt><dd>\[", page)
+    assert "<dt>_" not in page  # what only the code understands
 
 
 def test_a_cell_that_is_a_model_opens_as_one(app: Any) -> None:
