@@ -206,7 +206,7 @@ def test_errors_of_a_handler_are_failed_assertions():
         lambda source: [0][element(3, 1, 7)]: r'out of bound: 3, method "source.go" line 7',
         lambda source: 1 // source.now: r'division.* method "source.go"',
         lambda source: source.log.note(1, after=-1): "is in the past",
-        lambda source: source.delay(-1): "time does not go back",
+        lambda source: source.delay(-1): "a delay of -1 time units; use 0 or more",
         lambda source: setattr(source, "log", None) or source.log.note(1): "message to null",
     }
     for act, text in texts.items():
