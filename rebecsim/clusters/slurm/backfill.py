@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.slurm.forecast import Forecast
 from rebecsim.clusters.slurm.jobs import Amounts
-from rebecsim.clusters.slurm.limits import is_limit
 from rebecsim.clusters.slurm.main_pass import (
     Started,
     Verdict,
     attempt,
     blocks_nothing,
+    nodes_of_others,
 )
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import mode_of, preempt
+from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.reservations import Closed
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -90,7 +91,7 @@ class Cycle:
         scheduler, parameters = self.scheduler, self.parameters
         if parameters.bf_licenses or parameters.bf_running_job_reserve:
             return False
-        if scheduler.may_preempt_any or scheduler.reservations.all:
+        if scheduler.may_preempt_any or scheduler.has_owners or scheduler.reservations.all:
             return False
         if scheduler.machine.cluster.main.assoc_limit_stop or not scheduler.occupancy.is_additive:
             return False
@@ -298,6 +299,7 @@ class Cycle:
         while True:
             closed = scheduler.reservations.closed(record.job, entry.place, time, limit, now)
             wanted = need.candidates & scheduler.occupancy.up & ~closed.nodes
+            wanted &= ~nodes_of_others(scheduler, record, entry.place)
             if closed.reason:
                 wanted = 0
             nodes, later = self.slots.over(time, time + limit, wanted, *licenses)
@@ -443,7 +445,7 @@ def _qos_of(entry: Entry) -> list[str]:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
-    scheduler.age()
+    scheduler.age(now)
     looks_at_limits = scheduler.limits.enforces and scheduler.waiting.jobs.has_interactive
     if not (scheduler.journal.watched or scheduler.may_preempt_any or looks_at_limits):
         entries = reversed(scheduler.queue.ordered())

@@ -8,7 +8,6 @@ nodes are chosen and some after it, by what the job would really have.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
@@ -16,17 +15,16 @@ from typing import Literal, NamedTuple
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
 from rebecsim.clusters.slurm.configuration import Partition, Qos, ResourceLimits, Tres
+from rebecsim.clusters.slurm.reasons import Kind, limit_reason
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.usage import PastUsage
-
-_WORDS = {"cpu": "Cpu", "mem": "Mem", "node": "Node", "billing": "Billing", "energy": "Energy"}
 
 
 class Group(StatePart):
     """What the running jobs of an association or a QOS have together.
 
     Attributes:
-        jobs, submitted: how many run, and how many run or wait.
+        jobs, submitted, aging: how many run, run or wait, and wait and age.
         tres: what they have.
         ends: their TRES times their planned ends, for TRES seconds that are still to run.
         late: TRES times seconds from the last period to the starts of jobs after it.
@@ -35,7 +33,7 @@ class Group(StatePart):
     """
 
     def __init__(self) -> None:
-        self.jobs = self.submitted = 0
+        self.jobs = self.submitted = self.aging = 0
         self.tres: Counter[str] = Counter()
         self.ends: Counter[str] = Counter()
         self.late: Counter[str] = Counter()
@@ -43,9 +41,6 @@ class Group(StatePart):
         self.nodes: Counter[int] = Counter()
         self.users: dict[str, Group] = {}
         self.accounts: dict[str, Group] = {}
-
-
-Kind = Literal["grp", "grp_seconds", "grp_run", "seconds", "job", "node", "min", "user", "account"]
 
 
 class Bound(NamedTuple):
@@ -69,12 +64,22 @@ class Simple(NamedTuple):
     association: int = -1
 
 
+class Count(NamedTuple):
+    """A limit of how many jobs there may be, or age, in a group or of one user or account in it."""
+
+    who: Literal["grp", "user", "account"]
+    most: int
+    qos: int = -1
+    association: int = -1
+
+
 class Rules(NamedTuple):
     """The limits of jobs of one association, QOS and partition QOS."""
 
     before: tuple[Simple, ...]
     after: tuple[Bound, ...]
-    submit: tuple[tuple[str, int, int, int], ...]
+    submit: tuple[Count, ...]
+    accrue: tuple[Count, ...]
 
 
 class LimitBook(StatePart):
@@ -87,6 +92,23 @@ class LimitBook(StatePart):
         self.enforces = "limits" in accounts.enforces
         self.is_safe = "safe" in accounts.enforces
         self._rules: dict[tuple[int, str, str], Rules] = {}
+        self.limits_age = self.enforces and any(
+            count is not None
+            for each in _all_limits(accounts)
+            for count in (
+                each.grp_jobs_accrue,
+                each.max_jobs_accrue,
+                each.max_jobs_accrue_per_user,
+                each.max_jobs_accrue_per_account,
+            )
+        )
+        self.kills = (
+            self.enforces
+            and not self.is_safe
+            and any(
+                each.grp_wall is not None or each.grp_tres_seconds for each in _all_limits(accounts)
+            )
+        )
         self._counts_nodes = self.enforces and any(
             "node" in each
             for limits in _all_limits(accounts)
@@ -112,25 +134,54 @@ class LimitBook(StatePart):
     def _compiled(self, association: int, own: str, partition_qos: str) -> Rules:
         before: list[Simple] = []
         after: list[Bound] = []
-        submit: list[tuple[str, int, int, int]] = []
+        submit: list[Count] = []
+        accrue: list[Count] = []
         if not self.enforces:
-            return Rules((), (), ())
+            return Rules((), (), (), ())
         seen: set[tuple[str, str]] = set()
         for qos in self._sources(own, partition_qos):
             self._add_qos(qos, before, after, submit, seen)
+            self._add_accrual(qos.limits, accrue, seen, qos=self.accounts.qos_number[qos.name])
         path = self.accounts.paths[association] if association >= 0 else ()
         factor = self.accounts.qos[own].limit_factor if own in self.accounts.qos else None
         for depth, number in enumerate(path):
             self._add_association(number, depth == 0, factor or 1.0, before, after, submit, seen)
+            limits = self.accounts.associations[number].limits
+            if depth:
+                limits = ResourceLimits(grp_jobs_accrue=limits.grp_jobs_accrue)
+            self._add_accrual(limits, accrue, seen, association=number)
         after.sort(key=lambda each: each.qos < 0)
-        return Rules(tuple(before), tuple(after), tuple(submit))
+        return Rules(tuple(before), tuple(after), tuple(submit), tuple(accrue))
+
+    @staticmethod
+    def _add_accrual(
+        limits: ResourceLimits,
+        accrue: list[Count],
+        seen: set[tuple[str, str]],
+        *,
+        qos: int = -1,
+        association: int = -1,
+    ) -> None:
+        """Add limits of jobs that age; those of a QOS hide the like of associations."""
+        grp, user, account = ("accrue_grp", ""), ("accrue_user", ""), ("accrue_account", "")
+        counts: tuple[tuple[Literal["grp", "user", "account"], int | None, bool], ...] = (
+            ("grp", limits.grp_jobs_accrue, grp in seen),
+            ("grp", limits.max_jobs_accrue, bool(seen & {user, account})),
+            ("user", limits.max_jobs_accrue_per_user, user in seen),
+            ("account", limits.max_jobs_accrue_per_account, account in seen),
+        )
+        for who, most, is_hidden in counts:
+            if most is not None and not is_hidden:
+                accrue.append(Count(who, most, qos, association))
+                if qos >= 0:
+                    seen.add((f"accrue_{who}", ""))
 
     def _add_qos(
         self,
         qos: Qos,
         before: list[Simple],
         after: list[Bound],
-        submit: list[tuple[str, int, int, int]],
+        submit: list[Count],
         seen: set[tuple[str, str]],
     ) -> None:
         limits, number = qos.limits, self.accounts.qos_number[qos.name]
@@ -152,7 +203,7 @@ class LimitBook(StatePart):
         ):
             if count is not None and (f"submit_{who}", "") not in seen:
                 seen.add((f"submit_{who}", ""))
-                submit.append((who, count, number, -1))
+                submit.append(Count(who, count, qos=number))  # type: ignore[arg-type]
         for each, tres, amount, reason in _tres_limits(limits, "QOS"):
             if (each, tres) not in seen:
                 seen.add((each, tres))
@@ -165,7 +216,7 @@ class LimitBook(StatePart):
         factor: float,
         before: list[Simple],
         after: list[Bound],
-        submit: list[tuple[str, int, int, int]],
+        submit: list[Count],
         seen: set[tuple[str, str]],
     ) -> None:
         limits = self.accounts.associations[number].limits
@@ -178,7 +229,7 @@ class LimitBook(StatePart):
                 Simple("grp_wall", limits.grp_wall, "AssocGrpWallLimit", association=number)
             )
         if limits.grp_submit is not None and ("submit_grp", "") not in seen:
-            submit.append(("grp", limits.grp_submit, -1, number))
+            submit.append(Count("grp", limits.grp_submit, association=number))
         for each, tres, most, reason in _tres_limits(limits, "Assoc"):
             if (each, tres) in seen or not (is_lowest or each.startswith("grp")):
                 continue
@@ -189,7 +240,7 @@ class LimitBook(StatePart):
             ("submit_user", ""),
             ("submit_account", ""),
         }:
-            submit.append(("grp", limits.max_submit, -1, number))
+            submit.append(Count("grp", limits.max_submit, association=number))
         if limits.max_jobs is not None and not seen & {("jobs_user", ""), ("jobs_account", "")}:
             before.append(Simple("jobs", limits.max_jobs, "AssocMaxJobsLimit", association=number))
         if limits.max_wall is not None and ("wall", "") not in seen:
@@ -310,15 +361,42 @@ class LimitBook(StatePart):
 
     def refuses(self, record: Record, partition_qos: str) -> str:
         """Give why a job may not even be submitted; empty: it may."""
-        for kind, most, qos, association in self.rules(record, partition_qos).submit:
-            group = self.associations[association] if qos < 0 else self.qos[qos]
-            if kind == "user":
-                group = group.users.get(record.job.user) or _NOBODY
-            elif kind == "account":
-                group = group.accounts.get(record.job.account) or _NOBODY
-            if group.submitted >= most:
-                return "QOSMaxSubmitJobLimit" if qos >= 0 else "AssocMaxSubmitJobLimit"
+        for each in self.rules(record, partition_qos).submit:
+            if self._counted(each, record).submitted >= each.most:
+                return "QOSMaxSubmitJobLimit" if each.qos >= 0 else "AssocMaxSubmitJobLimit"
         return ""
+
+    def _counted(self, each: Count, record: Record) -> Group:
+        """Give the group that counts against a limit of jobs."""
+        group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
+        if each.who == "user":
+            return group.users.get(record.job.user) or _NOBODY
+        if each.who == "account":
+            return group.accounts.get(record.job.account) or _NOBODY
+        return group
+
+    def may_age(self, record: Record, partition_qos: str) -> bool:
+        """Whether one job more may age."""
+        rules = self.rules(record, partition_qos).accrue
+        return all(self._counted(each, record).aging < each.most for each in rules)
+
+    def age(self, record: Record, partition_qos: str, sign: int = 1) -> None:
+        """Note that a waiting job ages, or with -1 that it does not any more."""
+        if self.limits_age:
+            for group in self.groups(record, partition_qos):
+                group.aging += sign
+
+    def has_run_out(self, record: Record, partition_qos: str) -> bool:
+        """Whether GrpWall or GrpTRESMins is used up, so that running jobs are killed."""
+        rules = self.rules(record, partition_qos)
+        return any(
+            each.kind == "grp_wall" and self._breaks(each, record, 0) for each in rules.before
+        ) or any(
+            each.kind == "grp_seconds"
+            and record.tres.get(each.tres, 0) > 0
+            and self._used(each.qos, each.association, each.tres) >= each.most
+            for each in rules.after
+        )
 
     def groups(self, record: Record, partition_qos: str) -> Iterator[Group]:
         """Give everything that a job counts in."""
@@ -399,34 +477,6 @@ def _tres_limits(limits: ResourceLimits, who: str) -> Iterator[tuple[Kind, str, 
             yield kind, name, amount, limit_reason(who, kind, name)
 
 
-def limit_reason(who: str, kind: Kind, tres: str) -> str:
-    """Give the word of `squeue` for a limit of an association or a QOS."""
-    gres = tres.startswith("gres/")
-    word = "GRES" if gres else _WORDS.get(tres, "License" if "license" in tres else tres)
-    timed = "CPU" if word == "Cpu" else word
-    long = "Memory" if word == "Mem" else word
-    bare = word in ("GRES", "Billing")
-    match kind:
-        case "grp_seconds":
-            return f"{who}Grp{timed}Minutes" + ("Limit" if word == "Cpu" else "")
-        case "grp_run":
-            return f"{who}Grp{timed}RunMinutes" + ("Limit" if word == "Cpu" else "")
-        case "grp":
-            return f"{who}Grp{word}" + ("" if bare else "Limit")
-        case "seconds":
-            return f"{who}Max{word}MinutesPerJob" + ("Limit" if word == "Cpu" else "")
-        case "job":
-            return f"{who}Max{word}PerJob" + ("Limit" if word in ("Cpu", "Node") else "")
-        case "node":
-            return f"{who}Max{long}PerNode" + ("Limit" if word == "Cpu" else "")
-        case "min":
-            return "QOSMinCpuNotSatisfied" if word == "Cpu" else f"QOSMin{long}"
-        case "user":
-            return f"QOSMax{long}PerUser" + ("Limit" if word in ("Cpu", "Node") else "")
-        case "account":
-            return f"Max{long}PerAccount"
-
-
 def denial(accounts: Accounts, record: Record, spec: Partition) -> str:
     """Give why the account or the QOS of a job may not use a partition; empty: they may."""
     account = record.job.account
@@ -439,19 +489,3 @@ def denial(accounts: Accounts, record: Record, spec: Partition) -> str:
     if (spec.allow_qos is not None and name not in spec.allow_qos) or name in spec.deny_qos:
         return "QOSNotAllowed"
     return ""
-
-
-_LIMITS = re.compile(
-    r"(QOS|Assoc)(Grp(Cpu|CPUMinutes|CPURunMinutes|Jobs|Mem(ory)?|Node|Submit\w*|Wall)"
-    r"|Max((Cpu|CpuMinutes|Node|WallDuration)PerJob|(Cpu|Jobs|Node)PerUser|Jobs|Submit\w*))Limit"
-    r"|QOSMinCpuNotSatisfied"
-)
-
-
-def is_limit(reason: str) -> bool:
-    """Whether Slurm takes a reason for a limit; those of GRES, accounts and others it does not.
-
-    A job at a limit lets later ones start at submission; and only these reasons are forgotten when
-    the limits are looked at again.
-    """
-    return _LIMITS.fullmatch(reason) is not None

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.slurm.limits import is_limit
-from rebecsim.clusters.slurm.machine import Need, bits_of
+from rebecsim.clusters.slurm.machine import Need, Place, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, preempt, victims_for
+from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.runs import By
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -57,6 +57,7 @@ def attempt(
     if closed.reason:
         return Attempt("reserved", closed.reason)
     allowed = need.candidates & ~closed.nodes
+    nodes &= ~nodes_of_others(scheduler, record, entry.place)
     if (allowed & occupancy.up).bit_count() < need.nodes or need.required & ~(
         allowed & occupancy.up
     ):
@@ -85,6 +86,25 @@ def attempt(
     if victims:
         return Attempt("busy", "Resources", victims=victims)
     return Attempt("starts", given=given)
+
+
+def nodes_of_others(scheduler: SlurmScheduler, record: Record, place: Place) -> int:
+    """Give the nodes that a job may not have as other users are on them, as bits.
+
+    A job of `--exclusive=user` or of a partition with ExclusiveUser wants its nodes for its
+    user alone; nodes of such jobs take nobody else.
+    """
+    found = 0
+    if scheduler.has_owners:
+        alone = place.spec.exclusive_user or record.job.request.exclusive == "user"
+        for each in scheduler.running.values():
+            if each.job.user == record.job.user or each.entry is None:
+                continue
+            owned = each.entry.place.spec.exclusive_user
+            if alone or owned or each.job.request.exclusive == "user":
+                given = scheduler.occupancy.given.get(each.number)
+                found |= given.bits if given is not None else 0
+    return found
 
 
 def _make_whole(scheduler: SlurmScheduler, record: Record) -> None:
@@ -125,7 +145,7 @@ def blocks_nothing(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
 def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     """Start what can start, in order."""
     parameters = scheduler.machine.cluster.main
-    scheduler.age()
+    scheduler.age(now)
     done = Started([], [])
     failed: set[int] = set()
     closed_reservations: set[str] = set()

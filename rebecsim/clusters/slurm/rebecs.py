@@ -153,6 +153,13 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if record is not None and record.attempt == attempt and record.state == "RUNNING":
             self._stop(record, "PREEMPTED", again=again)
 
+    @in_turn(4)
+    def run_out(self, job: Job, attempt: int) -> None:
+        """A running job is found to be over the usage that its QOS or association may have."""
+        record = self.scheduler.records.get(job.number)
+        if record is not None and record.attempt == attempt and record.state == "RUNNING":
+            self._stop(record, "TIMEOUT")
+
     @in_turn(5)
     def release(self, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
@@ -165,7 +172,13 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._write_terms()
         if self._period_at != self._now:
             return
-        self.scheduler.period(self._now)
+        scheduler = self.scheduler
+        scheduler.period(self._now)
+        if scheduler.limits.kills:
+            for record in list(scheduler.running.values()):
+                assert record.entry is not None
+                if scheduler.limits.has_run_out(record, record.entry.place.spec.qos):
+                    self.run_out(record.job, record.attempt, after=TIMEOUT_PERIOD)
         self._plan_period()
         self._plan()
 

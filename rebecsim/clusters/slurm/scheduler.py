@@ -10,11 +10,12 @@ from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.jobs import Job
-from rebecsim.clusters.slurm.limits import LimitBook, denial, is_limit, limited_tres
+from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
 from rebecsim.clusters.slurm.queue import JobQueue
+from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
 from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
@@ -39,6 +40,7 @@ class SlurmScheduler(StatePart):
         by: which scheduler started each running job, by number.
         kills_until: until when a job that had others killed does not do so again, seconds.
         may_preempt_any: whether there is preemption.
+        has_owners: whether nodes may serve one user at a time.
     """
 
     def __init__(
@@ -66,7 +68,9 @@ class SlurmScheduler(StatePart):
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
         )
+        self.has_owners = any(each.exclusive_user for each in cluster.partitions)
         self._young: list[Record] = []  # eligible, and no pass has seen them
+        self._barred: list[Record] = []  # those that a limit keeps from aging
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
@@ -79,6 +83,7 @@ class SlurmScheduler(StatePart):
         association = self.accounts.find(job.user, job.account, names[0] if names else "")
         qos = self.accounts.qos_of(association, job.qos)
         record = Record(job, index, association, qos, now)
+        self.has_owners = self.has_owners or job.request.exclusive == "user"
         if not names:
             return record, "no partition"
         if qos is None and "qos" in self.accounts.enforces:
@@ -192,11 +197,28 @@ class SlurmScheduler(StatePart):
             self.queue.insert(entry)
         self.changed += 1
 
-    def age(self) -> None:
-        """Let jobs age that no pass has seen before."""
-        for record in self._young:
-            record.accrue = record.begin
-        self._young.clear()
+    def age(self, now: int) -> None:
+        """Let jobs age that no pass has seen before, as far as limits allow."""
+        young, self._young = self._young, []
+        if not self.limits.limits_age:
+            for record in young:
+                record.accrue = record.begin
+            return
+        barred, self._barred = self._barred, []
+        for since, records in ((now, barred), (-1, young)):
+            for record in records:
+                if record.state != "PENDING" or record.accrue >= 0:
+                    continue
+                qos = record.entries[0].place.spec.qos
+                if self.limits.may_age(record, qos):
+                    record.accrue = max(since, record.begin)
+                    self.limits.age(record, qos)
+                else:
+                    self._barred.append(record)
+
+    def _stop_aging(self, record: Record) -> None:
+        if record.accrue >= 0:
+            self.limits.age(record, record.entries[0].place.spec.qos, -1)
 
     def period(self, now: int) -> None:
         """End a period of the priority plug-in: usage, fair share, priorities, order."""
@@ -379,7 +401,8 @@ class SlurmScheduler(StatePart):
         record = entry.record
         self.queue.remove(record)
         if record.accrue < 0:
-            self.age()
+            self.age(now)
+        self._stop_aging(record)
         record.entry, record.state, record.start = entry, "RUNNING", now
         record.limit, record.planned, record.expected = limit, now + limit, now
         record.attempt += 1
@@ -455,6 +478,7 @@ class SlurmScheduler(StatePart):
         """Cancel a job that waits."""
         self.waiting.wake(record)
         self.queue.remove(record)
+        self._stop_aging(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         self.waiting.note_end(record.job, now, well=False, ran=False)

@@ -31,6 +31,8 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
         begun = {"Start": clock(submit), "End": clock(submit + run)}
         times = {"Submit": clock(submit), "Eligible": clock(submit), "TimelimitRaw": "1"}
         features = line.split("-C ")[1].split()[0] if "-C " in line else ""
+        user, _, line = line.rpartition(": ")
+        times["User"] = user or "ann"
         asked = {"Constraints": features, "ReqTRES": "cpu=1", "AllocTRES": "", "SubmitLine": line}
         rows.append(row(number, **begun, **times, **asked))
     made, _ = cluster(folder, conf)
@@ -145,6 +147,22 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="7-jobs-of-a-lower-tier-go",
         ),
         pytest.param(
+            CORES + "NodeName=n1 CPUs=8\n" + P,
+            [
+                (0, 9, "ann: salloc -n1 --exclusive=user"),
+                (1, 9, "ann: salloc -n1"),
+                (2, 9, "bob: salloc -n1"),
+            ],
+            ["0 n1", "1 n1", "9 n1"],
+            id="5-a-node-of-one-user-takes-no-other",
+        ),
+        pytest.param(
+            CORES + "NodeName=n[1-2] CPUs=8\n" + P.replace("ALL", "ALL ExclusiveUser=YES"),
+            [(0, 20, "ann: salloc -n1"), (1, 9, "bob: salloc -n1"), (2, 9, "bob: salloc -N2 -n2")],
+            ["0 n1", "1 n2", "20 n[1-2]"],
+            id="5-nodes-of-a-partition-serve-one-user-at-a-time",
+        ),
+        pytest.param(
             CORES + FOUR + P,
             [(0, 9, "salloc -n1"), (1, 9, "salloc -n1 --begin=now+30")],
             ["0 n1", "31 n1"],
@@ -154,6 +172,74 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
 )
 def test_a_rule_of_the_real_scheduler(tmp_path, conf, jobs, expected) -> None:
     assert played(tmp_path, conf, *jobs) == expected
+
+
+def site(folder, conf: str, association: str, qos: str, jobs: list[str]):
+    """Play jobs of ann of the lines of a log, under limits; give them by number."""
+    (folder / "slurm.conf").write_text(conf + "AccountingStorageEnforce=limits,qos\n" + FOUR + P)
+    (folder / "dump").write_text(
+        "Cluster - 't':QOS='normal'\nParent - 'root'\nAccount - 'a'\n"
+        f"Parent - 'a'\nUser - 'ann':{association}Fairshare=1\n"
+    )
+    (folder / "qos").write_text(f"Name|{qos.split('|')[0]}\nnormal|{qos.split('|')[1]}\n")
+    files = SiteFiles(conf=folder / "slurm.conf", accounts=folder / "dump", qos=folder / "qos")
+    made, _ = files.read()
+    outcome = run_cluster(made, log(folder, *jobs, cluster=made).jobs)
+    first = min(each.start for each in outcome.runs)
+    return {
+        outcome.jobs[each.position].number: (each.start - first, each.end - first, each.state)
+        for each in outcome.runs
+    }
+
+
+@pytest.mark.parametrize(
+    ("association", "qos", "killed"),
+    [
+        ("", "GrpTRESMins|cpu=16", 90),
+        ("", "GrpWall|2", 150),
+        ("GrpTRESMins=cpu=16:", "Priority|0", 90),
+        ("GrpWall=2:", "Priority|0", 150),
+        ("", "Priority|0", None),
+    ],
+)
+def test_running_jobs_are_killed_when_their_usage_runs_out(
+    tmp_path, association, qos, killed
+) -> None:
+    conf = (
+        CORES + "PriorityType=priority/multifactor\nPriorityCalcPeriod=1\nPriorityDecayHalfLife=0\n"
+    )
+    times = {"Submit": clock(0), "Eligible": clock(0), "Start": clock(0), "End": clock(300)}
+    asked = {"ReqTRES": "cpu=16,node=2", "AllocTRES": "", "SubmitLine": "salloc -N2 -n16"}
+    found = site(tmp_path, conf, association, qos, [row(1, **times, **asked)])
+    ended = (0, killed, "TIMEOUT") if killed else (0, 300, "COMPLETED")
+    assert found == {1: ended}
+
+
+@pytest.mark.parametrize(
+    ("association", "qos", "order"),
+    [
+        ("", "Priority|0", [1, 2, 3, 4]),
+        ("", "MaxJobsAccruePU|1", [1, 2, 4, 3]),
+        ("", "MaxJobsAccruePA|1", [1, 2, 4, 3]),
+        ("", "GrpJobsAccrue|1", [1, 2, 4, 3]),
+        ("MaxJobsAccrue=1:", "Priority|0", [1, 2, 4, 3]),
+        ("GrpJobsAccrue=1:", "Priority|0", [1, 2, 4, 3]),
+    ],
+)
+def test_only_so_many_waiting_jobs_grow_older(tmp_path, association, qos, order) -> None:
+    conf = CORES + (
+        "PriorityType=priority/multifactor\nPriorityCalcPeriod=1\nPriorityDecayHalfLife=0\n"
+        "PriorityWeightAge=360000\nPriorityMaxAge=60\n"
+    )
+    jobs = []
+    for number, (submit, nice) in enumerate([(0, 0), (2, 0), (4, 0), (400, -35000)], 1):
+        times = {"Submit": clock(submit), "Eligible": clock(submit)}
+        times |= {"Start": clock(submit), "End": clock(submit + 300)}
+        asked = {"ReqTRES": "cpu=32,node=4", "AllocTRES": ""}
+        line = f"sbatch -N4 -n32 --nice={nice} x"
+        jobs.append(row(number, **times, **asked, SubmitLine=line))
+    found = site(tmp_path, conf, association, qos, jobs)
+    assert sorted(found, key=lambda number: found[number][0]) == order
 
 
 def test_a_log_in_swf_is_replayed(tmp_path) -> None:

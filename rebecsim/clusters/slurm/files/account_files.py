@@ -98,7 +98,6 @@ _IDLE_OF_QOS = {
     "description": "a text for people",
     "maxtresrunminspa": "",
     "maxtresrunminspu": "",
-    "grpjobsaccrue": "",
 }
 
 
