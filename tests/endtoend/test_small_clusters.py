@@ -199,17 +199,18 @@ trace = "two.json"
 [elasticity]
 penalty = { model = "STEP", bump = 2.0 }
 [cluster]
-nodes = [{ count = 1, memory = 4096, cores = 4 }]
+nodes = [{ count = 1, memory = 2048, cores = 4 }, { count = 1, memory = 4096, cores = 4 }]
 """
-TASK = '{"job.id": "one", "job.start.ms": 0, "job.tasks": [{"count": 1, "duration.ms": 2000}]}'
+TASK = """{"job.id": "one", "job.start.ms": 0,
+ "job.tasks": [{"count": 1, "container.memory": 3000, "duration.ms": 2000}]}"""
 
 
 def test_what_cannot_be_cut_is_left_out(run: Run, scenario: str, tmp_path: Path) -> None:
     (tmp_path / "peeking.toml").write_text(PEEKING)
     (tmp_path / "two.json").write_text(TASK)
-    result = run("explore", "peeking.toml")
+    result = run("explore", "peeking.toml", "--nodes", "1")
     assert result.returncode == 0
-    assert "left out: PEEK cannot be explored: it looks ahead" in " ".join(result.stderr.split())
-    assert "REGULAR" in result.stdout
-    alone = run("explore", "peeking.toml", "--policy", "PEEK")
+    assert "left out: two.json:1: one, task 1 asks for 3000 MB" in " ".join(result.stderr.split())
+    assert "PEEK" in result.stdout
+    alone = run("explore", "peeking.toml", "--nodes", "1", "--policy", "REGULAR")
     assert alone.returncode == 2

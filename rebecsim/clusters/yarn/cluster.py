@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from rebecsim.actors import Instance, Model, Rebec, RebecNamed, known_rebec, message_server
+from rebecsim.actors import Instance, Model, Rebec, known_rebec, message_server
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
@@ -37,6 +37,15 @@ class Monitor(Rebec, queue_size=1):
 
     def __init__(self, period: int) -> None:
         self.manager.preempt(period, after=period)
+
+
+class FirstLook(Rebec, queue_size=1):
+    """Lets the resource manager begin to look ahead."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self) -> None:
+        self.manager.look_again()
 
 
 class Occupancy(NamedTuple):
@@ -204,15 +213,16 @@ def cluster_model(
     """Make the model of a cluster."""
     scheduler = scheduler_of(configuration)
     looks = issubclass(scheduler, Peek | RaceInLockstep)
-    seer = RebecNamed("seer") if looks else None
+    seer = (Peeker if issubclass(scheduler, Peek) else Racer) if looks else None
     largest = max(node.size.memory for node in nodes)
     errors = Errors(configuration, scheduler.elastic, largest)
     arguments = (configuration, nodes, scheduler, accounts, errors, applications, True, seer)
     spread = SECOND if configuration.quirks.one_second else configuration.node_heartbeat
     gap, beat = spread / len(nodes), 0.0
     beats: list[int | None] = []
-    for _ in nodes:
-        beats.append(int(beat + 0.5))
+    for node in nodes:
+        node.due = int(beat + 0.5)
+        beats.append(node.due)
         beat += gap
     instances = instances_of(ResourceManager, arguments, nodes, beats, applications, errors)
     if (interval := configuration.occupancy_interval) is not None:
@@ -220,10 +230,7 @@ def cluster_model(
     if period := killing_period(configuration):
         instances.append(Instance("monitor", Monitor, ("manager",), (period,)))
     if issubclass(scheduler, Peek):
-        period = configuration.node_heartbeat
-        instances.append(Instance("seer", Peeker, ("manager",), (period,)))
-    elif looks:
-        instances.append(Instance("seer", Racer, ("manager",)))
+        instances.append(Instance("seer", FirstLook, ("manager",)))
     return Model("cluster", tuple(instances))
 
 

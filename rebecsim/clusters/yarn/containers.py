@@ -92,6 +92,7 @@ class Application(StatePart):
         leaving: whether its AppMaster is done at its next heartbeat.
         awake: whether a heartbeat of its AppMaster is under way.
         beat: when the last one was (ms).
+        due: when the next one is, if one is under way (ms).
         rank: what the queue has sorted it by; None: it is in no queue.
         missed: opportunities that it has let pass, to run nearer to where it would rather.
         missed_at: the number of the node that it has let pass last, and when (ms).
@@ -117,6 +118,7 @@ class Application(StatePart):
         "consumption",
         "containers",
         "decisions",
+        "due",
         "end",
         "gone",
         "head",
@@ -157,7 +159,7 @@ class Application(StatePart):
         self.acquired: list[Container] = []
         self.released = self.gone = 0
         self.launched = self.leaving = self.awake = False
-        self.beat = 0
+        self.beat = self.due = 0
         self.memory_error = 0
         self.bump_error = 0.0
         self.rank: tuple[Any, int, int, Application] | None = None
@@ -441,6 +443,7 @@ class ClusterNode(StatePart):
         done: containers that have finished since the last heartbeat.
         awake: whether a heartbeat is under way.
         beat: when the last one was, which fixes when others may be.
+        due: when the next one is, if one is under way (ms).
         last_head: the number of the job that was first in the queue at the last heartbeat that was
             only followed by another to look at the queue again.
         rebec: its node manager.
@@ -452,6 +455,7 @@ class ClusterNode(StatePart):
         "booked",
         "cores",
         "done",
+        "due",
         "last_head",
         "memory",
         "rebec",
@@ -469,7 +473,7 @@ class ClusterNode(StatePart):
         self.running: dict[Container, None] = {}
         self.done: list[Container] = []
         self.awake = False
-        self.beat = 0
+        self.beat = self.due = 0
         self.last_head: int | None = None
         self.reservation: Reservation | None = None
         self.reservations: list[Reservation] = []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from rebecsim.actors import StatePart
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import Application
 
@@ -109,6 +110,24 @@ class Future(Protocol):
         """Go on by a step, to a time at the most (ms); say whether there was anything to do."""
 
 
+class Held(NamedTuple):
+    """A container that has ended: MB and cores, and when it was allocated, and ended (ms)."""
+
+    memory: int
+    cores: int
+    scheduled: int
+    finished: int
+
+
+def _held(application: Application) -> Iterator[tuple[int, Held]]:
+    """Give the containers in full memory of an application that has ended, and on which nodes."""
+    for each in application.containers:
+        if not each.is_elastic:
+            assert each.finished is not None
+            held = Held(each.memory, each.task.cores, each.scheduled, each.finished)
+            yield each.node.size.number, held
+
+
 class Foresight:
     """How a cluster would go on until a time (ms), which may be put off.
 
@@ -146,6 +165,11 @@ class Foresight:
             pass
         return None if found.end is None else found
 
+    def held(self, application: Application, node: int) -> Sequence[Held] | None:
+        """Give the containers that it has on a node, in full memory; None as above."""
+        found = self.ended(application)
+        return None if found is None else [each for at, each in _held(found) if at == node]
+
     def scheduled(self, application: Application) -> int | None:
         """Give when an application has all its containers (ms); None as above."""
         future = self._future
@@ -181,3 +205,54 @@ class Foresight:
         if self._begun is None:
             self._begun = self._begin()
         return self._begun
+
+
+class _Ended(NamedTuple):
+    """What is foreseen of an application; see `Foresight`, and `_held`."""
+
+    end: int | None
+    last_finish: int | None
+    scheduled: int | None
+    held: tuple[tuple[int, Held], ...]
+
+
+class Foreseen(Foresight, StatePart):
+    """What a look ahead has shown, as a value: all of it, until its time."""
+
+    def __init__(self, foresight: Foresight, applications: Iterable[Application]) -> None:
+        self._known: dict[int, _Ended] = {}
+        for each in applications:
+            scheduled, found = foresight.scheduled(each), foresight.ended(each)
+            self._known[each.number] = _Ended(
+                foresight.end(each),
+                foresight.last_finish(each),
+                scheduled,
+                () if found is None else tuple(_held(found)),
+            )
+
+    def end(self, application: Application) -> int | None:
+        """Give when an application ends (ms); None: not in that time."""
+        known = self._known.get(application.number)
+        return None if known is None else known.end
+
+    def last_finish(self, application: Application) -> int | None:
+        """Give when the last container of an application ends, its AppMaster's; None as above."""
+        known = self._known.get(application.number)
+        return None if known is None else known.last_finish
+
+    def held(self, application: Application, node: int) -> Sequence[Held] | None:
+        """Give the containers that it has on a node, in full memory; None as above."""
+        known = self._known.get(application.number)
+        if known is None or known.end is None:
+            return None
+        return [each for at, each in known.held if at == node]
+
+    def scheduled(self, application: Application) -> int | None:
+        """Give when an application has all its containers (ms); None as above."""
+        known = self._known.get(application.number)
+        return None if known is None else known.scheduled
+
+    def finishes_before(self, application: Application, time: int) -> bool:
+        """Whether `last_finish` is known, and before a time (ms)."""
+        last = self.last_finish(application)
+        return last is not None and last < time

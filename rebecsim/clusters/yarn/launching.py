@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, cast
 
 from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.containers import Application, ClusterNode, Launch
@@ -11,6 +11,8 @@ from rebecsim.clusters.yarn.durations import DurationDraws, Errors
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.configuration import YarnConfiguration
+    from rebecsim.clusters.yarn.foresight import Foresight
     from rebecsim.clusters.yarn.rebecs import ResourceManager
     from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 
@@ -177,14 +179,63 @@ class ClusterState(StatePart):
         self.dependents: dict[int, list[Application]] = {}
 
 
-class Seer(Protocol):
-    """A rebec that looks ahead when a job is submitted."""
+class Seer(StatePart):
+    """What looks ahead when a job is submitted."""
 
+    def __init__(self, configuration: YarnConfiguration) -> None:
+        """Make one that has not looked yet."""
+
+    def look(self, manager: ResourceManager) -> None:
+        """Look ahead at once."""
+        raise NotImplementedError
+
+    def look_again(self, manager: ResourceManager) -> None:
+        """Look ahead if something has happened."""
+        raise NotImplementedError
+
+    def look_with(
+        self, manager: ResourceManager, application: Application, node: ClusterNode, memory: int
+    ) -> Foresight:
+        """Look ahead with one more container of this memory (MB)."""
+        raise NotImplementedError
+
+
+class Looking(Rebec, queue_size=_UNBOUNDED):
+    """What a resource manager hears if its scheduler looks ahead.
+
+    Attributes:
+        seer: what does so; None: nothing.
+    """
+
+    seer: Seer | None = None
+
+    @message_server
+    def look_at_start(self) -> None:
+        """Look ahead at a job that is submitted at time 0, when all others of that time are."""
+        self._seer.look(self._manager)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
     def look(self) -> None:
         """Look ahead at once."""
+        self._seer.look(self._manager)
 
-    def look_at_start(self) -> None:
-        """Look ahead when all jobs of time 0 have been submitted."""
+    @message_server
+    def look_again(self) -> None:
+        """Look ahead if something has happened."""
+        self._seer.look_again(self._manager)
+
+    def look_with(self, application: Application, node: ClusterNode, memory: int) -> Foresight:
+        """Look ahead with one more container of this memory (MB)."""
+        return self._seer.look_with(self._manager, application, node, memory)
+
+    @property
+    def _seer(self) -> Seer:
+        assert self.seer is not None
+        return self.seer
+
+    @property
+    def _manager(self) -> ResourceManager:
+        return cast("ResourceManager", self)
 
 
 class StuckError(UserError):

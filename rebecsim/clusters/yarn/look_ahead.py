@@ -78,14 +78,15 @@ class Snapshot:
 
 
 def _application_then(application: Application) -> ApplicationThen:
-    containers, master = application.containers, application.rebec
+    containers, launched = application.containers, application.launched
+    taken = application.taken - len(application.allocated) if launched else 0
     return ApplicationThen(
         application.copied(),
         len(containers),
-        application.launched and containers[0].finished is None,
+        launched and containers[0].finished is None,
         tuple(application.allocated),
         tuple(application.acquired),
-        (application.gone, application.released, master.taken, master.holds_back),
+        (application.gone, application.released, taken, launched and application.holds_back),
     )
 
 
@@ -221,8 +222,8 @@ class CopiedCluster:
     def _concerns(self, message: Waiting) -> bool:
         """Whether a message is taken along; a task that it ends runs here, too, then."""
         _, _, _, receiver, server, about = message
-        if not isinstance(receiver, ResourceManager) or server.name == "submit":
-            return False
+        if not isinstance(receiver, ResourceManager) or server.name == "submit" or not about:
+            return False  # a look is about nothing
         if server.name == _FINISHED:
             self._run(self._found(about))
             return True

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rebecsim.actors import Rebec, message_server
+from rebecsim.actors import message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
@@ -39,7 +39,7 @@ from rebecsim.clusters.yarn.containers import (
     launch_of,
 )
 from rebecsim.clusters.yarn.durations import Errors
-from rebecsim.clusters.yarn.launching import ClusterState, Killing, Seer, StuckError
+from rebecsim.clusters.yarn.launching import ClusterState, Killing, Looking, Seer, StuckError
 from rebecsim.clusters.yarn.records import Accounts
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ SECOND = 1000
 """Of milliseconds; see `Quirks`."""
 
 
-class ResourceManager(Rebec, queue_size=_UNBOUNDED):
+class ResourceManager(Looking, queue_size=_UNBOUNDED):
     """Hears the heartbeats of nodes, and gives what they have free as its scheduler says.
 
     Attributes:
@@ -74,12 +74,13 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         errors: Errors,
         applications: Sequence[Application],
         submits: bool,
-        seer: Seer | None,
+        seer: type[Seer] | None,
         *rebecs: Any,
     ) -> None:
         """Make one for nodes and applications; `rebecs` are their managers and AppMasters.
 
-        `submits` says that applications are submitted, each in its time; see `resume`.
+        `submits` says that applications are submitted, each in its time; see `resume`. A `seer`
+        looks ahead when they are.
         """
         for node, rebec in zip(nodes, rebecs, strict=False):
             node.rebec = rebec
@@ -99,7 +100,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._in_vain = self.unfinished = 0
         self.changed = self.closed = False
         self.clock = 0
-        self.seer = seer
+        self.seer = None if seer is None else seer(configuration)
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = self.ended = 0
@@ -176,13 +177,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.errors.submitted(application)
         scheduler.submitted(application)
         application.awake = True
+        application.due = now + self.launching
         self.master_heartbeat(number, after=self.launching)
         self.wake_nodes(now)
         if self.seer is not None and (application.job.start is not None or self._looks_always):
-            if now:
-                self.seer.look()
-            else:
-                self.seer.look_at_start()
+            (self.look if now else self.look_at_start)()
 
     @message_server
     def node_heartbeat(self, number: int) -> None:
@@ -197,23 +196,22 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if node.done:
             self._settle(node, now)
         useful = scheduler.schedule(node, now)
-        if not self._rouses:
-            if useful and not node.awake:
-                node.awake = True
-                self.node_heartbeat(number, after=self._node_period)
-            return
-        first = scheduler.first
-        last_head, node.last_head = node.last_head, None
-        if first is None or not (useful or self._reserves):
-            return
-        if not useful:
-            if node.reservation is not None:
+        if self._rouses:
+            first = scheduler.first
+            last_head, node.last_head = node.last_head, None
+            if first is None or not (useful or self._reserves):
                 return
-            node.last_head = first.number
-            if last_head == first.number:
-                return
+            if not useful:
+                if node.reservation is not None:
+                    return
+                node.last_head = first.number
+                if last_head == first.number:
+                    return
+        elif not useful:
+            return
         if not node.awake:  # what was given may have woken all nodes, this one too
             node.awake = True
+            node.due = now + self._node_period
             self.node_heartbeat(number, after=self._node_period)
 
     @message_server
@@ -272,6 +270,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Wait for the next heartbeat of an AppMaster."""
         application.awake = True
         wait = (application.beat - self._now) % period or period
+        application.due = self._now + wait
         self.master_heartbeat(application.number, after=wait)
 
     def _asks_anew(self, application: Application) -> None:
@@ -366,6 +365,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             node.awake = True
             period = self._node_period
             wait = (node.beat - now) % period or period
+            node.due = now + wait
             self.node_heartbeat(node.size.number, after=wait)
 
     def wake_nodes(self, now: int) -> None:
@@ -382,6 +382,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             application.awake = True
             period = self._master_period
             wait = (application.beat - now) % period or period
+            application.due = now + wait
             self.master_heartbeat(application.number, after=wait)
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:

@@ -16,6 +16,8 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
+from rebecsim.actors.rebec import LOWEST_PRIORITY
+from rebecsim.clusters.kit.queued import Waiting
 from rebecsim.clusters.yarn.cluster import (
     cluster_model,
     require_runnable,
@@ -32,7 +34,8 @@ from rebecsim.clusters.yarn.containers import (
     Reservation,
 )
 from rebecsim.clusters.yarn.durations import Errors, applications_of
-from rebecsim.clusters.yarn.launching import MANAGER, StuckError
+from rebecsim.clusters.yarn.launching import MANAGER, Seer, StuckError
+from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, WholePeeker
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.promises import promises_of, watch_of
@@ -80,6 +83,10 @@ class _NotSummed(Accounts):
         """Do nothing."""
 
 
+_AT_ONCE = ("begin", "answer", "launch", "stop", "stopped", "leave", "ask_for_late", "look")
+"""What is served first where a scheduler looks ahead: no such message is under way then."""
+
+
 class WatchedManager(ResourceManager):
     """A resource manager that says when it breaks a promise.
 
@@ -100,13 +107,19 @@ class WatchedManager(ResourceManager):
         _accounts: Accounts,
         errors: Errors,
         applications: Sequence[Application],
-        *others: Any,
+        submits: bool,
+        seer: type[Seer] | None,
+        *rebecs: Any,
     ) -> None:
         own = [each.copied() for each in applications]  # each system of the model has its own
         for each in own:
             each.decisions = _Uncounted()
         known = [ClusterNode(node.size) for node in nodes]
-        super().__init__(configuration, known, scheduler, _NotSummed(), errors, own, *others)
+        for node, original in zip(known, nodes, strict=True):
+            node.due = original.due
+        seer = WholePeeker if seer is Peeker else seer
+        arguments = (scheduler, _NotSummed(), errors, own, submits, seer, *rebecs)
+        super().__init__(configuration, known, *arguments)
         queues = configuration.queues
         self.counts_cores = queues is None or queues.dominant
         has_errors = configuration.elasticity.duration_error or configuration.quirks.errors_twice
@@ -117,6 +130,28 @@ class WatchedManager(ResourceManager):
         self.memory = [0] * len(self.nodes)
         self.containers = [0] * self.left_over
         self._show_queues()
+
+    def messages(self) -> list[Waiting]:
+        """Give the messages that are under way, as they follow from what it knows.
+
+        Those of one time are in a fixed order: ends of tasks, AppMasters, nodes.
+        """
+        running = self.running.values()
+        found: list[tuple[int, str, tuple[int, ...]]] = []
+        for node in self.nodes:
+            for each in node.running:
+                if not each.task.is_master:
+                    end = (each.launched or 0) + each.duration
+                    found.append((end, "finished", (each.application.number, each.number)))
+        found += [(each.due, "master_heartbeat", (each.number,)) for each in running if each.awake]
+        found += [
+            (each.due, "node_heartbeat", (each.size.number,)) for each in self.nodes if each.awake
+        ]
+        servers = ResourceManager.__servers__
+        return [
+            (arrival, LOWEST_PRIORITY, number, self, servers[name], about)
+            for number, (arrival, name, about) in enumerate(found)
+        ]
 
     def stuck(self, why: str) -> NoReturn:
         """Raise AssertionFailedError: those that run wait in vain."""
@@ -132,7 +167,7 @@ class WatchedManager(ResourceManager):
         if self._kept != (node.size.number, application.number):
             self._check_turn(application, node, node.free)
         super().allocate(application, node, memory)
-        if not self.configuration.gaps:  # else it counts when that was
+        if not (self.configuration.gaps or self.seer):  # else it counts when that was
             application.containers[-1].scheduled = 0
 
     def reserve(self, application: Application, node: ClusterNode) -> None:
@@ -187,6 +222,10 @@ class WatchedManager(ResourceManager):
             shown = each.used, each.maximum, each.guaranteed, each.asking
             for what, value in zip(_OF_QUEUES, shown, strict=True):
                 setattr(self, f"{_variable(each.path)}_{what}", value)
+
+
+def _end_of(container: Container) -> int:
+    return (container.launched or 0) + container.duration
 
 
 _OF_QUEUES = ("used", "max", "guaranteed", "asking")
@@ -293,12 +332,13 @@ def small_cluster(
     applications = applications_of(asked, configuration)
     known = [ClusterNode(size) for size in nodes]
     model = cluster_model(applications, known, configuration, Accounts(), [])
+    looks_ahead = issubclass(scheduler_of(configuration), Peek | RaceInLockstep)
     watched = tuple(
         replace(each, reactive_class=manager) if each.reactive_class is ResourceManager else each
         for each in model.instances
     )
     return SmallCluster(
-        in_any_order(Model(configuration.scheduler, watched)),
+        in_any_order(Model(configuration.scheduler, watched), _AT_ONCE if looks_ahead else ()),
         f"{MANAGER}.ends",
         f"{MANAGER}.left_over == 0",
         tuple(job.name for job in wanted),
@@ -314,11 +354,6 @@ def small_cluster(
 def _require_plain(configuration: YarnConfiguration) -> None:
     """Raise UserError for what is not one value that can be copied, compared and hashed."""
     name, elasticity = configuration.scheduler, configuration.elasticity
-    if issubclass(scheduler_of(configuration), Peek | RaceInLockstep):
-        raise UserError(
-            f"{name} cannot be explored: it looks ahead at messages under way, which no rebec "
-            "sees; choose others by `--policy`"
-        )
     if configuration.quirks.fixed_draws and (elasticity.memory_error or elasticity.bump_error):
         raise UserError(
             f"{name} cannot be explored: DSS draws errors of memory and bumps for all jobs in the "

@@ -1,10 +1,13 @@
 """YARN clusters cut small: explored, they keep their promises; a scheduler at fault does not."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rebecsim.actors import enabled, execute
+from rebecsim.clusters.kit.queued import under_way
 from rebecsim.clusters.yarn import cluster as yarn_cluster
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
@@ -19,7 +22,7 @@ from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
-from rebecsim.clusters.yarn.small import small_cluster
+from rebecsim.clusters.yarn.small import WatchedManager, small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
 from rebecsim.studies.study import Cut, SmallCluster
@@ -139,6 +142,58 @@ def test_who_is_heard_first_is_served_first() -> None:
     assert len({first < second for first, second in found}) == 2
 
 
+AHEAD = [
+    ("PEEK", {}),
+    ("PEEK", {"push_back": "TIMELINE_CHECK_CURRENT_JOB"}),
+    ("PEEK", {"push_back": "PEEK_EACH_ELASTIC"}),
+    ("PEEK", {"reservations": True, "gaps": True}),
+    ("PEEK", {"quirks": replace(QUIRKS_OF_DSS, fixed_draws=False)}),
+    ("RACE_LOCKSTEP", {}),
+]
+
+
+@pytest.mark.parametrize(("scheduler", "more"), AHEAD)
+def test_schedulers_that_look_ahead_keep_their_promises(scheduler: str, more) -> None:
+    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)),), **more)
+    assert explored(cluster).verdict == "satisfied"
+
+
+@pytest.mark.parametrize(("scheduler", "more"), AHEAD)
+def test_what_is_under_way_follows_from_what_the_manager_knows(
+    monkeypatch, scheduler: str, more
+) -> None:
+    """So a look ahead in exploring has the messages that one in a simulation has."""
+    seen = []
+    derived = WatchedManager.messages
+
+    def compared(self: WatchedManager):
+        found = derived(self)
+        there = [each for each in under_way(self._system) if each[3] is self and each[5]]
+        assert sorted((each[0], each[4].name, each[5]) for each in found) == sorted(
+            (each[0], each[4].name, each[5]) for each in there if each[4].name != "submit"
+        )
+        seen.append(len(found))
+        return found
+
+    monkeypatch.setattr(WatchedManager, "messages", compared)
+    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)),), **more)
+    ends = ends_of_some_orders(cluster, 20)
+    monkeypatch.undo()
+    assert ends <= ends_of(cluster)
+    assert max(seen) > 1
+
+
+def ends_of_some_orders(cluster: SmallCluster, count: int) -> set[tuple[int, ...]]:
+    """Run a cluster in orders that are drawn."""
+    draws, ends = Random(1), set()
+    for _ in range(count):
+        system = cluster.model.start()
+        while steps := enabled(system):
+            execute(system, draws.choice(steps))
+        ends.add(tuple(system.rebec("manager").ends))
+    return ends
+
+
 starts = st.integers(0, 4).map(lambda each: each * 500)
 
 
@@ -169,7 +224,6 @@ def test_brute_force_finds_the_same_ends(first, scheduler, reservations) -> None
 @pytest.mark.parametrize(
     ("more", "text"),
     [
-        ({"scheduler": "PEEK"}, "PEEK cannot be explored: it looks ahead at messages under way"),
         (
             {
                 "quirks": Quirks(fixed_draws=True),

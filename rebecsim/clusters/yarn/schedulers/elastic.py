@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
+from rebecsim.actors import Unordered
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     LEAST_MEMORY,
     Application,
     ClusterNode,
-    Container,
     Task,
 )
-from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.foresight import Foresight, Held
 from rebecsim.clusters.yarn.schedulers.regular import GONE, NEVER, Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
 
@@ -107,8 +107,7 @@ def _duration(task: Task, memory: int, assumed: float) -> int:
     return task.penalty.duration(task.memory, memory, task.duration)
 
 
-LookAhead = Callable[[Application, ClusterNode, int], Foresight]
-"""Gives how it goes on if an application gets a container of this memory (MB) on a node now."""
+_BY_TIMELINE = "TIMELINE_CHECK_CURRENT_JOB"
 
 Agrees = Callable[[ClusterNode, Application, Offer, int], bool]
 """Says whether an application may get less memory on a node at a time."""
@@ -124,10 +123,7 @@ class Peek(SmartGreedy):
         foresight: what the last look ahead has shown; None: there was none.
         as_foreseen: whether nothing has been decided since that it has not shown.
         considered: numbers of jobs that were in the queue when it was taken.
-        look_ahead: takes another one.
     """
-
-    look_ahead: LookAhead
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -135,19 +131,24 @@ class Peek(SmartGreedy):
         super().__init__(configuration, nodes, grants)
         self.foresight: Foresight | None = None
         self.as_foreseen = False
-        self.considered: set[int] = set()
+        self.considered: Unordered[int, None] = Unordered()
         self._unforeseen = GONE if configuration.quirks.unforeseen_gone else NEVER
-        self._agrees: Agrees = {
-            None: self._always,
-            "TIMELINE_CHECK_CURRENT_JOB": self._leaves_room,
-            "PEEK_EACH_ELASTIC": self._delays_nothing,
-        }[configuration.push_back]
+
+    @property
+    def _agrees(self) -> Agrees:
+        push_back = self.configuration.push_back
+        if push_back is None:
+            return self._always
+        return self._leaves_room if push_back == _BY_TIMELINE else self._delays_nothing
 
     def foresee(self, foresight: Foresight) -> None:
         """Take what a look ahead has shown."""
         self.foresight = foresight
         self.as_foreseen = True
-        self.considered.update(application.number for application in self.queue)
+        self._consider()
+
+    def _consider(self) -> None:
+        self.considered.update(dict.fromkeys(each.number for each in self.queue))
 
     def submitted(self, application: Application) -> None:
         """Take an application into the queue, which no look ahead knows of."""
@@ -208,16 +209,11 @@ class Peek(SmartGreedy):
         They do if the job is not foreseen to end.
         """
         assert self.foresight is not None
-        foreseen, task = self.foresight.ended(application), application.head
+        foreseen = self.foresight.held(application, node.size.number)
+        task = application.head
         if foreseen is None or task is None:
             return True
-        there = [
-            each
-            for each in foreseen.containers
-            if each.node.size is node.size
-            and not each.is_elastic
-            and now <= each.scheduled < now + offer.duration
-        ]
+        there = [each for each in foreseen if now <= each.scheduled < now + offer.duration]
         quirks = self.configuration.quirks
         used = _last_used(there) if quirks.last_timeline else _most_used(there)
         if not quirks.memory_first and used[1] + task.cores > node.size.cores:
@@ -232,8 +228,8 @@ class Peek(SmartGreedy):
         limit = self.foresight.last_finish(application)
         if limit is None:
             return True
-        self.considered.update(each.number for each in self.queue)
-        return self.look_ahead(application, node, offer.memory).finishes_before(
+        self._consider()
+        return self.grants.look_with(application, node, offer.memory).finishes_before(
             application, limit + 1
         )
 
@@ -250,23 +246,22 @@ class Peek(SmartGreedy):
             node.memory, node.cores = had
 
 
-def _most_used(containers: Sequence[Container]) -> tuple[int, int]:
+def _most_used(containers: Sequence[Held]) -> tuple[int, int]:
     """Give the most MB, and the most cores, that containers have at a time."""
     steps: list[tuple[int, int, int]] = []
     for each in containers:
-        assert each.finished is not None
-        steps.append((each.scheduled, each.memory, each.task.cores))
-        steps.append((each.finished, -each.memory, -each.task.cores))
+        steps.append((each.scheduled, each.memory, each.cores))
+        steps.append((each.finished, -each.memory, -each.cores))
     steps.sort()
     used = list(accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0)))
     return max(memory for memory, _ in used), max(cores for _, cores in used)
 
 
-def _last_used(containers: Sequence[Container]) -> tuple[int, int]:
+def _last_used(containers: Sequence[Held]) -> tuple[int, int]:
     """Give the MB and the cores that containers have when the last of them is scheduled."""
     last = max((each.scheduled for each in containers), default=0)
-    alive = [each for each in containers if each.finished is not None and each.finished >= last]
-    return sum(each.memory for each in alive), sum(each.task.cores for each in alive)
+    alive = [each for each in containers if each.finished >= last]
+    return sum(each.memory for each in alive), sum(each.cores for each in alive)
 
 
 def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:

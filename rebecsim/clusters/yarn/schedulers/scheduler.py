@@ -18,6 +18,7 @@ from rebecsim.clusters.yarn.containers import (
 from rebecsim.clusters.yarn.placement import Placement
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.foresight import Foresight
     from rebecsim.clusters.yarn.records import WaitLog
 
 
@@ -65,6 +66,9 @@ class Grants(Protocol):
 
     def wake(self, node: ClusterNode) -> None:
         """Let a node send its next heartbeat."""
+
+    def look_with(self, application: Application, node: ClusterNode, memory: int) -> Foresight:
+        """Look ahead with one more container of this memory (MB)."""
 
     def hopes(self) -> bool:
         """Whether a heartbeat in vain is worth another one, as it may count for something."""
