@@ -104,7 +104,10 @@ def test_damaged_logs(run, tmp_path, damage, complaint):
         (["info", "nothing.swf"], "nothing.swf: No such file or directory"),
         (["info", "g.swf", "--chart", "g.gif"], "should be named .png or .svg"),
         (["generate", "--out", "g.txt"], "should end with one of"),
-        (["generate", "--out", "x.swf", "--like", "g.swf", "--jobs", "5"], "--jobs cannot be given with --like"),
+        (
+            ["generate", "--out", "x.swf", "--like", "g.swf", "--jobs", "5"],
+            "--jobs cannot be given with --like",
+        ),
         (["generate", "--out", "x.swf", "--load", "-1"], "offered load should be above 0"),
         (["slice", "g.swf", "--out", "x.swf", "--user", "9"], "no job of user 9"),
         (
