@@ -255,7 +255,10 @@ def _changed(
     names = system.runner.names[rebec._index]
     for place, (name, old, new) in enumerate(zip(names, before, after, strict=True)):
         if old != new and place not in hidden:
-            yield written_name(rebec, name), shown_value(new)
+            shown = shown_value(new)
+            # A part that is shown by its name alone says nothing by it.
+            if not isinstance(new, Structure) or shown != shown_value(old):
+                yield written_name(rebec, name), shown
 
 
 def written_name(rebec: Rebec, name: str) -> str:

@@ -214,3 +214,12 @@ def test_what_cannot_be_cut_is_left_out(run: Run, scenario: str, tmp_path: Path)
     assert "PEEK" in result.stdout
     alone = run("explore", "peeking.toml", "--nodes", "1", "--policy", "REGULAR")
     assert alone.returncode == 2
+
+
+def test_what_has_no_text_of_its_own_is_no_change(run: Run) -> None:
+    policy = "FIFO (load factor 0.5)"
+    size = ("--jobs", "2", "--nodes", "1", "--policy", policy)
+    result = run("explore", "fifo_or_fair", *size, "--invariant", "manager.left_over > 1")
+    assert result.returncode == 1
+    assert "left_over = 1" in result.stdout
+    assert "ClusterState" not in result.stdout
