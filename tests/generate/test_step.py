@@ -18,7 +18,7 @@ def Office_buy(base, cells, message, sends, rebecs, ctx, streams, choices):
     # line 17
     left = base
     customer = message[ARGUMENTS]
-    ctx[NOW] += (1, 2)[choose(ctx, streams, choices, 2, 1, 1)]  # line 18
+    ctx[NOW] += pick((1, 2), choose(ctx, streams, choices, 2, 1, 1))  # line 18
     if cells[left] > 0:  # line 19
         cells[left] = int32(cells[left] - 1)  # line 20
         receiver = sendable(ctx, customer)  # line 21

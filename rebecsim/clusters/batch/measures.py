@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.clusters.kit.measures import figures_of, measure, measures_of
@@ -27,11 +25,15 @@ from rebecsim.metrics import (
 )
 from rebecsim.studies.cells import REPLICATION, Columns
 from rebecsim.studies.record import ResultsError
-from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import Schedule, Workload, WorkloadError
 from rebecsim.workloads.logs import Named, labels_of
 from rebecsim.workloads.workload import Integers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from rebecsim.studies.results import Results
 
 _HOUR = 3600
 
@@ -407,6 +409,9 @@ def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedu
 
     Raises ResultsError for files that are missing or damaged.
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     results.require(cell, {JOBS: results.record()["tables"][JOBS]})
     path = results.table(JOBS, cell)
     try:
