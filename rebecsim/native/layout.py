@@ -372,7 +372,7 @@ def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: I
     rebec = native.views[int(message[slot.RECEIVER])]
     if kind == Failure.CAST:
         cast = native.model.instances[value]
-        return f"{cast.name} is a {cast.reactive_class.__name__}, no {native.sites[site]}"
+        return f"{cast.name} is a {cast.reactive_class.__name__}, not a {native.sites[site]}"
     where = f'method "{rebec.name}.{rebec.servers[int(message[slot.SERVER])][0]}"'
     if kind == Failure.INDEX:
         return f"Array index out of bound: {value}, {where} line {native.sites[site]}"

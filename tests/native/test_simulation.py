@@ -391,7 +391,7 @@ FAILURES = {
     "y = 1 / z;": 'by zero, method "a.go"',
     "y = 1 % z;": 'by zero, method "a.go"',
     "f = 3e9; y = (int) f;": 'the float 3000000000.0 does not fit into an int, method "a.go"',
-    "((B) other).go();": "other is a A, no B",
+    "((B) other).go();": "other is a A, not a B",
     "nobody.go();": 'message to null, method "a.go"',
     "self.go() after(z - 2);": 'a.go: after(-2) is in the past; use 0 or more, method "a.go"',
     "delay(z - 3);": 'a delay of -3 time units; use 0 or more, method "a.go"',
