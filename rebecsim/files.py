@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 from typing import Any, BinaryIO, TextIO
 
 _PERMISSIONS = 0o666
@@ -26,9 +27,12 @@ _LONGEST_STEM = 200
 
 
 def temporary_name(path: Path) -> Path:
-    """Give the name that this process writes a file under until it is whole: `.NAME.PID.tmp`."""
+    """Give the name that this thread writes a file under until it is whole.
+
+    It is `.NAME.THREAD.PID.tmp`: two threads of a process may write the same file.
+    """
     stem = os.fsdecode(os.fsencode(path.name)[:_LONGEST_STEM])
-    return path.with_name(f".{stem}.{os.getpid()}.tmp")
+    return path.with_name(f".{stem}.{get_ident()}.{os.getpid()}.tmp")
 
 
 def writer_of(temporary: Path) -> int | None:

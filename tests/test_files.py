@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -229,3 +230,18 @@ def test_what_is_replaced_is_given_up_once_the_new_is_on_the_disk(
     write_atomically(tmp_path / "file", b"one")
     write_atomically(tmp_path / "file", b"two")
     assert done == ["named", "synced", "named"]
+
+
+def test_two_threads_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+
+    def write(number: int) -> None:
+        with replacing(path) as file:
+            file.write(str(number).encode())
+            both.wait(timeout=60)
+
+    both = Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, range(2)))
+    assert path.read_text() in ("0", "1")
+    assert list(tmp_path.iterdir()) == [path]
