@@ -68,7 +68,11 @@ SHORTLY = ShowingSlurm()
 @grouped
 def slurm(
     log: Annotated[
-        Path, typer.Argument(help="What `sacct -a -X -D -P -o ALL` printed.", show_default=False)
+        Path,
+        typer.Argument(
+            help="What `sacct -a -X -D -P -o ALL` printed; or a log in SWF or of PBS.",
+            show_default=False,
+        ),
     ],
     conf: Annotated[
         list[Path],

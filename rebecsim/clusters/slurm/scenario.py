@@ -97,7 +97,10 @@ class SlurmScenario(StudyScenario):
     replications: Annotated[int, within(1, 10_000, "runs")] = Field(
         1, description="how often what is random is drawn: run times, arrivals"
     )
-    log: str = Field(min_length=1, description="what `sacct -a -X -D -P -o ALL` printed; also .gz")
+    log: str = Field(
+        min_length=1,
+        description="what `sacct -a -X -D -P -o ALL` printed, or a log in SWF or of PBS; also .gz",
+    )
     confs: Annotated[tuple[str, ...], AnyList, Unique] = Field(
         min_length=1, description="each a slurm.conf, the present one first"
     )

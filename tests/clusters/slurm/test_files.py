@@ -423,7 +423,7 @@ def test_the_files_of_a_site_are_read_together(tmp_path) -> None:
         (
             "AccountingStorageEnforce=limits\n" + NODES + PARTITION,
             "",
-            "write them by sacctmgr dump",
+            "give them by --accounts FILE",
         ),
         (NODES + PARTITION.replace("YES", "YES QOS=hihg"), "", "there is no QOS hihg"),
         (

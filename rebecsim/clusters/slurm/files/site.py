@@ -47,8 +47,8 @@ class SiteFiles:
         accounting = replace(accounting, enforce=cluster.accounting.enforce)
         if cluster.accounting.enforce and self.accounts is None:
             raise SlurmFileError(
-                f"{self.conf}: AccountingStorageEnforce needs the accounts; "
-                "write them by sacctmgr dump CLUSTER file=FILE"
+                f"{self.conf}: AccountingStorageEnforce needs the accounts; give them by --accounts"
+                " FILE (in a scenario: accounts), which `sacctmgr dump CLUSTER file=FILE` writes"
             )
         reserved = read_reservations(self.reservations) if self.reservations else ()
         nodes, names = {each.name for each in cluster.nodes}, {each.name for each in accounting.qos}
