@@ -24,7 +24,7 @@ from rebecsim.wording import UnknownName, clipped, counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.report.groups import GroupAnswer
     from rebecsim.workloads import Workload
 
@@ -246,7 +246,7 @@ class Watch:
                 return
 
     def _progress(self) -> str:
-        from rebecsim.limits import duration
+        from rebecsim.files import duration
 
         done = f"{self._finished:,} of {self._total:,} runs" if self._total else "at work"
         return f"{done} after {duration(time.monotonic() - self._begun)}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
-from rebecsim.limits import NESTING, SOURCE, read_file
+from rebecsim.files import NESTING, SOURCE, read_file
 from rebecsim.studies.toml import FieldPath, key_lines, line_of, most_parts
 from rebecsim.wording import closest_name, suggestion
 

@@ -28,7 +28,7 @@ from rebecsim.actors import Instance, Model, Rebec
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.rebec import LOWEST_PRIORITY
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import RUNS_COMPILE, Engine, usable
 from rebecsim.studies.cells import POLICIES, Cell, Compared, Condition, Rows, Value

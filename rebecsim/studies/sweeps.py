@@ -23,7 +23,6 @@ from pydantic_core import PydanticCustomError
 from rebecsim.errors import UserError
 from rebecsim.studies.cells import Value
 from rebecsim.studies.toml import FieldPath
-from rebecsim.studies.units import unit_of
 from rebecsim.wording import closest_name, suggestion
 
 MAX_COMBINATIONS = 10_000
@@ -249,11 +248,11 @@ class Key:
 
     Attributes:
         path: where it stands.
-        unit: of its values; None where nothing is said of it.
+        schema: what its field says of its values, the unit among it; None where there is no field.
     """
 
     path: FieldPath
-    unit: str | None
+    schema: Any
 
 
 def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
@@ -285,7 +284,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
             raise SweepError(key, _no_table(steps[:place], at))
     if steps[0] in fixed and not _is_in_table(steps):
         raise SweepError(key, _fixed(key, getattr(scenario, str(steps[0]))))
-    return Key(steps, unit_of(field and field.json_schema_extra))
+    return Key(steps, field and field.json_schema_extra)
 
 
 def _steps(key: str) -> FieldPath:

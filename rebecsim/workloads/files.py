@@ -24,7 +24,7 @@ from xml.parsers import expat
 
 from rebecsim import files
 from rebecsim.errors import UserError
-from rebecsim.limits import FILE, LOG, NESTING, XML, Limit, read_file, require_small_json
+from rebecsim.files import FILE, LOG, NESTING, XML, Limit, read_file, require_small_json
 from rebecsim.wording import first_repeated
 
 

@@ -27,7 +27,7 @@ from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, Worklo
 from rebecsim.clusters.batch.small import small_cluster
 from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.users import shares_of
 from rebecsim.processes import carried, version_of

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from rebecsim.actors import Model, RandomScheduler, Streams, System
 from rebecsim.errors import UserError
-from rebecsim.limits import read_json
+from rebecsim.files import read_json
 from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
 from rebecsim.studies.cells import Cell, Rows

@@ -31,11 +31,11 @@ from rebecsim.clusters.model.variants import (
 )
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
+from rebecsim.files import RunSize
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel, RebecaError
+from rebecsim.lang.checked import REAL
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.lang.types import REAL
-from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for

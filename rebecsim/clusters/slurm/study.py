@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.results import (
 from rebecsim.clusters.slurm.run import run_cluster
 from rebecsim.clusters.slurm.scenario import Settings, SlurmScenario
 from rebecsim.clusters.slurm.small import small_cluster
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.cells import REPLICATION, Cell, Section

@@ -22,7 +22,7 @@ from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared, Section
 from rebecsim.studies.moments import CellMoments

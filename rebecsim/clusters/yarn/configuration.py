@@ -10,8 +10,7 @@ from pydantic import Field
 from rebecsim.actors import Constant
 from rebecsim.clusters.yarn.penalties import Penalty
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
-from rebecsim.studies.scenario import Table
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import Table, within
 
 MOST = 2**40
 """Most of an amount of memory (MB), cores or time (ms)."""
