@@ -14,7 +14,7 @@ from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Condition
 from rebecsim.studies.precision import Precision, parse_precisions
 from rebecsim.studies.scenario import Setting, find_swept, swept_settings, unit_of
-from rebecsim.studies.scenario_files import field_name
+from rebecsim.studies.scenario_files import FieldPath, field_name
 from rebecsim.studies.study import Axis, ComparisonRules, How, PlannedCell, Study, comparison_of
 from rebecsim.studies.sweeps import (
     Changes,
@@ -25,7 +25,6 @@ from rebecsim.studies.sweeps import (
     label_of,
     shown_value,
 )
-from rebecsim.studies.toml import FieldPath
 from rebecsim.trust import PluginRecord
 
 _LONGEST_NAME = 60

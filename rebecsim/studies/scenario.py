@@ -28,7 +28,14 @@ from pydantic_core import PydanticCustomError
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.precision import read_amount, read_targets
-from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem, field_name, problems_of
+from rebecsim.studies.scenario_files import (
+    FieldPath,
+    ScenarioError,
+    ScenarioProblem,
+    field_name,
+    line_of,
+    problems_of,
+)
 from rebecsim.studies.sweeps import (
     Changes,
     Key,
@@ -39,7 +46,6 @@ from rebecsim.studies.sweeps import (
     label_of,
     set_value,
 )
-from rebecsim.studies.toml import FieldPath, line_of
 from rebecsim.wording import suggestion
 
 _KEY = "unit"

@@ -34,7 +34,7 @@ from rebecsim.native.engines import RUNS_COMPILE, Engine, usable
 from rebecsim.studies.cells import POLICIES, Cell, Compared, Condition, Rows, Value
 from rebecsim.studies.executors import Executor, simulation_modules
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.toml import FieldPath
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:

@@ -65,8 +65,8 @@ from rebecsim.studies.scenario import (
     within,
     without_duplicates,
 )
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.simulated import Order
-from rebecsim.studies.toml import FieldPath
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""

@@ -20,8 +20,8 @@ from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
 from rebecsim.studies.cells import Cell, Rows
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import How, PlannedCell, Study, condition_key
-from rebecsim.studies.toml import FieldPath
 
 Entry = TypeVar("Entry")
 

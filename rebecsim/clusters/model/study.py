@@ -43,7 +43,7 @@ from rebecsim.studies.cells import Cell, Compared, Rows, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import VIEW_COLUMNS, Plan
 from rebecsim.studies.scenario import StudyScenario, validated
-from rebecsim.studies.scenario_files import FieldError, ScenarioError
+from rebecsim.studies.scenario_files import FieldError, FieldPath, ScenarioError
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import (
     ComparisonRules,
@@ -60,7 +60,6 @@ from rebecsim.studies.sweeps import (
     label_of,
     read_sweep,
 )
-from rebecsim.studies.toml import FieldPath
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:

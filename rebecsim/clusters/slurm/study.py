@@ -34,8 +34,8 @@ from rebecsim.studies.cells import REPLICATION, Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of
-from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results
