@@ -122,6 +122,23 @@ def first_bytes(path: Path) -> bytes:
         return _piece(path, 1, file).removeprefix(codecs.BOM_UTF8)
 
 
+SLS = (".json", ".json.gz")
+SWIM = (".tsv", ".tsv.gz")
+"""How the names of traces end: of the Scheduler Load Simulator, and of SWIM."""
+
+
+def holds_containers(path: Path) -> bool:
+    """Whether a file is a trace of container jobs, by its name or its first character.
+
+    Raises WorkloadError and OSError for a file that cannot be read.
+    """
+    if path.name.endswith(SLS + SWIM):
+        return True
+    if not path.is_file():  # a pipe can be read only once
+        return False
+    return first_bytes(path).lstrip().startswith(b"{")
+
+
 class _Bounded:
     """A file, unpacked, that is read up to a limit."""
 

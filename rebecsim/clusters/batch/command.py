@@ -127,7 +127,7 @@ def batch(
     estimates = believed.chosen()
     machine = on.machine()
     capacity = on.processors if machine is None else machine.processors
-    workload = told(log, read_log(log, capacity, size, sort))
+    workload = read_log(log, capacity, size, sort)
     with sized(Size.of([(1, size_of_jobs(len(workload)))] * len(chosen)), limits):
         schedules = {
             name: run_schedule(
