@@ -160,8 +160,6 @@ class Cycle:
         scheduler, need = self.scheduler, entry.need
         if free.bit_count() < need.nodes:
             return False
-        if need.rows > 1:
-            return True
         there = usable(scheduler.machine, scheduler.occupancy.level, need)
         return could_fit(need, there * scheduler.machine.mask(free))
 

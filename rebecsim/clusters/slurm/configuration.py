@@ -228,6 +228,7 @@ class Preemption:
     Attributes:
         mode: of the cluster; `gang` says whether it also has GANG, `within` whether WITHIN.
         exempt_time: PreemptExemptTime, seconds.
+        time_slice: SchedulerTimeSlice, after which jobs that share cores take turns, seconds.
     """
 
     type: Literal["none", "partition_prio", "qos"] = "none"
@@ -235,6 +236,7 @@ class Preemption:
     gang: bool = False
     within: bool = False
     exempt_time: int = 0
+    time_slice: int = 30
     reorder_count: int = 1
     strict_order: bool = False
     youngest_first: bool = False

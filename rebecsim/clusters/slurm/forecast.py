@@ -35,12 +35,18 @@ class Forecast:
     def will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:
         """Find when and where a job will run on some nodes, by the limits of running jobs.
 
+        A job that asked to share cores is tried first as if it had not; a start now is believed.
         Nodes of counted features are looked for one feature after the other, and those that the
         job wants beyond them last.
         """
         wanted = self.scheduler.bounded(entry)
         parts = self.scheduler.machine.parts(entry.need)
         if not parts:
+            alone = self.scheduler.machine.alone(wanted)
+            if alone is not wanted:
+                found = self._run_at(entry, alone, nodes, closed)
+                if found is not None and found[0] == self.now:
+                    return found
             return self._run_at(entry, wanted, nodes, closed)
         start, taken, given = 0, 0, list[Allocation]()
         for part in (*parts, None):
@@ -91,13 +97,10 @@ class Forecast:
         mask = scheduler.machine.mask(nodes & need.candidates)
 
         def fits(time: int) -> bool:
-            if need.rows <= 1 and closed.cores is None and not gone:
+            if closed.cores is None and not gone:
                 return could_fit(need, self._usable_later(need, time) * mask)
             level = self._kept(self._later(time, gone), closed)
-            return any(
-                could_fit(need, usable(scheduler.machine, level, need, row) * mask)
-                for row in range(-1, need.rows if need.rows > 1 else 0)
-            )
+            return could_fit(need, usable(scheduler.machine, level, need) * mask)
 
         first = bisect_left(times, True, key=fits)
         search = search._replace(for_later=True)

@@ -290,7 +290,7 @@ class Loops:
             caps = cpus
             cpus = np.array(in_tasks(self.machine, need, where, caps.tolist()), np.int64)
             cpus = np.maximum(cpus, np.minimum(need.least, caps))
-        return finished(self.machine, level, need, where, cpus, -1)
+        return finished(self.machine, level, need, where, cpus)
 
     # A cycle of backfill
 

@@ -30,6 +30,9 @@ Mask = NDArray[np.bool_]
 _MANY = 10**9
 _MOST_PARTS = 10**6
 
+ALONE = 1
+WHOLE = 64_000
+
 ONE_YEAR = 365 * 86_400
 """What backfill takes for an unlimited time, seconds."""
 
@@ -83,7 +86,8 @@ class Need(Constant):
         alternatives: the nodes that it may use, in the order in which they are tried.
         candidates: all of them.
         required: nodes that it must have.
-        rows: how many jobs may share a core with it.
+        claim: what it adds to the claims on its nodes: 0 if its cores may be shared, ALONE if they
+            may not, WHOLE if nobody else may be on its nodes.
         problem: the reason for which it never starts here; empty: it may.
         preferred: how many of the alternatives are those of --prefer; the main scheduler tries no
             others.
@@ -109,7 +113,7 @@ class Need(Constant):
     alternatives: tuple[Alternative, ...]
     candidates: int
     required: int
-    rows: int
+    claim: int
     problem: str = ""
     preferred: int = 0
 
@@ -117,7 +121,7 @@ class Need(Constant):
     def is_plain(self) -> bool:
         """Whether it is about nodes, CPUs and memory alone, with nodes taken by sets in a row."""
         asked, spec = self.request, self.place.spec
-        is_special = self.rows > 1 or self.gres_node or self.gres_job or self.required
+        is_special = self.gres_node or self.gres_job or self.required
         of_place = spec.lln or spec.max_cpus_per_node is not None
         is_special = is_special or of_place or asked.contiguous or asked.spread
         return not is_special and len(self.alternatives) == 1 and not self.alternatives[0].counted
@@ -161,6 +165,10 @@ class Machine(Constant):
         one_weight: whether all nodes have the same.
         one_unit: the unit of all nodes, if it is one.
         default: the partition of jobs that name none.
+        has_gang: whether jobs that share cores run in turns.
+        by_core: whether jobs may share cores, so that it is known which ones each has.
+        first_core: the number of the first core of each node, and how many there are; what is
+            counted is what is given out together, shape (nodes + 1,).
         loops: compiled ones for plain needs; None: they are not used.
     """
 
@@ -178,6 +186,9 @@ class Machine(Constant):
     one_weight: bool = field(init=False)
     one_unit: int | None = field(init=False)
     default: Partition | None = field(init=False)
+    has_gang: bool = field(init=False)
+    by_core: bool = field(init=False)
+    first_core: Integers = field(init=False)
     loops: Loops | None = None
 
     def __post_init__(self) -> None:
@@ -193,6 +204,10 @@ class Machine(Constant):
         self.one_weight = len(set(self.weight.tolist())) <= 1
         self.one_unit = int(self.unit[0]) if len(set(self.unit.tolist())) == 1 else None
         self.everything = (1 << len(nodes)) - 1
+        self.first_core = np.concatenate(([0], np.cumsum(self.cpus // self.unit)))
+        preemption = self.cluster.preemption
+        self.has_gang = preemption.gang and preemption.type != "qos" and not is_linear
+        self.by_core = not is_linear and (self.has_gang or _shares(self.cluster))
         self.gres = self._gres(nodes)
         self.places = {
             each.name: Place(
@@ -218,6 +233,7 @@ class Machine(Constant):
         self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast
         self._parts: dict[int, tuple[Need, ...]] = {}
         self._whole: dict[int, Need] = {}
+        self._alone: dict[int, Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
 
     def use_loops(self) -> None:
@@ -227,7 +243,7 @@ class Machine(Constant):
         selection, cluster = self.cluster.selection, self.cluster
         in_rows = selection.type == "cons_tres" and not (selection.lln or cluster.switches)
         other = cluster.main.pack_serial_at_end or cluster.backfilling.bf_busy_nodes
-        if in_rows and not other and not is_plain():
+        if in_rows and not (other or self.by_core) and not is_plain():
             from rebecsim.clusters.slurm.loops import Loops
 
             self.loops = Loops(self)
@@ -261,6 +277,14 @@ class Machine(Constant):
     def bits(self, mask: Mask) -> int:
         """Give the set of nodes of an array of truths."""
         return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+    def cpus_of(self, cores: int) -> Integers:
+        """Give how many CPUs of each node are in a set of cores, shape (nodes,)."""
+        count = int(self.first_core[-1])
+        raw = np.frombuffer(cores.to_bytes(-(-count // 8), "little"), np.uint8)
+        bits = np.unpackbits(raw, bitorder="little", count=count).astype(np.int64)
+        found: Integers = np.add.reduceat(bits, self.first_core[:-1]) * self.unit
+        return found
 
     def kinds(self, nodes: Integers, *, together: bool) -> list[Integers]:
         """Split nodes by their lines of slurm.conf, light ones first.
@@ -300,7 +324,17 @@ class Machine(Constant):
         found = self._whole.get(need.number)
         if found is None:
             number = -_MANY - need.number
-            found = self._whole[need.number] = replace(need, number=number, whole=True, rows=1)
+            found = self._whole[need.number] = replace(need, number=number, whole=True)
+        return found
+
+    def alone(self, need: Need) -> Need:
+        """Give what a job needs as if it had not asked to share cores, where it need not."""
+        if need.claim or need.place.spec.sharing != "YES":
+            return need
+        found = self._alone.get(need.number)
+        if found is None:
+            number = -2 * _MANY - need.number
+            found = self._alone[need.number] = replace(need, number=number, claim=ALONE)
         return found
 
     def parts(self, need: Need) -> tuple[Need, ...]:
@@ -402,7 +436,7 @@ class Machine(Constant):
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
             required=self.named(request.required),
-            rows=place.rows if shares and not whole else 1,
+            claim=0 if shares and not whole else WHOLE if spec.sharing == "EXCLUSIVE" else ALONE,
             problem=problem or ("MaxMemPerLimit" if excess else ""),
             preferred=preferred,
         )
@@ -429,6 +463,14 @@ class Machine(Constant):
             per_task, cpu = per_task * times, ceil(cpu / times)
         excess = bool(node and most_node and node > most_node)
         return node or 0, cpu or 0, per_task, excess
+
+
+def _shares(cluster: Cluster) -> bool:
+    """Whether jobs may get cores that others have; high tiers of OverSubscribe=FORCE see no low."""
+    spec = cluster.partitions
+    forced = any(each.sharing == "FORCE" for each in spec)
+    several = any(each.sharing in ("YES", "FORCE") and each.rows > 1 for each in spec)
+    return several or (forced and len({each.priority_tier for each in spec}) > 1)
 
 
 def _threads(node: NodeSpec) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.configuration import NodeState
 from rebecsim.clusters.slurm.machine import Integers, Machine
+from rebecsim.clusters.slurm.rows import Rows
 
 
 class Allocation(NamedTuple):
@@ -25,7 +26,8 @@ class Allocation(NamedTuple):
         memory: MB on each.
         gres: of each generic resource how many on each.
         place: the number of its partition.
-        row: which row of jobs that share cores it is in; -1: it shares none.
+        cores: the cores themselves, as bits, where jobs may share them.
+        claim: what it adds to the claims on each node.
         charged: CPUs that it is charged for; -1: all. CR_CPU gives out whole cores, too, but
             charges what was asked for.
     """
@@ -35,7 +37,8 @@ class Allocation(NamedTuple):
     memory: Integers
     gres: tuple[tuple[str, Integers], ...]
     place: int
-    row: int
+    cores: int = 0
+    claim: int = 0
     charged: int = -1
 
     @property
@@ -78,8 +81,7 @@ class Level(StatePart):
     Attributes:
         table: CPUs and memory that no job has, and how many jobs are there; shape (3, nodes).
         gres: free generic resources by name, shape (nodes,).
-        rows: CPUs in use by the jobs of a partition that share cores, shape (rows, nodes), by the
-            number of the partition.
+        rows: which cores jobs have; None: nobody shares any.
         of_place: CPUs in use by the jobs of a partition, of those with MaxCPUsPerNode, by number.
     """
 
@@ -88,11 +90,9 @@ class Level(StatePart):
     def __init__(self, machine: Machine) -> None:
         self.table = np.stack([machine.cpus, machine.memory, np.zeros_like(machine.cpus)])
         self.gres = {name: counts.copy() for name, counts in machine.gres.items()}
-        self.rows: dict[int, Integers] = {}
+        self.rows = Rows(machine) if machine.by_core else None
         self.of_place: dict[int, Integers] = {}
         for place in machine.places.values():
-            if place.rows > 1:
-                self.rows[place.number] = np.zeros((place.rows, len(machine.names)), np.int64)
             if place.spec.max_cpus_per_node is not None:
                 self.of_place[place.number] = np.zeros_like(machine.cpus)
 
@@ -119,20 +119,19 @@ class Level(StatePart):
         made = Level.__new__(Level)
         made.table = self.table.copy()
         made.gres = {name: counts.copy() for name, counts in self.gres.items()}
-        made.rows = {number: rows.copy() for number, rows in self.rows.items()}
+        made.rows = self.rows and self.rows.copy()
         made.of_place = {number: used.copy() for number, used in self.of_place.items()}
         return made
 
     def take(self, given: Allocation, sign: int = 1) -> None:
         """Note that a job has this from now on."""
-        nodes, (cpus, memory, jobs) = given.nodes, self.table
+        nodes, (cpus, memory, jobs), rows = given.nodes, self.table, self.rows
         jobs[nodes] += sign
         memory[nodes] -= sign * given.memory
-        if given.row >= 0:
-            rows = self.rows[given.place]
-            before = rows[:, nodes].max(axis=0)
-            rows[given.row, nodes] += sign * given.cpus
-            cpus[nodes] -= rows[:, nodes].max(axis=0) - before
+        if rows is not None:
+            before = rows.machine.cpus_of(rows.used())[nodes]
+            rows.take(given) if sign > 0 else rows.give(given)
+            cpus[nodes] -= rows.machine.cpus_of(rows.used())[nodes] - before
         else:
             cpus[nodes] -= sign * given.cpus
         for name, counts in given.gres:
@@ -175,7 +174,7 @@ class Occupancy(StatePart):
         self.freed = 0
         self.taken = 0
         self.given: dict[int, Allocation] = {}
-        self.is_additive = not (self.level.rows or self.level.of_place)
+        self.is_additive = not (machine.by_core or self.level.of_place)
         self.planned = np.zeros((5, _FIRST_ROOM), np.int64)
         self.many = 0
         self._ends: dict[int, int] = {}

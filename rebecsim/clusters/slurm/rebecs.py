@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend
+from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.runs import RunState
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -102,7 +102,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self.ended = 0
         clock = cluster.clock
         self._base = base
-        self._main_at = self._backfill_at = self._period_at = self._wake_at = -1
+        self._main_at = self._backfill_at = self._period_at = self._wake_at = self._turn_at = -1
         self._last_main = base - cluster.main.batch_sched_delay
         first = base if clock.backfill_start is None else clock.backfill_start
         self._last_backfill = first - cluster.backfilling.bf_interval
@@ -142,7 +142,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if record is None or record.attempt != attempt or record.state != "RUNNING":
             return
         state: RunState = "FAILED" if job.extras.fails else "COMPLETED"
-        if record.left > self._now - record.start:
+        if record.left > self._now - record.since:
             state = "TIMEOUT"
         self._stop(record, state)
 
@@ -181,6 +181,14 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
                     self.run_out(record.job, record.attempt, after=TIMEOUT_PERIOD)
         self._plan_period()
         self._plan()
+
+    @in_turn(6)
+    def take_turns(self) -> None:
+        """End a time slice of jobs that share cores."""
+        if self._turn_at == self._now and self.scheduler.gang is not None:
+            self._turn_at = -1
+            self.scheduler.gang.take_turns()
+            self._switch()
 
     @in_turn(7)
     def wake(self) -> None:
@@ -285,6 +293,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._send(record)
         for victim in started.victims:
             self._preempt(victim)
+        self._switch()
         if started.jobs:
             self._plan_period()
             if scheduler.waiting.asleep:
@@ -357,6 +366,22 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         """Let suspended jobs go on that have their cores back."""
         for record in resumable(self.scheduler, self._now):
             self._send(record)
+        self._switch()
+
+    def _switch(self) -> None:
+        """Tell jobs that share cores who stops and who goes on, and when it is another's turn."""
+        scheduler, now = self.scheduler, self._now
+        if scheduler.gang is None:
+            return
+        go_on, gone = switched(scheduler, now)
+        for record in go_on:
+            self._send(record)
+        for victim in gone:
+            self._preempt(victim)
+        length = scheduler.machine.cluster.preemption.time_slice
+        if scheduler.gang.waits and self._turn_at <= now and length:
+            self._turn_at = now + length - (now - self._base) % length
+            self.take_turns(after=self._turn_at - now)
 
     def _admit(self, *, timed: bool) -> None:
         """Put jobs into the queue that have become eligible."""

@@ -9,6 +9,7 @@ from rebecsim.clusters.slurm.accounts import Accounts
 from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
+from rebecsim.clusters.slurm.gang import Gang
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
@@ -36,7 +37,8 @@ class SlurmScheduler(StatePart):
         licenses: how many of each are in use.
         changed: how often something has happened that a pass may make something of.
         journal: why watched jobs wait.
-        suspended: what suspended jobs get back, by number.
+        suspended: what suspended jobs get back, by number, where there is no gang.
+        gang: who of the jobs that share cores runs; None: jobs take no turns.
         by: which scheduler started each running job, by number.
         kills_until: until when a job that had others killed does not do so again, seconds.
         may_preempt_any: whether there is preemption.
@@ -64,6 +66,7 @@ class SlurmScheduler(StatePart):
         self.journal = journal or Journal()
         self.by: dict[int, By] = {}
         self.suspended: dict[int, Allocation] = {}
+        self.gang = Gang(machine) if machine.has_gang else None
         self.kills_until: dict[int, int] = {}
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
@@ -299,17 +302,13 @@ class SlurmScheduler(StatePart):
             was_freed, was_taken, bits = before
             if was_freed == freed and (not bits or was_taken == taken):
                 return bits
-        found, level, loops = 0, self.occupancy.level, self.machine.loops
+        level, loops, there = self.occupancy.level, self.machine.loops, self.occupancy.up
+        there &= need.candidates
         if loops is not None and need.is_plain:
-            there = need.candidates & self.occupancy.up
             found = there if loops.fits(level, need, there) else 0
-            self._fitting[need.number] = freed, taken, found
-            return found
-        mask = self.machine.mask(need.candidates & self.occupancy.up)
-        for row in range(-1, need.rows if need.rows > 1 else 0):
-            free = usable(self.machine, level, need, row) * mask
-            if could_fit(need, free):
-                found |= self.machine.bits(free > 0)
+        else:
+            free = usable(self.machine, level, need) * self.machine.mask(there)
+            found = self.machine.bits(free > 0) if could_fit(need, free) else 0
         self._fitting[need.number] = freed, taken, found
         return found
 
@@ -403,13 +402,15 @@ class SlurmScheduler(StatePart):
         if record.accrue < 0:
             self.age(now)
         self._stop_aging(record)
-        record.entry, record.state, record.start = entry, "RUNNING", now
+        record.entry, record.state, record.start, record.since = entry, "RUNNING", now, now
         record.limit, record.planned, record.expected = limit, now + limit, now
         record.attempt += 1
         record.tres = self.tres_of(entry, given)
         self.by[record.number] = by
         self.occupancy.start(record.number, given, record.planned)
         self.running[record.number] = record
+        if self.gang is not None:
+            self.gang.start(record, given)
         partition_qos = entry.place.spec.qos
         self.limits.start(record, partition_qos, given.nodes.tolist())
         factor = record.qos.usage_factor if record.qos else 1.0
@@ -433,6 +434,9 @@ class SlurmScheduler(StatePart):
         self._stop_counting(record, entry, now)
         given = self.occupancy.end(record.number)
         del self.running[record.number]
+        self.suspended.pop(record.number, None)
+        if self.gang is not None:
+            self.gang.end(record)
         self._note(record, now, state, given)
         if not again:
             self.limits.submit(record, record.entries[0].place.spec.qos, -1)

@@ -18,7 +18,7 @@ from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import resumable, suspend
+from rebecsim.clusters.slurm.preemption import resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
@@ -58,6 +58,7 @@ class Lockstep:
         self.real_ends: dict[int, list[int]] = {}
         self.real_starts: dict[int, list[int]] = {}
         self.preempted: set[int] = set()
+        self.began: dict[int, int] = {}
         self.taken: dict[str, list[int]] = {}
         self.where = where
         self.answers: dict[str, list[int]] = {}
@@ -180,7 +181,7 @@ class Lockstep:
 
     def on_end(self, about: tuple[Record, int]) -> None:
         record, attempt = about
-        if record.state == "RUNNING" and record.attempt == attempt:
+        if record.number in self.scheduler.running and self.began[record.number] == attempt:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
 
     def on_release(self, given: Allocation) -> None:
@@ -204,8 +205,14 @@ class Lockstep:
                 if not 0 <= ms - self.ms <= grace + 2000:
                     ms = self.ms + grace
                 self.push(ms, "preempt", (record, record.attempt, victim.again))
+        self._switch()
         if started.jobs and scheduler.waiting.asleep:
             self._admit(timed=False)
+
+    def _switch(self) -> None:
+        """Stop jobs and let others go on; how long each ran is known, so this moves no end."""
+        for victim in switched(self.scheduler, self.now)[1]:
+            self._stop(victim.record, "PREEMPTED", again=victim.again)
 
     def on_preempt(self, about: tuple[Record, int, bool]) -> None:
         record, attempt, again = about
@@ -214,17 +221,17 @@ class Lockstep:
 
     def _send(self, record: Record) -> None:
         number = record.number
+        self.began[number] = self.ms
         names = self.scheduler.machine.names
         nodes = tuple(names[n] for n in self.scheduler.occupancy.given[number].nodes.tolist())
-        if record.attempt == 1 or number not in self.starts or record.state == "RUNNING":
-            self.starts[number] = (self.ms, nodes)
+        self.starts[number] = (self.ms, nodes)
         real = self.real_starts.get(number)
         end = next_after(self.real_ends.get(number), self.ms)
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
-            self.push(end, "end", (record, record.attempt))
+            self.push(end, "end", (record, self.ms))
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
-            self.push(self.ms + seconds * 1000, "end", (record, record.attempt))
+            self.push(self.ms + seconds * 1000, "end", (record, self.ms))
 
     def _stop(self, record: Record, state: Any, *, again: bool = False) -> None:
         given = self.scheduler.end(record, self.now, state, again=again)
@@ -240,6 +247,7 @@ class Lockstep:
             scheduler.submit(record, now)
         for resumed in resumable(scheduler, now):
             self._send(resumed)
+        self._switch()
         self._admit(timed=False)
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):

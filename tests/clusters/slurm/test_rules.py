@@ -163,6 +163,39 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="5-nodes-of-a-partition-serve-one-user-at-a-time",
         ),
         pytest.param(
+            CORES + "NodeName=n1 CPUs=8\n" + P.replace("ALL", "ALL OverSubscribe=FORCE:2"),
+            [(0, 20, "salloc -n8"), (1, 9, "salloc -n8"), (2, 9, "salloc -n8")],
+            ["0 n1", "1 n1", "10 n1"],
+            id="5-so-many-jobs-share-a-core",
+        ),
+        pytest.param(
+            CORES + "NodeName=n1 CPUs=8\n" + P.replace("ALL", "ALL OverSubscribe=YES:2"),
+            [(0, 9, "salloc -sn1"), (1, 9, "salloc -n1"), (2, 9, "salloc -sn1")],
+            ["0 n1", "1 n1", "10 n1"],
+            id="5-a-job-that-shares-no-core-closes-its-node-for-those-that-do",
+        ),
+        pytest.param(
+            CORES + "NodeName=n[1-2] CPUs=4\n" + P.replace("ALL", "ALL OverSubscribe=YES:2"),
+            [
+                (0, 9, "salloc -N1 -n4"),
+                (1, 9, "sbatch -s -N2 -n4 x"),
+                (2, 9, "salloc -N1 -n4 -w n2"),
+            ],
+            ["0 n1", "9 n[1-2]", "18 n2"],
+            id="4-backfill-keeps-nodes-as-if-the-job-did-not-share",
+        ),
+        pytest.param(
+            CORES
+            + "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\n"
+            + FOUR
+            + P
+            + Q
+            + " PriorityTier=5\n",
+            [(0, 30, "salloc -n32"), (5, 10, "salloc -pq -n16"), (6, 9, "salloc -N1 -n1")],
+            ["0 n[1-4]", "5 n[1-2]", "40 n1"],
+            id="7-a-high-tier-takes-the-cores-of-a-low-one",
+        ),
+        pytest.param(
             CORES + FOUR + P,
             [(0, 9, "salloc -n1"), (1, 9, "salloc -n1 --begin=now+30")],
             ["0 n1", "31 n1"],
@@ -172,6 +205,59 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
 )
 def test_a_rule_of_the_real_scheduler(tmp_path, conf, jobs, expected) -> None:
     assert played(tmp_path, conf, *jobs) == expected
+
+
+def ran(folder, conf: str, *runs: tuple[int, int, str]) -> list[tuple[int, int, str]]:
+    """Give start, end and state of interactive jobs of all CPUs of a node."""
+    made, _ = cluster(folder, conf)
+    rows = []
+    for number, (submit, run, partition) in enumerate(runs, 1):
+        times = {"Submit": clock(submit), "Eligible": clock(submit), "Start": clock(submit)}
+        line = f"salloc -p {partition} -n8"
+        asked = {"ReqTRES": "cpu=8", "AllocTRES": "", "SubmitLine": line, "TimelimitRaw": "2"}
+        rows.append(row(number, **times, **asked, End=clock(submit + run), Partition=partition))
+    read = log(folder, *rows, cluster=made)
+    found = {each.position: each for each in run_cluster(made, read.jobs).runs}
+    first = read.jobs[0].submit
+    return [(each.start - first, each.end - first, each.state) for _, each in sorted(found.items())]
+
+
+ONE = "PreemptMode={}GANG\nNodeName=n1 CPUs=8\n"
+
+
+@pytest.mark.parametrize(
+    ("conf", "runs", "expected"),
+    [
+        pytest.param(
+            "PreemptType=preempt/partition_prio\n"
+            + ONE.format("SUSPEND,")
+            + P
+            + "PartitionName=q Nodes=n1 PriorityTier=5\n",
+            [(0, 20, "p"), (5, 10, "q")],
+            [(0, 30, "COMPLETED"), (5, 15, "COMPLETED")],
+            id="a-low-tier-stops-in-the-shadow-of-a-high-one",
+        ),
+        pytest.param(
+            "PreemptType=preempt/partition_prio\n"
+            + ONE.format("SUSPEND,")
+            + P.replace("ALL", "n1 PreemptMode=CANCEL")
+            + "PartitionName=q Nodes=n1 PriorityTier=5\n",
+            [(0, 20, "p"), (5, 10, "q")],
+            [(0, 5, "PREEMPTED"), (5, 15, "COMPLETED")],
+            id="it-ends-where-its-partition-says-so",
+        ),
+        pytest.param(
+            "SchedulerTimeSlice=10\n"
+            + ONE.format("")
+            + P.replace("ALL", "n1 OverSubscribe=FORCE:2"),
+            [(0, 25, "p"), (2, 12, "p")],
+            [(0, 35, "COMPLETED"), (2, 37, "COMPLETED")],
+            id="jobs-of-one-core-take-turns",
+        ),
+    ],
+)
+def test_jobs_that_share_cores_stop_and_go_on(tmp_path, conf, runs, expected) -> None:
+    assert ran(tmp_path, CORES + conf, *runs) == expected
 
 
 def site(folder, conf: str, association: str, qos: str, jobs: list[str]):
