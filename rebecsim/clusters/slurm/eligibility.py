@@ -49,6 +49,7 @@ class Waiting(StatePart):
 
     Attributes:
         asleep: their records by number.
+        held: the records of held jobs by number, in the order in which they will be released.
         started: when each job that others wait for started, or was cancelled.
         ended: whether each of these ended well.
         running: how many tasks of an array run.
@@ -62,13 +63,19 @@ class Waiting(StatePart):
         self.ended: dict[int, bool] = {}
         self.running: dict[int, int] = {}
         self.names: dict[tuple[str, str], list[int]] = {}
+        self.held: dict[int, Record] = {}
         self._held_back: dict[int, None] = {}  # those that wait for other jobs
+
+    def is_held(self, record: Record, now: int) -> bool:
+        """Whether a job was submitted held and is not released yet."""
+        extras = record.job.extras
+        return extras.held and (extras.released is None or now < extras.released)
 
     def reason(self, record: Record, now: int) -> str:
         """Give why a job is not eligible; empty: it is."""
         job = record.job
         extras = job.extras
-        if extras.held and (extras.released is None or now < extras.released):
+        if self.is_held(record, now):
             return "JobHeldUser"
         if extras.dependencies:
             found = [self._holds(record, each, now) for each in extras.dependencies]
@@ -115,6 +122,8 @@ class Waiting(StatePart):
     def sleep(self, record: Record) -> None:
         """Keep a job until it is eligible."""
         self.asleep[record.number] = record
+        if record.reason == "JobHeldUser":
+            self.held[record.number] = record
         if record.job.extras.dependencies:
             self._held_back[record.number] = None
 
@@ -122,6 +131,14 @@ class Waiting(StatePart):
         """Forget a job that is eligible now, or gone."""
         self.asleep.pop(record.number, None)
         self._held_back.pop(record.number, None)
+        self.held.pop(record.number, None)
+
+    def released(self, now: int) -> list[Record]:
+        """Give the held jobs that are released now."""
+        found = [each for each in self.held.values() if not self.is_held(each, now)]
+        for each in found:
+            del self.held[each.number]
+        return found
 
     def ready(self, now: int, *, timed: bool) -> list[Record]:
         """Give the sleeping jobs that are eligible now; `timed` also those that wait for a time."""

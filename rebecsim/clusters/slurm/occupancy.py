@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.configuration import NodeState
 from rebecsim.clusters.slurm.machine import Integers, Machine
-from rebecsim.clusters.slurm.rows import Rows
+from rebecsim.clusters.slurm.rows import CoreRows
 
 
 class Allocation(NamedTuple):
@@ -90,7 +90,7 @@ class Level(StatePart):
     def __init__(self, machine: Machine) -> None:
         self.table = np.stack([machine.cpus, machine.memory, np.zeros_like(machine.cpus)])
         self.gres = {name: counts.copy() for name, counts in machine.gres.items()}
-        self.rows = Rows(machine) if machine.by_core else None
+        self.rows = CoreRows(machine) if machine.by_core else None
         self.of_place: dict[int, Integers] = {}
         for place in machine.places.values():
             if place.spec.max_cpus_per_node is not None:
@@ -241,14 +241,8 @@ class Occupancy(StatePart):
         self.freed += 1
         return given
 
-    def ending_at(self, time: int) -> list[int]:
-        """Give the jobs that are planned to end at a time, by number."""
-        ends, jobs, _, _, _ = self.planned[:, : self.many]
-        first, last = ends.searchsorted(time), ends.searchsorted(time, "right")
-        return list(dict.fromkeys(jobs[first:last].tolist()))
-
-    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers]:
-        """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
+    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers, Integers]:
+        """Give the jobs on some of these nodes, their planned ends, and those of the jobs after.
 
         Jobs are in the order of their ends, then of their numbers; after each comes any job of the
         cluster, after the last one none, which is a time beyond all. Jobs that are `gone`, by
@@ -259,30 +253,25 @@ class Occupancy(StatePart):
             kept = ~np.isin(jobs, gone)
             ends, jobs, where = ends[kept], jobs[kept], where[kept]
         if not len(ends):
-            return ends, ends
+            return jobs, ends, ends
         first = np.flatnonzero(np.diff(jobs, prepend=-1))
         there = np.logical_or.reduceat(self.machine.mask(nodes)[where], first)
         own = ends[first]
-        return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there]
+        following = np.append(own[1:], np.iinfo(np.int64).max)
+        return jobs[first][there], own[there], following[there]
 
-    def later(self, time: int, gone: Sequence[int] = ()) -> Level:
-        """Give the level once all has ended that is planned to end by a time, and what is gone."""
-        if gone:
-            made = self.later(time)
-            for job in gone:
-                if self._ends[job] > time:
-                    made.give(self.given[job])
-            return made
-        many = int(self.planned[0, : self.many].searchsorted(time, "right"))
+    def later(self, job: int, gone: Sequence[int] = ()) -> Level:
+        """Give the level once a job has ended, and all before it in turn, and what is gone."""
+        many = self._place(job, self._ends[job]) + len(self.given[job].nodes)
         _, jobs, where, cpus, memory = self.planned[:, :many]
         made = self.level.copy()
-        if self.is_additive and not made.gres:
+        if self.is_additive and not made.gres and not gone:
             np.add.at(made.table[0], where, cpus)
             np.add.at(made.table[1], where, memory)
             np.add.at(made.table[2], where, -1)
             return made
-        for job in dict.fromkeys(jobs.tolist()):
-            made.give(self.given[job])
+        for each in dict.fromkeys([*jobs.tolist(), *gone]):
+            made.give(self.given[each])
         return made
 
     def without(self, jobs: Iterable[int]) -> Level:

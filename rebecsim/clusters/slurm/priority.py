@@ -173,10 +173,8 @@ class Priorities(StatePart):
         return found
 
     def submitted(self, record: Record, now: int) -> None:
-        """Give a job its first priorities."""
+        """Give a job its first priorities; a held one gets them when it is released."""
         own = record.job.extras.priority
-        if record.job.extras.held and record.begin < 0:
-            return  # it gets its priority when it is released
         array = record.job.extras.array
         is_next = array is not None and array.array == self._array
         self._array = -1 if array is None else array.array

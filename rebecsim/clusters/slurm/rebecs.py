@@ -386,7 +386,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _admit(self, *, timed: bool) -> None:
         """Put jobs into the queue that have become eligible."""
         scheduler = self.scheduler
-        for record in scheduler.waiting.ready(self._now, timed=timed):
+        for record in scheduler.ready(self._now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self._now)
                 self._ask()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.slurm.occupancy import Allocation
 
 
-class Rows(StatePart):
+class CoreRows(StatePart):
     """The rows of all partitions.
 
     Attributes:
@@ -37,9 +37,9 @@ class Rows(StatePart):
         }
         self.claims = np.zeros(len(machine.names), np.int64)
 
-    def copy(self) -> Rows:
+    def copy(self) -> CoreRows:
         """Give rows that change apart from these."""
-        made = Rows.__new__(Rows)
+        made = CoreRows.__new__(CoreRows)
         made.machine, made.claims = self.machine, self.claims.copy()
         made.of_place = {
             number: [list(row) for row in rows] for number, rows in self.of_place.items()
@@ -107,7 +107,7 @@ def fullest_first(rows: list[list[int]]) -> None:
 
 
 def placed(
-    rows: Rows, need: Need, nodes: int, place_on: Callable[[int, int], Allocation | None]
+    rows: CoreRows, need: Need, nodes: int, place_on: Callable[[int, int], Allocation | None]
 ) -> Allocation | None:
     """Find cores for a job: free ones, or those of jobs that share them or have to give way.
 

@@ -158,7 +158,8 @@ class SlurmScheduler(StatePart):
         record.state = "PENDING"
         self.limits.submit(record, record.entries[0].place.spec.qos)
         self.waiting.submitted(record.job)
-        self.priorities.submitted(record, now)
+        if not self.waiting.is_held(record, now):
+            self.priorities.submitted(record, now)
         if not any(self.is_runnable(entry.need) for entry in record.entries):
             record.reason = "BadConstraints"
             for entry in record.entries:
@@ -180,17 +181,19 @@ class SlurmScheduler(StatePart):
         found = self._runnable.get(need.number)
         if found is None:
             search = Search(self.machine, self.tree, ONE_YEAR)
-            empty = Level(self.machine)
-            found = choose(search, empty, need, self.machine.everything) is not None
-            self._runnable[need.number] = found or bool(need.problem)
-        return found or bool(need.problem)
+            placed = choose(search, Level(self.machine), need, self.machine.everything)
+            found = self._runnable[need.number] = placed is not None or bool(need.problem)
+        return found
+
+    def ready(self, now: int, *, timed: bool) -> list[Record]:
+        """Release held jobs, and give those that are eligible now; see `Waiting.ready`."""
+        for record in self.waiting.released(now):
+            self.priorities.submitted(record, now)
+        return self.waiting.ready(now, timed=timed)
 
     def make_eligible(self, record: Record, now: int) -> None:
         """Put a job into the queue."""
         self.waiting.wake(record)
-        if record.job.extras.held and record.begin < 0:
-            record.begin = now
-            self.priorities.submitted(record, now)
         record.begin = max(record.begin, now)
         if record.reason in ("BeginTime", "Dependency", "JobHeldUser", "Reservation"):
             record.reason = "None"
@@ -244,7 +247,7 @@ class SlurmScheduler(StatePart):
 
     def _partition_problem(self, entry: Entry) -> str:
         spec, need = entry.place.spec, entry.need
-        if spec.state != "UP":
+        if spec.state in ("DOWN", "INACTIVE"):  # a drained one only takes no new jobs
             return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
         denied = denial(self.accounts, entry.record, spec)
         if denied:
@@ -440,8 +443,7 @@ class SlurmScheduler(StatePart):
         self._note(record, now, state, given)
         if not again:
             self.limits.submit(record, record.entries[0].place.spec.qos, -1)
-        well = state == "COMPLETED" and not record.job.extras.fails
-        if not again:
+            well = state == "COMPLETED" and not record.job.extras.fails
             self.waiting.note_end(record.job, now, well=well, ran=True)
         elif record.job.extras.array is not None:
             self.waiting.running[record.job.extras.array.array] -= 1

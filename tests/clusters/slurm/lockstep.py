@@ -2,11 +2,13 @@
 
 Our clocks know whole seconds; the passes of the real one come at fractions of them. Here each
 submission, end of a job, released node, pass and cycle happens when the log of slurmctld says so,
-and `now` is the second that the real scheduler saw. What is left to differ is what is decided:
+and `now` is the second that the real scheduler saw. So does what an operator did, as to hold a job or
+to close a partition, though users have no file of it. What is left to differ is what is decided:
 which jobs start in which pass, and where.
 """
 
 import heapq
+import re
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -72,6 +74,9 @@ class Lockstep:
         heapq.heappush(self.heap, (ms, first, next(self.order), what, about))
 
     def _plan_events(self) -> None:
+        for at, command, _ in self.case["said"]:
+            if isinstance(command, list):
+                self._plan_command(int(at * 1000) + 60, " ".join(command))
         submitted = set()
         begun = 0
         for at, what, *rest in self.case["events"]:
@@ -121,6 +126,21 @@ class Lockstep:
             if change.state == "DOWN":  # its slurmd answers, and ReturnToService=2 takes it back
                 self.push(int(at) + REGISTERS, "change", replace(change, state="UP"))
 
+    def _plan_command(self, ms: int, command: str) -> None:
+        """Plan what an operator did to jobs and partitions, of which users have no file."""
+        found = re.search(r"(hold|release) ([\d,]+)$", command)
+        if found:
+            numbers = [int(each) for each in found[2].split(",")]
+            self.push(ms, found[1], numbers)
+            for each in numbers:
+                job = self.jobs[each]
+                extras = replace(job.extras, released=None)
+                held_later = not extras.held
+                self.jobs[each] = replace(job, extras=extras, begin=0 if held_later else job.begin)
+        found = re.search(r"partitionname=(\w+) state=(\w+)", command)
+        if found:
+            self.push(ms, "partition", (found[1], found[2].upper()))
+
     @property
     def now(self) -> int:
         return self.zero + self.ms // 1000
@@ -167,6 +187,35 @@ class Lockstep:
             self.scheduler.withdraw(record, self.now)
             self._admit(timed=False)
 
+    def on_hold(self, numbers: list[int]) -> None:
+        for record in (self.records[each] for each in numbers):
+            self.scheduler.queue.remove(record)
+            record.job = replace(record.job, extras=replace(record.job.extras, held=True))
+            record.reason = "JobHeldUser"
+            self.scheduler.waiting.sleep(record)
+        self.scheduler.changed += 1
+
+    def on_release(self, about: Allocation | list[int]) -> None:
+        """Free the nodes of a job, or release held jobs in the order in which they were named."""
+        if isinstance(about, Allocation):
+            self.scheduler.occupancy.release(about)
+            return
+        for number in about:
+            record = self.scheduler.waiting.held.pop(number, None)
+            if record is not None:
+                extras = replace(record.job.extras, released=self.now)
+                record.job = replace(record.job, extras=extras)
+                self.scheduler.waiting.held[number] = record
+        self._admit(timed=True)
+
+    def on_partition(self, about: tuple[str, str]) -> None:
+        """Put a partition into another state."""
+        place, queue = self.scheduler.machine.places[about[0]], self.scheduler.queue
+        object.__setattr__(place, "spec", replace(place.spec, state=about[1]))  # type: ignore[arg-type]
+        for entry in queue:
+            entry.problem = None
+        self.scheduler.changed += 1
+
     def on_change(self, change: Any) -> None:
         scheduler = self.scheduler
         node = scheduler.machine.number[change.node]
@@ -183,9 +232,6 @@ class Lockstep:
         record, attempt = about
         if record.number in self.scheduler.running and self.began[record.number] == attempt:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
-
-    def on_release(self, given: Allocation) -> None:
-        self.scheduler.occupancy.release(given)
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
@@ -280,7 +326,7 @@ class Lockstep:
         scheduler = self.scheduler
         if not scheduler.waiting.asleep or scheduler.occupancy.completing:
             return  # a job that still completes has not ended for those that wait for it
-        for record in scheduler.waiting.ready(self.now, timed=timed):
+        for record in scheduler.ready(self.now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self.now)
         if scheduler.machine.cluster.main.kill_invalid_depend:

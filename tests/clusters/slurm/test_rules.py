@@ -8,6 +8,7 @@ from rebecsim.clusters.slurm.files.hostlists import compress
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
 from rebecsim.clusters.slurm.files.site import SiteFiles
+from rebecsim.clusters.slurm.jobs import Extras, Job, Request
 from rebecsim.clusters.slurm.run import run_cluster
 from tests.clusters.slurm.sites import cluster, log, row
 
@@ -359,3 +360,40 @@ def test_lines_of_a_scenario_count_where_the_file_says_otherwise(tmp_path) -> No
     assert [each.line for each in said if each.file == "settings.lines"] == [1, 2, 2, 3, 3]
     with pytest.raises(SlurmFileError, match=r"settings.lines:1: .*PriorityWeightAges"):
         SiteFiles(conf=tmp_path / "slurm.conf", lines="PriorityWeightAges=7").read()
+
+
+def test_a_held_job_gets_its_priority_at_its_release_though_it_begins_later(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + "NodeName=n1 CPUs=8\n" + P)
+    all_of_it = Request(tasks=8)
+    held = Extras(held=True, released=5)
+    jobs = [
+        Job(number=1, submit=0, run=30, limit=60, request=all_of_it),
+        Job(number=2, submit=1, run=5, limit=60, request=all_of_it, begin=20, extras=held),
+        Job(number=3, submit=10, run=5, limit=60, request=all_of_it),
+    ]
+    starts = run_cluster(made, jobs).starts()
+    assert starts[2] < starts[3]
+
+
+def test_of_jobs_that_end_together_backfill_takes_out_one_at_a_time(tmp_path) -> None:
+    nodes = "NodeName=n[1,3] CPUs=8\nNodeName=n2 CPUs=9\n"
+    made, _ = cluster(tmp_path, CORES + nodes + P + Q.replace("n[1-2]", "n1,n2") + "\n")
+    jobs = [
+        Job(number=n, submit=at, run=run, limit=limit, request=Request(tasks=cpus, required=(on,)))
+        for n, (at, run, limit, cpus, on) in enumerate(
+            [
+                (0, 900, 60, 2, "n1"),
+                (0, 900, 60, 1, "n3"),
+                (0, 900, 900, 2, "n2"),
+                (1, 240, 240, 6, "n1"),
+                (1, 240, 240, 6, "n2"),
+            ],
+            1,
+        )
+    ]
+    waits = Request(tasks=4, max_nodes=1)
+    jobs.append(Job(number=6, submit=3, run=9, limit=60, request=waits, partitions=("q",)))
+    last = Request(tasks=1, required=("n2",))
+    jobs.append(Job(number=7, submit=4, run=9, limit=600, request=last))
+    starts = run_cluster(made, jobs).starts()
+    assert starts[7] < 10 < starts[6]  # nodes are kept on n1, not on n2, which fits as tightly
