@@ -120,23 +120,18 @@ class Cycle:
         return self.done
 
     def _look_at_limits(self, first: int) -> None:
-        """Forget limits that no longer hold back the entries from a place on.
+        """Note which limits hold back the entries from a place on, and forget others.
 
         A job that is held back by a limit lets later ones start at their submission.
         """
         scheduler = self.scheduler
-        if not scheduler.waiting.jobs.has_interactive:
+        if not (scheduler.waiting.jobs.has_interactive and scheduler.limits.enforces):
             return
         for entry in self.entries[first : first + self.parameters.bf_max_job_test]:
-            record = entry.record
-            reason = record.reason
-            if (
-                record.state == "PENDING"
-                and is_limit(reason)
-                and not scheduler.early_problem(entry)
-                and scheduler.asked_problem(entry)
-            ):
-                record.reason = reason
+            if entry.record.state == "PENDING" and not scheduler.partition_problem(entry):
+                problem = scheduler.early_problem(entry) or scheduler.asked_problem(entry)
+                if problem:
+                    scheduler.set_reason(entry, problem, self.now, BACKFILL)
 
     def _may_start(self, place: int) -> bool:
         """Whether an entry may still start now, beside what is reserved."""
