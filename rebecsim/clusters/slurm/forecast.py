@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 
-import numpy as np
-
 from rebecsim.clusters.slurm.features import Alternative
 from rebecsim.clusters.slurm.machine import Integers, Need
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, together
@@ -14,7 +12,7 @@ from rebecsim.clusters.slurm.preemption import candidates
 from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Closed
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
-from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
+from rebecsim.clusters.slurm.selection import choose, could_fit, usable
 
 _FIRST_WINDOW = 30
 
@@ -84,52 +82,30 @@ class Forecast:
             if at is None:
                 return None
             return (at[0] if at[0] > now else self._overdue(at[0])), at[1]
-        ends, following = occupancy.in_turn(nodes, gone)
+        ends, following, places = occupancy.in_turn(nodes, gone)
         if not len(ends):
             return None
-        times = self._windows(ends, following)
+        turns = self._windows(ends, following)
         mask = scheduler.machine.mask(nodes & need.candidates)
 
-        def fits(time: int) -> bool:
+        def fits(turn: int) -> bool:
+            many = int(places[turn])
             if need.rows <= 1 and closed.cores is None and not gone:
-                return could_fit(need, self._usable_later(need, time) * mask)
-            level = self._kept(self._later(time, gone), closed)
+                return could_fit(need, self._usable_later(need, many) * mask)
+            level = self._kept(self._later(many, gone), closed)
             return any(
                 could_fit(need, usable(scheduler.machine, level, need, row) * mask)
                 for row in range(-1, need.rows if need.rows > 1 else 0)
             )
 
-        first = bisect_left(times, True, key=fits)
+        first = bisect_left(turns, True, key=fits)
         search = search._replace(for_later=True)
-        for time in times[first:]:
-            given = choose(search, self._kept(self._later(time, gone), closed), wanted, nodes)
-            if given is not None:
-                if scheduler.machine.cluster.selection.type == "linear":
-                    given = self._one_by_one(search, time, wanted, nodes, closed, gone) or given
-                end = int(ends[np.searchsorted(ends, time, "right") - 1])
-                return (end if end > now else self._overdue(end)), given
-        return None
-
-    def _one_by_one(
-        self,
-        search: Search,
-        time: int,
-        wanted: Need,
-        nodes: int,
-        closed: Closed,
-        gone: list[int],
-    ) -> Allocation | None:
-        """Place a job as select/linear does, which takes out one job after the other."""
-        occupancy = self.scheduler.occupancy
-        together = [each for each in occupancy.ending_at(time) if each not in gone]
-        if len(together) < 2:
-            return None
-        level = self._kept(occupancy.later(time - 1, gone), closed)
-        for number in together:
-            level.give(occupancy.given[number])
+        for turn in turns[first:]:
+            level = self._kept(self._later(int(places[turn]), gone), closed)
             given = choose(search, level, wanted, nodes)
             if given is not None:
-                return given
+                end = int(ends[turn])
+                return (end if end > now else self._overdue(end)), given
         return None
 
     def _overdue(self, end: int) -> int:
@@ -138,48 +114,48 @@ class Forecast:
         return max(self.now + 1, end + cluster.kill_wait + cluster.over_time_limit)
 
     def _windows(self, ends: Integers, next_ends: Integers) -> list[int]:
-        """Give the times by which jobs are taken out together: 30 s, 60 s, 120 s, ...
+        """Give the last ones of the jobs that are taken out together: 30 s, 60 s, 120 s, ...
 
         Slurm asks whether the next job of the cluster ends within the window; if it does, it takes
-        out the next one on these nodes, which may end later.
+        out the next one on these nodes, which may end later. select/linear takes out one by one.
         """
         if self.scheduler.machine.cluster.selection.type == "linear":
-            return list(dict.fromkeys(ends.tolist()))
+            return list(range(len(ends)))
         base = int(ends[0]) + _FIRST_WINDOW - int(ends[0]) % _FIRST_WINDOW
-        width, times, place = _FIRST_WINDOW, [], 0
+        width, turns, place = _FIRST_WINDOW, [], 0
         linear = self.scheduler.machine.cluster.backfilling.bf_window_linear
-        own, following = ends.tolist(), next_ends.tolist()
-        while place < len(own):
-            while place < len(own) - 1 and following[place] <= base + width:
+        following = next_ends.tolist()
+        while place < len(following):
+            while place < len(following) - 1 and following[place] <= base + width:
                 place += 1
-            times.append(own[place])
-            while place < len(own) - 1 and following[place] > base + width:
+            turns.append(place)
+            while place < len(following) - 1 and following[place] > base + width:
                 width = width + linear if linear else 2 * width
             place += 1
-        return times
+        return turns
 
-    def _later(self, time: int, gone: list[int] | None = None) -> Level:
-        """Give the level of a later time; those of this cycle are kept until a job starts."""
+    def _later(self, many: int, gone: list[int] | None = None) -> Level:
+        """Give the level once so many stretches have ended; kept until a job starts."""
         occupancy = self.scheduler.occupancy
         if gone:
-            return occupancy.later(time, gone)
+            return occupancy.later(many, gone)
         version = occupancy.freed, occupancy.taken
         if version != self._version:
             self._levels.clear()
             self._usable.clear()
             self._version = version
-        found = self._levels.get(time)
+        found = self._levels.get(many)
         if found is None:
-            found = self._levels[time] = occupancy.later(time)
+            found = self._levels[many] = occupancy.later(many)
         return found
 
-    def _usable_later(self, need: Need, time: int) -> Integers:
-        """Give the CPUs that a job may have on each node at a later time."""
-        level = self._later(time)
-        found = self._usable.get((need.number, time))
+    def _usable_later(self, need: Need, many: int) -> Integers:
+        """Give the CPUs that a job may have on each node once so many stretches have ended."""
+        level = self._later(many)
+        found = self._usable.get((need.number, many))
         if found is None:
             found = usable(self.scheduler.machine, level, need)
-            self._usable[need.number, time] = found
+            self._usable[need.number, many] = found
         return found
 
     def _kept(self, level: Level, closed: Closed) -> Level:

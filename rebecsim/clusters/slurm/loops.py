@@ -242,7 +242,7 @@ class Loops:
         self._work = np.zeros((8, size), np.int64)
         self._given = np.zeros((3, max(size, 2)), np.int64)
         self._later = Level(machine)
-        self._turns = np.zeros((2, 0), np.int64)
+        self._turns = np.zeros((3, 0), np.int64)
         self._linear = machine.cluster.backfilling.bf_window_linear
         self._fitting, self._chosen = entry_of(fitting), entry_of(chosen)
         self._earliest = entry_of(earliest)
@@ -272,7 +272,7 @@ class Loops:
         """Give the first planned end by which a need fits on these nodes, and what it gets."""
         planned, many = occupancy.planned, occupancy.many
         if self._turns.shape[1] != planned.shape[1]:
-            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+            self._turns = np.zeros((3, planned.shape[1]), np.int64)
         later = self._later
         later.table[:] = occupancy.level.table
         mask = self.machine.mask(nodes & need.candidates)
@@ -333,7 +333,7 @@ class Loops:
         """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
         planned, times = occupancy.planned, self._times
         if self._turns.shape[1] != planned.shape[1]:
-            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+            self._turns = np.zeros((3, planned.shape[1]), np.int64)
         scratch = Scratch(self._work, self._turns, self._given, self._later.table)
         times[1], times[4], times[6], times[7] = limit, reserves, fits, occupancy.many
         times[8] = 0

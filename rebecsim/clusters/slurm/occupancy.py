@@ -242,40 +242,34 @@ class Occupancy(StatePart):
         self.freed += 1
         return given
 
-    def ending_at(self, time: int) -> list[int]:
-        """Give the jobs that are planned to end at a time, by number."""
-        ends, jobs, _, _, _ = self.planned[:, : self.many]
-        first, last = ends.searchsorted(time), ends.searchsorted(time, "right")
-        return list(dict.fromkeys(jobs[first:last].tolist()))
-
-    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers]:
+    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers, Integers]:
         """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
 
         Jobs are in the order of their ends, then of their numbers; after each comes any job of the
         cluster, after the last one none, which is a time beyond all. Jobs that are `gone`, by
-        number, are passed over.
+        number, are passed over. Give also how many stretches there are up to each job's last.
         """
         ends, jobs, where, _, _ = self.planned[:, : self.many]
+        places = np.arange(1, self.many + 1)
         if gone:
             kept = ~np.isin(jobs, gone)
-            ends, jobs, where = ends[kept], jobs[kept], where[kept]
+            ends, jobs, where, places = ends[kept], jobs[kept], where[kept], places[kept]
         if not len(ends):
-            return ends, ends
+            return ends, ends, places
         first = np.flatnonzero(np.diff(jobs, prepend=-1))
         there = np.logical_or.reduceat(self.machine.mask(nodes)[where], first)
-        own = ends[first]
-        return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there]
+        own, last = ends[first], places[np.append(first[1:], len(ends)) - 1]
+        return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there], last[there]
 
-    def later(self, time: int, gone: Sequence[int] = ()) -> Level:
-        """Give the level once all has ended that is planned to end by a time, and what is gone."""
+    def later(self, many: int, gone: Sequence[int] = ()) -> Level:
+        """Give the level once so many stretches have ended, and what is gone."""
+        _, jobs, where, cpus, memory = self.planned[:, :many]
         if gone:
-            made = self.later(time)
+            made, ended = self.later(many), set(jobs.tolist())
             for job in gone:
-                if self._ends[job] > time:
+                if job not in ended:
                     made.give(self.given[job])
             return made
-        many = int(self.planned[0, : self.many].searchsorted(time, "right"))
-        _, jobs, where, cpus, memory = self.planned[:, :many]
         made = self.level.copy()
         if self.is_additive and not made.gres:
             np.add.at(made.table[0], where, cpus)

@@ -161,9 +161,9 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._stop(record, "TIMEOUT")
 
     @in_turn(5)
-    def release(self, given: Allocation) -> None:
+    def release(self, job: Job, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
-        self.scheduler.occupancy.release(given)
+        self.scheduler.release(job, given)
         self._after_release()
 
     @in_turn(6)
@@ -329,10 +329,11 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if scheduler.waiting.asleep:
             self._admit(timed=False)
             self._plan_wake()
+        scheduler.leave(record, given)
         if delay:
-            scheduler.occupancy.complete(given)
-            self.release(given, after=delay)
+            self.release(record.job, given, after=delay)
         else:
+            scheduler.release(record.job, given)
             self._after_release()
 
     def _forget(self, record: Record) -> None:

@@ -34,6 +34,7 @@ class SlurmScheduler(StatePart):
         running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
+        leaving: how many nodes of ended jobs take no others yet, by the number of the job.
         changed: how often something has happened that a pass may make something of.
         journal: why watched jobs wait.
         suspended: what suspended jobs get back, by number.
@@ -60,6 +61,7 @@ class SlurmScheduler(StatePart):
         self.records: dict[int, Record] = {}
         self.runs: list[JobRun] = []
         self.licenses: dict[str, int] = {}
+        self.leaving: dict[int, int] = {}
         self.changed = 0
         self.journal = journal or Journal()
         self.by: dict[int, By] = {}
@@ -455,8 +457,20 @@ class SlurmScheduler(StatePart):
         nodes = self.occupancy.given[record.number].nodes.tolist()
         self.limits.start(record, entry.place.spec.qos, nodes, -1)
         self.usage.end(record.number, now)
-        for name, count in entry.need.request.licenses:
-            self.licenses[name] -= count
+
+    def leave(self, record: Record, given: Allocation) -> None:
+        """Note that an ended job keeps its nodes and licences until it has given all nodes back."""
+        self.occupancy.complete(given)
+        self.leaving[record.number] = len(given.nodes)
+
+    def release(self, job: Job, given: Allocation) -> None:
+        """Take back nodes of an ended job, and its licences with the last of them."""
+        self.occupancy.release(given)
+        self.leaving[job.number] -= len(given.nodes)
+        if not self.leaving[job.number]:
+            del self.leaving[job.number]
+            for name, count in job.request.licenses:
+                self.licenses[name] -= count
 
     def _note(self, record: Record, now: int, state: RunState, given: Allocation | None) -> None:
         place = record.entry.place.number if record.entry else -1

@@ -183,8 +183,8 @@ class Lockstep:
         if record.state == "RUNNING" and record.attempt == attempt:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
 
-    def on_release(self, given: Allocation) -> None:
-        self.scheduler.occupancy.release(given)
+    def on_release(self, about: tuple[Job, Allocation]) -> None:
+        self.scheduler.release(*about)
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
@@ -241,11 +241,12 @@ class Lockstep:
         for resumed in resumable(scheduler, now):
             self._send(resumed)
         self._admit(timed=False)
-        scheduler.occupancy.complete(given)
+        scheduler.leave(record, given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
             free = self._free(record.number, name)
-            self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
+            one = given._replace(nodes=given.nodes[place : place + 1])
+            self.push(free, "release", (record.job, one), 2)
 
     def _free(self, number: int, node: str) -> int:
         """When a node of a job that ends now takes another one, ms.
