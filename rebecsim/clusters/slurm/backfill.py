@@ -10,7 +10,8 @@ jobs that are left could start now on what is not reserved; the jobs in between 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.slurm.forecast import Forecast
@@ -70,7 +71,7 @@ class Cycle:
         self._by_user: defaultdict[str, int] = defaultdict(int)
         self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._by_association: defaultdict[int, int] = defaultdict(int)
-        self._by_array: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self._array = -1, 0  # the one that something was reserved for last, and for how many tasks
         self._rejected: set[tuple[int, int]] = set()
         self._blocked_until: dict[str, int] = {}
         self._reserving: defaultdict[int, int] = defaultdict(int)
@@ -85,6 +86,16 @@ class Cycle:
         if self.loops is not None:
             first = now // resolution * resolution
             self.loops.begin(scheduler.occupancy, now, first, self.slots.end, self._most)
+
+    @cached_property
+    def _tasks_left(self) -> Counter[int]:
+        """How many tasks of each array have not started."""
+        arrays = (
+            each.record.job.extras.array
+            for each in self.entries
+            if each.rank == 0 and each.record.state == "PENDING"
+        )
+        return Counter(each.array for each in arrays if each is not None)
 
     def _is_plain(self) -> bool:
         """Whether compiled loops can plan all entries."""
@@ -397,6 +408,7 @@ class Cycle:
             array = record.job.extras.array
             if array is not None:
                 self._rejected.discard((array.array, entry.place.number))
+                self.__dict__.pop("_tasks_left", None)
             return "starts"
         scheduler.set_reason(entry, found.reason, now, BACKFILL)
         self.done.victims.extend(preempt(scheduler, entry, found.victims, now))
@@ -416,8 +428,9 @@ class Cycle:
         array, place = record.job.extras.array, entry.place.number
         self._reserving[place] += 1
         if array is not None:
-            self._by_array[array.array, place] += 1
-            if self._by_array[array.array, place] < parameters.bf_max_job_array_resv:
+            count = self._array[1] + 1 if self._array[0] == array.array else 1
+            self._array = array.array, count
+            if count < min(parameters.bf_max_job_array_resv, self._tasks_left[array.array]):
                 self._rejected.discard((array.array, place))
         return not (parameters.bf_one_resv_per_job and record.number in self._reserved)
 

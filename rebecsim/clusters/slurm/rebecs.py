@@ -163,8 +163,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     @in_turn(5)
     def release(self, job: Job, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
-        self.scheduler.release(job, given)
-        self._after_release()
+        self._released(job, given)
 
     @in_turn(6)
     def period(self) -> None:
@@ -312,7 +311,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._after_end(record, given, again=again)
 
     def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
-        """Requeue or forget a job that has ended, and see who may go on without it."""
+        """Requeue or forget a job that has ended, and have its nodes released."""
         scheduler, now = self.scheduler, self._now
         delay = scheduler.machine.cluster.clock.release
         if again:
@@ -326,15 +325,20 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         else:
             self._forget(record)
         self._resume()
-        if scheduler.waiting.asleep:
-            self._admit(timed=False)
-            self._plan_wake()
-        scheduler.leave(record, given)
+        scheduler.occupancy.complete(given)
         if delay:
             self.release(record.job, given, after=delay)
         else:
-            scheduler.release(record.job, given)
-            self._after_release()
+            self._released(record.job, given)
+
+    def _released(self, job: Job, given: Allocation) -> None:
+        """See who may go on without a job whose nodes are back."""
+        scheduler = self.scheduler
+        scheduler.release(job, given, self._now)
+        if scheduler.waiting.asleep:
+            self._admit(timed=False)
+            self._plan_wake()
+        self._after_release()
 
     def _forget(self, record: Record) -> None:
         self.scheduler.records.pop(record.number, None)

@@ -34,7 +34,8 @@ class SlurmScheduler(StatePart):
         running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
-        leaving: how many nodes of ended jobs take no others yet, by the number of the job.
+        leaving: how many nodes of ended jobs take no others yet, and whether the job ended well, by
+            its number.
         changed: how often something has happened that a pass may make something of.
         journal: why watched jobs wait.
         suspended: what suspended jobs get back, by number.
@@ -61,7 +62,7 @@ class SlurmScheduler(StatePart):
         self.records: dict[int, Record] = {}
         self.runs: list[JobRun] = []
         self.licenses: dict[str, int] = {}
-        self.leaving: dict[int, int] = {}
+        self.leaving: dict[int, tuple[int, bool]] = {}
         self.changed = 0
         self.journal = journal or Journal()
         self.by: dict[int, By] = {}
@@ -439,8 +440,9 @@ class SlurmScheduler(StatePart):
         if not again:
             self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         well = state == "COMPLETED" and not record.job.extras.fails
+        self.leaving[record.number] = len(given.nodes), well
         if not again:
-            self.waiting.note_end(record.job, now, well=well, ran=True)
+            self.waiting.note_end(record.job, ran=True)
         elif record.job.extras.array is not None:
             self.waiting.running[record.job.extras.array.array] -= 1
         record.state = "PENDING" if again else "DONE"
@@ -458,19 +460,19 @@ class SlurmScheduler(StatePart):
         self.limits.start(record, entry.place.spec.qos, nodes, -1)
         self.usage.end(record.number, now)
 
-    def leave(self, record: Record, given: Allocation) -> None:
-        """Note that an ended job keeps its nodes and licences until it has given all nodes back."""
-        self.occupancy.complete(given)
-        self.leaving[record.number] = len(given.nodes)
-
-    def release(self, job: Job, given: Allocation) -> None:
-        """Take back nodes of an ended job, and its licences with the last of them."""
+    def release(self, job: Job, given: Allocation, now: int) -> None:
+        """Take back nodes of an ended job that were completing, and its licences with the last."""
         self.occupancy.release(given)
-        self.leaving[job.number] -= len(given.nodes)
-        if not self.leaving[job.number]:
-            del self.leaving[job.number]
-            for name, count in job.request.licenses:
-                self.licenses[name] -= count
+        left, well = self.leaving.pop(job.number)
+        left -= len(given.nodes)
+        if left:
+            self.leaving[job.number] = left, well
+            return
+        for name, count in job.request.licenses:
+            self.licenses[name] -= count
+        record = self.records.get(job.number)
+        if record is None or record.state == "DONE":
+            self.waiting.note_gone(job, now, well=well)
 
     def _note(self, record: Record, now: int, state: RunState, given: Allocation | None) -> None:
         place = record.entry.place.number if record.entry else -1
@@ -495,7 +497,8 @@ class SlurmScheduler(StatePart):
         self._stop_aging(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
-        self.waiting.note_end(record.job, now, well=False, ran=False)
+        self.waiting.note_end(record.job, ran=False)
+        self.waiting.note_gone(record.job, now, well=False)
         self._note(record, now, "CANCELLED", None)
         self.changed += 1
 

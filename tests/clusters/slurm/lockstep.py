@@ -53,7 +53,8 @@ class Lockstep:
         self.records = self.scheduler.records
         self.starts: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.heap: list[tuple[int, int, int, str, Any]] = []
-        self.order = count()
+        self.order = count(len(case["events"]))
+        self.logged: dict[tuple[int, int], int] = {}  # the line of a job's end, of so many ms
         self.ms = 0
         self.real_ends: dict[int, list[int]] = {}
         self.real_starts: dict[int, list[int]] = {}
@@ -67,13 +68,14 @@ class Lockstep:
         for n in range(60):
             self.push((period + n * length) * 1000, "period", None, first=1)
 
-    def push(self, ms: int, what: str, about: Any, first: int = 5) -> None:
-        heapq.heappush(self.heap, (ms, first, next(self.order), what, about))
+    def push(self, ms: int, what: str, about: Any, first: int = 5, line: int | None = None) -> None:
+        order = next(self.order) if line is None else line
+        heapq.heappush(self.heap, (ms, first, order, what, about))
 
     def _plan_events(self) -> None:
         submitted = set()
         begun = 0
-        for at, what, *rest in self.case["events"]:
+        for line, (at, what, *rest) in enumerate(self.case["events"]):
             number = recorded.job_of(rest[0]) if rest else -1
             if what == "answered":
                 self.answers.setdefault(rest[0], []).append(at)
@@ -81,16 +83,17 @@ class Lockstep:
                 self.epilogs.setdefault((number, rest[1]), []).append(at)
             elif what in ("pass", "backfill"):
                 begun = at
-                self.push(at, what, rest[0])
+                self.push(at, what, rest[0], line=line)
             elif what == "submit" and number in self.jobs:
                 submitted.add(number)
-                self.push(at, "submit", self.jobs[number])
+                self.push(at, "submit", self.jobs[number], line=line)
             elif what in ("start", "backfilled"):
                 self.real_starts.setdefault(number, []).append(at)
                 for node in self.where.get(number, ()):
                     self.taken.setdefault(node, []).append(begun)
             elif what in ("kill", "done"):
                 self.real_ends.setdefault(number, []).append(at)
+                self.logged[number, at] = line
             elif what == "preempted":
                 self.preempted.add(number)
         for number, job in self.jobs.items():
@@ -184,7 +187,8 @@ class Lockstep:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
 
     def on_release(self, about: tuple[Job, Allocation]) -> None:
-        self.scheduler.release(*about)
+        self.scheduler.release(*about, self.now)
+        self._admit(timed=False)
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
@@ -221,7 +225,8 @@ class Lockstep:
         real = self.real_starts.get(number)
         end = next_after(self.real_ends.get(number), self.ms)
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
-            self.push(end, "end", (record, record.attempt))
+            line = self.logged.get((number, end))
+            self.push(end, "end", (record, record.attempt), line=line)
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
             self.push(self.ms + seconds * 1000, "end", (record, record.attempt))
@@ -240,8 +245,7 @@ class Lockstep:
             scheduler.submit(record, now)
         for resumed in resumable(scheduler, now):
             self._send(resumed)
-        self._admit(timed=False)
-        scheduler.leave(record, given)
+        scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
             free = self._free(record.number, name)
@@ -271,8 +275,8 @@ class Lockstep:
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
-        if not scheduler.waiting.asleep or scheduler.occupancy.completing:
-            return  # a job that still completes has not ended for those that wait for it
+        if not scheduler.waiting.asleep:
+            return
         for record in scheduler.waiting.ready(self.now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self.now)
