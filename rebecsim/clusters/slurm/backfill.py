@@ -72,6 +72,8 @@ class Cycle:
         self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._by_association: defaultdict[int, int] = defaultdict(int)
         self._array = -1, 0  # the one that something was reserved for last, and for how many tasks
+        self._goes_on = False  # whether the last entry lets the next task of its array come
+        self._is_next = False  # whether this entry is such a task: Slurm looks at limits later
         self._rejected: set[tuple[int, int]] = set()
         self._blocked_until: dict[str, int] = {}
         self._reserving: defaultdict[int, int] = defaultdict(int)
@@ -203,10 +205,11 @@ class Cycle:
         if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         array = record.job.extras.array
+        self._is_next, self._goes_on = array is not None and self._goes_on, False
         if array is not None and (array.array, entry.place.number) in self._rejected:
             return True
         stops = scheduler.machine.cluster.main.assoc_limit_stop
-        problem = "" if stops else scheduler.early_problem(entry)
+        problem = "" if stops or self._is_next else scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, self.now, BACKFILL)
             return True
@@ -394,7 +397,7 @@ class Cycle:
         scheduler, now = self.scheduler, self.now
         problem = scheduler.partition_problem(entry)
         stops = scheduler.machine.cluster.main.assoc_limit_stop
-        if not problem and stops:
+        if not problem and (stops or self._is_next):
             problem = scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, now, BACKFILL)
@@ -408,6 +411,7 @@ class Cycle:
             array = record.job.extras.array
             if array is not None:
                 self._rejected.discard((array.array, entry.place.number))
+                self._goes_on = True
                 self.__dict__.pop("_tasks_left", None)
             return "starts"
         scheduler.set_reason(entry, found.reason, now, BACKFILL)
@@ -432,6 +436,7 @@ class Cycle:
             self._array = array.array, count
             if count < min(parameters.bf_max_job_array_resv, self._tasks_left[array.array]):
                 self._rejected.discard((array.array, place))
+                self._goes_on = True
         return not (parameters.bf_one_resv_per_job and record.number in self._reserved)
 
     def _reserved_time(self, entry: Entry, start: int, limit: int) -> tuple[int, int]:
