@@ -352,7 +352,9 @@ class Cycle:
                 continue
             if start > self.window_end:
                 return
-            if start > now and not self.slots.is_free(taken, start, start + limit, *licenses):
+            step = self.resolution
+            end = (start + limit) // step * step
+            if start > now and not self.slots.is_free(taken, start // step * step, end, *licenses):
                 time = max(start, time + 1)
                 continue
             self.is_full = self.slots.records >= self._most
@@ -402,7 +404,7 @@ class Cycle:
         if problem:
             scheduler.set_reason(entry, problem, now, BACKFILL)
             return "limit" if is_limit(problem) else "busy"
-        found = attempt(scheduler, entry, nodes & scheduler.occupancy.open, now, limit)
+        found = attempt(scheduler, entry, nodes, now, limit, plans=True)
         if found.given is not None:
             self._seen = -1
             record = scheduler.start(entry, found.given, now, "SchedBackfill", limit)

@@ -161,6 +161,7 @@ class Machine(Constant):
         one_weight: whether all nodes have the same.
         one_unit: the unit of all nodes, if it is one.
         default: the partition of jobs that name none.
+        lines: the nodes of each line of slurm.conf, as bits; equal lines are one.
         loops: compiled ones for plain needs; None: they are not used.
     """
 
@@ -178,6 +179,7 @@ class Machine(Constant):
     one_weight: bool = field(init=False)
     one_unit: int | None = field(init=False)
     default: Partition | None = field(init=False)
+    lines: tuple[int, ...] = field(init=False)
     loops: Loops | None = None
 
     def __post_init__(self) -> None:
@@ -210,9 +212,12 @@ class Machine(Constant):
                 self._features[feature] = self._features.get(feature, 0) | 1 << number
         lines: dict[NodeSpec, int] = {}
         self._kind = [
-            lines.setdefault(replace(each, name="", state="UP"), len(lines))
-            for each in (nodes if is_linear else ())
+            lines.setdefault(replace(each, name="", state="UP"), len(lines)) for each in nodes
         ]
+        sets = [0] * len(lines)
+        for number, kind in enumerate(self._kind):
+            sets[kind] |= 1 << number
+        self.lines = tuple(sets)
         self._masks: dict[int, Mask] = {}
         self._needs: dict[tuple[Request, int], Need] = {}
         self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast

@@ -22,6 +22,7 @@ from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
 from rebecsim.clusters.slurm.topology import Tree
 from rebecsim.clusters.slurm.usage import PastUsage, Running
+from rebecsim.clusters.slurm.weights import NodeWeights
 
 
 class SlurmScheduler(StatePart):
@@ -56,6 +57,7 @@ class SlurmScheduler(StatePart):
         self.usage = PastUsage(accounts, cluster.priority, limited_tres(accounts))
         self.limits = LimitBook(accounts, self.usage)
         self.priorities = Priorities(machine, accounts, self.usage)
+        self.weights = NodeWeights(machine, self.limits)
         self.waiting = Waiting(jobs, self.reservations)
         self.queue = JobQueue(cluster.preemption.type == "qos")
         self.running: dict[int, Record] = {}
@@ -165,6 +167,7 @@ class SlurmScheduler(StatePart):
                 entry.priority = HELD
             self.waiting.sleep(record)
             return
+        self.weights.try_on(record.entries[0], record.entries[0].need.candidates)
         reason = self.waiting.reason(record, now)
         if reason:
             record.reason = reason
@@ -356,7 +359,8 @@ class SlurmScheduler(StatePart):
         """Give how nodes are searched for a job."""
         record = entry.record
         waited = now - record.begin if entry.need.request.switches is not None else None
-        return Search(self.machine, self.tree, waited)
+        weights = self.weights.now if self.limits.counts_nodes else None
+        return Search(self.machine, self.tree, waited, weights=weights)
 
     def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:
         """Give what a job would have, by TRES."""
