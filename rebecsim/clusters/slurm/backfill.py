@@ -312,7 +312,7 @@ class Cycle:
         counted = False
         while True:
             closed = scheduler.reservations.closed(record.job, entry.place, time, limit, now)
-            wanted = need.candidates & scheduler.occupancy.up & ~closed.nodes
+            wanted = need.reach & scheduler.occupancy.up & ~closed.nodes
             wanted &= ~nodes_of_others(scheduler, record, entry.place)
             if closed.reason:
                 wanted = 0
@@ -329,7 +329,7 @@ class Cycle:
                 time = later
                 continue
             start, given = found
-            record.total_cpus = scheduler.tres_of(entry, given)["cpu"]
+            scheduler.resize(record, scheduler.tres_of(entry, given)["cpu"])
             start, taken = max(start, time), given.bits
             if start == now and self._completes(taken):
                 start, later = now + 1, None
@@ -370,9 +370,11 @@ class Cycle:
         found = loops.plan(scheduler.occupancy, wanted, limit, fits, reserves)
         self.tested += loops.has_tested
         given, start = None, loops.start
-        if found and (scheduler.limits.enforces or found == 1):
+        if found and (
+            scheduler.limits.enforces or found == 1 or scheduler.priorities.measures(wanted)
+        ):
             given = loops.planned(wanted)
-            entry.record.total_cpus = scheduler.tres_of(entry, given)["cpu"]
+            scheduler.resize(entry.record, scheduler.tres_of(entry, given)["cpu"])
         if not found or (found == 1 and self._starts(entry, loops.open, limit) != "busy"):
             return
         self.is_full = loops.records >= self._most
@@ -465,7 +467,7 @@ def _qos_of(entry: Entry) -> list[str]:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
-    scheduler.age(now)
+    scheduler.aging.age(now)
     looks_at_limits = scheduler.limits.enforces and scheduler.waiting.jobs.has_interactive
     if not (scheduler.journal.watched or scheduler.may_preempt_any or looks_at_limits):
         entries = reversed(scheduler.queue.ordered())

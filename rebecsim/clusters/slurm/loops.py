@@ -171,8 +171,8 @@ def plan(
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
     the job reserves, bf_window_linear, whether the job may fit now at all, how many stretches are
-    planned, whether the job was placed at all, and bf_resolution. The start stands in the last row of `given`,
-    after the number of nodes; where the job may be now, in `found`.
+    planned, whether the job was placed at all, and bf_resolution. The start stands in the last row
+    of `given`, after the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves, many = times[0], times[1], times[4], times[7]
     given, later_level = scratch.given, scratch.later
@@ -342,7 +342,7 @@ class Loops:
         times[8] = 0
         return self._plan(
             self.table, occupancy.level.table, need.packed,
-            self._words(need.candidates & occupancy.up), self._slots, self._free,
+            self._words(need.reach & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, scratch, self._found,
         )  # fmt: skip
 

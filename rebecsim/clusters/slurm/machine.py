@@ -82,6 +82,7 @@ class Need(Constant):
             CPUs go by its GPUs.
         alternatives: the nodes that it may use, in the order in which they are tried.
         candidates: all of them.
+        reach: nodes that backfill counts with: those that have enough for one task, too.
         required: nodes that it must have.
         rows: how many jobs may share a core with it.
         problem: the reason for which it never starts here; empty: it may.
@@ -108,6 +109,7 @@ class Need(Constant):
     gres_tasks: int
     alternatives: tuple[Alternative, ...]
     candidates: int
+    reach: int
     required: int
     rows: int
     problem: str = ""
@@ -358,9 +360,9 @@ class Machine(Constant):
         least = per_task
         if request.tasks_per_node:
             least = request.tasks_per_node * per_task
-        elif most == 1:
-            least = cpus
-        least = max(least, for_memory)
+        least = at_least = max(least, for_memory)
+        if most == 1 and not request.tasks_per_node:
+            least = max(cpus, for_memory)
         whole = is_linear or spec.sharing == "EXCLUSIVE"
         if request.exclusive == "node" and spec.sharing != "FORCE":
             whole = True
@@ -368,7 +370,7 @@ class Machine(Constant):
         gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
         by_tasks = bool(gres_node or gres_job) and not by_gpus
         shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
-        fit = place.nodes & ~self.named(request.excluded)
+        reach = fit = place.nodes & ~self.named(request.excluded)
         all_memory = selection.memory and not memory_node and not memory_cpu
         enough = self.cpus >= least
         if selection.memory:
@@ -376,6 +378,8 @@ class Machine(Constant):
         for name, count in gres_node:
             enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
         fit &= self.bits(enough)
+        room = self.memory >= max(memory_node, memory_cpu * at_least)
+        reach &= self.bits((self.cpus >= at_least) & room)
         found = alternatives(request.features, self.everything, self.having)
         preferred = 0
         if request.prefer:
@@ -406,6 +410,7 @@ class Machine(Constant):
             gres_tasks=_gres_tasks(request, most) if by_tasks else 0,
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
+            reach=reach & reduce(or_, (each.nodes for each in found), 0),
             required=self.named(request.required),
             rows=place.rows if shares and not whole else 1,
             problem=problem or ("MaxMemPerLimit" if excess else ""),

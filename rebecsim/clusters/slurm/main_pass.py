@@ -148,7 +148,7 @@ def blocks_nothing(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
 def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     """Start what can start, in order."""
     parameters = scheduler.machine.cluster.main
-    scheduler.age(now)
+    scheduler.aging.age(now)
     done = Started([], [])
     failed: set[int] = set()
     closed_reservations: set[str] = set()

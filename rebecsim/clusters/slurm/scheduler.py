@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
+from rebecsim.clusters.slurm.aging import Aging
 from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
@@ -56,6 +57,7 @@ class SlurmScheduler(StatePart):
         self.occupancy = Occupancy(machine)
         self.usage = PastUsage(accounts, cluster.priority, limited_tres(accounts))
         self.limits = LimitBook(accounts, self.usage)
+        self.aging = Aging(self.limits)
         self.priorities = Priorities(machine, accounts, self.usage)
         self.weights = NodeWeights(machine, self.limits)
         self.waiting = Waiting(jobs, self.reservations)
@@ -74,8 +76,6 @@ class SlurmScheduler(StatePart):
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
         )
         self.has_owners = any(each.exclusive_user for each in cluster.partitions)
-        self._young: list[Record] = []  # eligible, and no pass has seen them
-        self._barred: list[Record] = []  # those that a limit keeps from aging
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
@@ -197,34 +197,11 @@ class SlurmScheduler(StatePart):
         record.begin = max(record.begin, now)
         if record.reason in ("BeginTime", "Dependency", "JobHeldUser", "Reservation"):
             record.reason = "None"
-        self._young.append(record)
+        self.aging.admit(record)
         for entry in record.entries:
             self.partition_problem(entry)
             self.queue.insert(entry)
         self.changed += 1
-
-    def age(self, now: int) -> None:
-        """Let jobs age that no pass has seen before, as far as limits allow."""
-        young, self._young = self._young, []
-        if not self.limits.limits_age:
-            for record in young:
-                record.accrue = record.begin
-            return
-        barred, self._barred = self._barred, []
-        for since, records in ((now, barred), (-1, young)):
-            for record in records:
-                if record.state != "PENDING" or record.accrue >= 0:
-                    continue
-                qos = record.entries[0].place.spec.qos
-                if self.limits.may_age(record, qos):
-                    record.accrue = max(since, record.begin)
-                    self.limits.age(record, qos)
-                else:
-                    self._barred.append(record)
-
-    def _stop_aging(self, record: Record) -> None:
-        if record.accrue >= 0:
-            self.limits.age(record, record.entries[0].place.spec.qos, -1)
 
     def period(self, now: int) -> None:
         """End a period of the priority plug-in: usage, fair share, priorities, order."""
@@ -380,13 +357,24 @@ class SlurmScheduler(StatePart):
         return tres
 
     def is_unplanned(self, entry: Entry) -> bool:
-        """Whether only a plan shows which limits a job breaks: it will have more than it asks."""
+        """Whether only a plan shows which limits a job breaks, or its size: it will have more."""
+        if entry.record.total_cpus:
+            return False
         more = entry.need.whole or self.machine.one_unit != 1
-        return more and self.limits.enforces and not entry.record.total_cpus
+        return (more and self.limits.enforces) or self.priorities.measures(entry.need)
+
+    def resize(self, record: Record, cpus: int) -> None:
+        """Note how many CPUs a job would have, and so the tasks of its array that wait."""
+        array, records = record.job.extras.array, [record]
+        if array is not None and record.total_cpus != cpus:
+            found = map(self.records.get, self.waiting.jobs.members[array.array])
+            records += [each for each in found if each is not None and each.state == "PENDING"]
+        for each in records:
+            self.priorities.resize(each, cpus)
 
     def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
         """Give the limit that a job would break with what it would have; empty: none."""
-        entry.record.total_cpus = tres["cpu"]
+        self.resize(entry.record, tres["cpu"])
         if not self.limits.enforces:
             return ""
         nodes: dict[int, Tres] = {
@@ -408,8 +396,8 @@ class SlurmScheduler(StatePart):
         record = entry.record
         self.queue.remove(record)
         if record.accrue < 0:
-            self.age(now)
-        self._stop_aging(record)
+            self.aging.age(now)
+        self.aging.stop(record)
         record.entry, record.state, record.start = entry, "RUNNING", now
         record.limit, record.planned, record.expected = limit, now + limit, now
         record.attempt += 1
@@ -437,7 +425,9 @@ class SlurmScheduler(StatePart):
         """Note that a job has ended, or begins `again` later; give what it had."""
         entry = record.entry
         assert entry is not None
-        self._stop_counting(record, entry, now)
+        nodes = self.occupancy.given[record.number].nodes.tolist()
+        self.limits.start(record, entry.place.spec.qos, nodes, -1)
+        self.usage.end(record.number, now)
         given = self.occupancy.end(record.number)
         del self.running[record.number]
         self._note(record, now, state, given)
@@ -458,11 +448,6 @@ class SlurmScheduler(StatePart):
         own = record.job.extras.requeues
         wanted = self.machine.cluster.requeues if own is None else own
         return wanted and record.job.batch
-
-    def _stop_counting(self, record: Record, entry: Entry, now: int) -> None:
-        nodes = self.occupancy.given[record.number].nodes.tolist()
-        self.limits.start(record, entry.place.spec.qos, nodes, -1)
-        self.usage.end(record.number, now)
 
     def release(self, job: Job, given: Allocation, now: int) -> None:
         """Take back nodes of an ended job that were completing, and its licences with the last."""
@@ -498,7 +483,7 @@ class SlurmScheduler(StatePart):
         """Cancel a job that waits."""
         self.waiting.wake(record)
         self.queue.remove(record)
-        self._stop_aging(record)
+        self.aging.stop(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         self.waiting.note_end(record.job, ran=False)

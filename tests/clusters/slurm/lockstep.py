@@ -42,7 +42,7 @@ class Lockstep:
         case: dict[str, Any],
         cluster: Cluster,
         jobs: tuple[Job, ...],
-        period: int,
+        period: float,
         where: dict[int, tuple[str, ...]],
     ) -> None:
         self.case, self.zero = case, moment(case["zero"]) or 0
@@ -66,7 +66,7 @@ class Lockstep:
         self._plan_events()
         length = cluster.priority.calc_period
         for n in range(60):
-            self.push((period + n * length) * 1000, "period", None, first=1)
+            self.push(round((period + n * length) * 1000), "period", None, first=1)
 
     def push(self, ms: int, what: str, about: Any, first: int = 5, line: int | None = None) -> None:
         order = next(self.order) if line is None else line
@@ -286,7 +286,7 @@ class Lockstep:
                     scheduler.withdraw(record, self.now)
 
 
-def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
+def replay(name: str, period: float) -> tuple[Compared, Lockstep]:
     case = recorded.load(name)
     made = recorded.ready(name, exact=True)
     where = {number: nodes for number, (_, nodes) in made.real.items()}
@@ -315,9 +315,10 @@ def first_tick(name: str) -> int:
     return int(next(at for at, what, *_ in events if what in ("backfill", "pass")) // 1000)
 
 
-def best(name: str) -> tuple[Compared, int]:
+def best(name: str) -> tuple[Compared, float]:
     """Replay with each likely phase of the clock of priorities, which no log says."""
     first = first_tick(name)
     multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
-    tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
+    phases = (-1, -2, -3, 0, 1, -0.5, -1.5, -2.5, 0.5)
+    tries = [(replay(name, first + n)[0], n) for n in (phases if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)
