@@ -179,20 +179,22 @@ class Waiting(StatePart):
         if array is not None:
             self.running[array.array] = self.running.get(array.array, 0) + 1
 
-    def note_end(self, job: Job, now: int, *, well: bool, ran: bool) -> bool:
-        """Note that a job has ended or was cancelled; say whether others may be eligible now."""
+    def note_end(self, job: Job, *, ran: bool) -> None:
+        """Note that a job has ended or was cancelled."""
         array = job.extras.array
         if array is not None and ran:
             self.running[array.array] -= 1
-        if job.number in self.jobs.watched:
-            self.started.setdefault(job.number, now)
-            self.ended[job.number] = well
         same = self.names.get((job.user, job.name))
         if same is not None and job.number in same:
             same.remove(job.number)
             if not same:
                 del self.names[job.user, job.name]
-        return bool(self._held_back)
+
+    def note_gone(self, job: Job, now: int, *, well: bool) -> None:
+        """Note that all nodes of an ended job are back: only now do others depend on it no more."""
+        if job.number in self.jobs.watched:
+            self.started.setdefault(job.number, now)
+            self.ended[job.number] = well
 
     def array_is_full(self, job: Job) -> bool:
         """Whether as many tasks of the array of a job run as may run at once."""

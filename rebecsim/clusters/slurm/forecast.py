@@ -84,7 +84,7 @@ class Forecast:
                 return now, given
         loops = scheduler.machine.loops
         is_plain = need.is_plain and occupancy.is_additive and closed.cores is None and not gone
-        if loops is not None and is_plain and not search.first:
+        if loops is not None and is_plain:
             at = loops.earliest(occupancy, wanted, nodes)
             if at is None:
                 return None

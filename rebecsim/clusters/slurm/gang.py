@@ -83,11 +83,11 @@ class Gang(StatePart):
         else:
             self._stop(member)
 
-    def end(self, record: Record) -> None:
+    def end(self, number: int) -> None:
         """Remove a job that has ended."""
         for line in self._lines:
-            line.shadows = [each for each in line.shadows if each.record is not record]
-            line.members = [each for each in line.members if each.record is not record]
+            line.shadows = [each for each in line.shadows if each.record.number != number]
+            line.members = [each for each in line.members if each.record.number != number]
         self._update()
 
     def take_turns(self) -> None:

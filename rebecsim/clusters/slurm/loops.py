@@ -171,8 +171,8 @@ def plan(
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
     the job reserves, bf_window_linear, whether the job may fit now at all, how many stretches are
-    planned, and whether the job was placed at all. The start stands in the last row of `given`,
-    after the number of nodes; where the job may be now, in `found`.
+    planned, whether the job was placed at all, and bf_resolution. The start stands in the last row
+    of `given`, after the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves, many = times[0], times[1], times[4], times[7]
     given, later_level = scratch.given, scratch.later
@@ -221,8 +221,10 @@ def plan(
             continue
         if start > times[2]:
             return NOTHING
-        is_free, place = True, slot_of(slots, count, start)
-        while is_free and place < count and slots[0, place] < start + limit:
+        step = times[9]
+        end = (start + limit) // step * step
+        is_free, place = True, slot_of(slots, count, start // step * step)
+        while is_free and place < count and slots[0, place] < end:
             for each in range(size):
                 node = given[0, each]
                 is_free = is_free and (free[slots[1, place], node >> 6] >> (node & 63)) & 1 == 1
@@ -251,7 +253,7 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(9, np.int64)
+        self._times = np.zeros(10, np.int64)
         self._count = self._last = self.records = 0
         self._sets: dict[int, Integers] = {}
 
@@ -310,7 +312,8 @@ class Loops:
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
         self.records, self._last = 1, last
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0, 0, 0
+        end, step = now + cluster.backfilling.bf_window, max(cluster.backfilling.bf_resolution, 1)
+        self._times[:] = now, 0, end, late, 0, self._linear, 0, 0, 0, step
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -339,7 +342,7 @@ class Loops:
         times[8] = 0
         return self._plan(
             self.table, occupancy.level.table, need.packed,
-            self._words(need.candidates & occupancy.up), self._slots, self._free,
+            self._words(need.reach & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, scratch, self._found,
         )  # fmt: skip
 

@@ -85,6 +85,7 @@ class Need(Constant):
             CPUs go by its GPUs.
         alternatives: the nodes that it may use, in the order in which they are tried.
         candidates: all of them.
+        reach: nodes that backfill counts with: those that have enough for one task, too.
         required: nodes that it must have.
         claim: what it adds to the claims on its nodes: 0 if its cores may be shared, ALONE if they
             may not, WHOLE if nobody else may be on its nodes.
@@ -112,6 +113,7 @@ class Need(Constant):
     gres_tasks: int
     alternatives: tuple[Alternative, ...]
     candidates: int
+    reach: int
     required: int
     claim: int
     problem: str = ""
@@ -165,10 +167,10 @@ class Machine(Constant):
         one_weight: whether all nodes have the same.
         one_unit: the unit of all nodes, if it is one.
         default: the partition of jobs that name none.
-        has_gang: whether jobs that share cores run in turns.
         by_core: whether jobs may share cores, so that it is known which ones each has.
         first_core: the number of the first core of each node, and how many there are; what is
             counted is what is given out together, shape (nodes + 1,).
+        lines: the nodes of each line of slurm.conf, as bits; equal lines are one.
         loops: compiled ones for plain needs; None: they are not used.
     """
 
@@ -186,9 +188,9 @@ class Machine(Constant):
     one_weight: bool = field(init=False)
     one_unit: int | None = field(init=False)
     default: Partition | None = field(init=False)
-    has_gang: bool = field(init=False)
     by_core: bool = field(init=False)
     first_core: Integers = field(init=False)
+    lines: tuple[int, ...] = field(init=False)
     loops: Loops | None = None
 
     def __post_init__(self) -> None:
@@ -205,9 +207,7 @@ class Machine(Constant):
         self.one_unit = int(self.unit[0]) if len(set(self.unit.tolist())) == 1 else None
         self.everything = (1 << len(nodes)) - 1
         self.first_core = np.concatenate(([0], np.cumsum(self.cpus // self.unit)))
-        preemption = self.cluster.preemption
-        self.has_gang = preemption.gang and preemption.type != "qos" and not is_linear
-        self.by_core = not is_linear and (self.has_gang or _shares(self.cluster))
+        self.by_core = self.cluster.shares_cores
         self.gres = self._gres(nodes)
         self.places = {
             each.name: Place(
@@ -225,9 +225,12 @@ class Machine(Constant):
                 self._features[feature] = self._features.get(feature, 0) | 1 << number
         lines: dict[NodeSpec, int] = {}
         self._kind = [
-            lines.setdefault(replace(each, name="", state="UP"), len(lines))
-            for each in (nodes if is_linear else ())
+            lines.setdefault(replace(each, name="", state="UP"), len(lines)) for each in nodes
         ]
+        sets = [0] * len(lines)
+        for number, kind in enumerate(self._kind):
+            sets[kind] |= 1 << number
+        self.lines = tuple(sets)
         self._masks: dict[int, Mask] = {}
         self._needs: dict[tuple[Request, int], Need] = {}
         self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast
@@ -387,9 +390,9 @@ class Machine(Constant):
         least = per_task
         if request.tasks_per_node:
             least = request.tasks_per_node * per_task
-        elif most == 1:
-            least = cpus
-        least = max(least, for_memory)
+        least = at_least = max(least, for_memory)
+        if most == 1 and not request.tasks_per_node:
+            least = max(cpus, for_memory)
         whole = is_linear or spec.sharing == "EXCLUSIVE"
         if request.exclusive == "node" and spec.sharing != "FORCE":
             whole = True
@@ -397,7 +400,7 @@ class Machine(Constant):
         gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
         by_tasks = bool(gres_node or gres_job) and not by_gpus
         shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
-        fit = place.nodes & ~self.named(request.excluded)
+        reach = fit = place.nodes & ~self.named(request.excluded)
         all_memory = selection.memory and not memory_node and not memory_cpu
         enough = self.cpus >= least
         if selection.memory:
@@ -405,6 +408,8 @@ class Machine(Constant):
         for name, count in gres_node:
             enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
         fit &= self.bits(enough)
+        room = self.memory >= max(memory_node, memory_cpu * at_least)
+        reach &= self.bits((self.cpus >= at_least) & room)
         found = alternatives(request.features, self.everything, self.having)
         preferred = 0
         if request.prefer:
@@ -435,6 +440,7 @@ class Machine(Constant):
             gres_tasks=_gres_tasks(request, most) if by_tasks else 0,
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
+            reach=reach & reduce(or_, (each.nodes for each in found), 0),
             required=self.named(request.required),
             claim=0 if shares and not whole else WHOLE if spec.sharing == "EXCLUSIVE" else ALONE,
             problem=problem or ("MaxMemPerLimit" if excess else ""),
@@ -463,14 +469,6 @@ class Machine(Constant):
             per_task, cpu = per_task * times, ceil(cpu / times)
         excess = bool(node and most_node and node > most_node)
         return node or 0, cpu or 0, per_task, excess
-
-
-def _shares(cluster: Cluster) -> bool:
-    """Whether jobs may get cores that others have; high tiers of OverSubscribe=FORCE see no low."""
-    spec = cluster.partitions
-    forced = any(each.sharing == "FORCE" for each in spec)
-    several = any(each.sharing in ("YES", "FORCE") and each.rows > 1 for each in spec)
-    return several or (forced and len({each.priority_tier for each in spec}) > 1)
 
 
 def _threads(node: NodeSpec) -> int:

@@ -161,10 +161,9 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._stop(record, "TIMEOUT")
 
     @in_turn(5)
-    def release(self, given: Allocation) -> None:
+    def release(self, job: Job, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
-        self.scheduler.occupancy.release(given)
-        self._after_release()
+        self._released(job, given)
 
     @in_turn(6)
     def period(self) -> None:
@@ -321,7 +320,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._after_end(record, given, again=again)
 
     def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
-        """Requeue or forget a job that has ended, and see who may go on without it."""
+        """Requeue or forget a job that has ended, and have its nodes released."""
         scheduler, now = self.scheduler, self._now
         delay = scheduler.machine.cluster.clock.release
         if again:
@@ -334,15 +333,21 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             scheduler.submit(record, now)
         else:
             self._forget(record)
-        self._resume()
+        scheduler.occupancy.complete(given)
+        if delay:
+            self.release(record.job, given, after=delay)
+        else:
+            self._released(record.job, given)
+
+    def _released(self, job: Job, given: Allocation) -> None:
+        """See who may go on without a job whose nodes are back."""
+        scheduler = self.scheduler
+        scheduler.release(job, given, self._now)
+        self._switch()
         if scheduler.waiting.asleep:
             self._admit(timed=False)
             self._plan_wake()
-        if delay:
-            scheduler.occupancy.complete(given)
-            self.release(given, after=delay)
-        else:
-            self._after_release()
+        self._after_release()
 
     def _forget(self, record: Record) -> None:
         self.scheduler.records.pop(record.number, None)
@@ -362,15 +367,11 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         else:
             self.preempted(record.job, record.attempt, victim.again, after=victim.end - now)
 
-    def _resume(self) -> None:
-        """Let suspended jobs go on that have their cores back."""
-        for record in resumable(self.scheduler, self._now):
-            self._send(record)
-        self._switch()
-
     def _switch(self) -> None:
-        """Tell jobs that share cores who stops and who goes on, and when it is another's turn."""
+        """Let suspended jobs go on that can, stop others, and plan when it is another's turn."""
         scheduler, now = self.scheduler, self._now
+        for record in resumable(scheduler, now):
+            self._send(record)
         if scheduler.gang is None:
             return
         go_on, gone = switched(scheduler, now)

@@ -117,7 +117,7 @@ def placed(
     cluster, everything = machine.cluster, (1 << int(machine.first_core[-1])) - 1
     nodes &= ~rows.closed(need)
     found = place_on(nodes, everything & ~rows.used())
-    if found is not None or (need.claim and not machine.has_gang):
+    if found is not None or (need.claim and not cluster.has_gang):
         return found
     tier, avail = place.spec.priority_tier, everything
     places = sorted(machine.places.values(), key=lambda each: -each.spec.priority_tier)

@@ -32,7 +32,7 @@ class Search(NamedTuple):
         now: seconds since the job could have started, for `--switches`; None: it is not limited.
         for_later: whether it is for a later time, for bf_busy_nodes.
         preferred: whether only what the job prefers will do.
-        first: nodes that are taken before all others, as bits.
+        weights: of nodes, light ones are taken first; None: those of slurm.conf. Shape (nodes,).
         plans: whether backfill plans a job, and does not start it: select/linear sees no weights.
     """
 
@@ -41,7 +41,7 @@ class Search(NamedTuple):
     waited: int | None = None
     for_later: bool = False
     preferred: bool = False
-    first: int = 0
+    weights: Integers | None = None
     plans: bool = False
 
 
@@ -52,7 +52,7 @@ def usable(machine: Machine, level: Level, need: Need, cpus: Integers | None = N
     with some. Shape (nodes,).
     """
     free = level.cpus if cpus is None else cpus
-    if cpus is None and machine.by_core and (not need.claim or machine.has_gang):
+    if cpus is None and machine.by_core and (not need.claim or machine.cluster.has_gang):
         free = machine.cpus
     elif need.whole:
         is_free = level.jobs == 0 if cpus is None else cpus >= machine.cpus
@@ -107,7 +107,7 @@ def could_fit(need: Need, free: Integers) -> bool:
 def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
     """Find what a job gets at a level, among the nodes of a set; None if it does not fit."""
     loops = search.machine.loops
-    if loops is not None and need.is_plain and not search.first:
+    if loops is not None and need.is_plain:
         return loops.choose(level, need, nodes)
     if need.required & ~nodes:
         return None
@@ -152,10 +152,8 @@ class _Chooser:
         self.search, self.machine, self.level = search, search.machine, level
         self.need, self.free = need, free
         self.weight, self.one_weight = search.machine.weight, search.machine.one_weight
-        if search.first:
-            lightest = int(self.weight.min()) - 1
-            self.weight = np.where(search.machine.mask(search.first), lightest, self.weight)
-            self.one_weight = False
+        if search.weights is not None:
+            self.weight, self.one_weight = search.weights, False
         self.last: list[tuple[int, int]] = []
         self.gpus = np.zeros_like(free)
         for name, count in (*need.gres_node, *need.gres_job):

@@ -45,7 +45,7 @@ class Lockstep:
         case: dict[str, Any],
         cluster: Cluster,
         jobs: tuple[Job, ...],
-        period: int,
+        period: float,
         where: dict[int, tuple[str, ...]],
     ) -> None:
         self.case, self.zero = case, moment(case["zero"]) or 0
@@ -56,7 +56,8 @@ class Lockstep:
         self.records = self.scheduler.records
         self.starts: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.heap: list[tuple[int, int, int, str, Any]] = []
-        self.order = count()
+        self.order = count(len(case["events"]))
+        self.logged: dict[tuple[int, int], int] = {}  # the line of a job's end, of so many ms
         self.ms = 0
         self.real_ends: dict[int, list[int]] = {}
         self.real_starts: dict[int, list[int]] = {}
@@ -69,10 +70,11 @@ class Lockstep:
         self._plan_events()
         length = cluster.priority.calc_period
         for n in range(60):
-            self.push((period + n * length) * 1000, "period", None, first=1)
+            self.push(round((period + n * length) * 1000), "period", None, first=1)
 
-    def push(self, ms: int, what: str, about: Any, first: int = 5) -> None:
-        heapq.heappush(self.heap, (ms, first, next(self.order), what, about))
+    def push(self, ms: int, what: str, about: Any, first: int = 5, line: int | None = None) -> None:
+        order = next(self.order) if line is None else line
+        heapq.heappush(self.heap, (ms, first, order, what, about))
 
     def _plan_events(self) -> None:
         for at, command, _ in self.case["said"]:
@@ -80,7 +82,7 @@ class Lockstep:
                 self._plan_command(int(at * 1000) + 60, " ".join(command))
         submitted = set()
         begun = 0
-        for at, what, *rest in self.case["events"]:
+        for line, (at, what, *rest) in enumerate(self.case["events"]):
             number = recorded.job_of(rest[0]) if rest else -1
             if what == "answered":
                 self.answers.setdefault(rest[0], []).append(at)
@@ -88,16 +90,17 @@ class Lockstep:
                 self.epilogs.setdefault((number, rest[1]), []).append(at)
             elif what in ("pass", "backfill"):
                 begun = at
-                self.push(at, what, rest[0])
+                self.push(at, what, rest[0], line=line)
             elif what == "submit" and number in self.jobs:
                 submitted.add(number)
-                self.push(at, "submit", self.jobs[number])
+                self.push(at, "submit", self.jobs[number], line=line)
             elif what in ("start", "backfilled"):
                 self.real_starts.setdefault(number, []).append(at)
                 for node in self.where.get(number, ()):
                     self.taken.setdefault(node, []).append(begun)
             elif what in ("kill", "done"):
                 self.real_ends.setdefault(number, []).append(at)
+                self.logged[number, at] = line
             elif what == "preempted":
                 self.preempted.add(number)
         for number, job in self.jobs.items():
@@ -132,7 +135,7 @@ class Lockstep:
         found = re.search(r"(hold|release) ([\d,]+)$", command)
         if found:
             numbers = [int(each) for each in found[2].split(",")]
-            self.push(ms, found[1], numbers)
+            self.push(ms, "hold" if found[1] == "hold" else "let_go", numbers)
             for each in numbers:
                 job = self.jobs[each]
                 extras = replace(job.extras, released=None)
@@ -196,12 +199,9 @@ class Lockstep:
             self.scheduler.waiting.sleep(record)
         self.scheduler.changed += 1
 
-    def on_release(self, about: Allocation | list[int]) -> None:
-        """Free the nodes of a job, or release held jobs in the order in which they were named."""
-        if isinstance(about, Allocation):
-            self.scheduler.occupancy.release(about)
-            return
-        for number in about:
+    def on_let_go(self, numbers: list[int]) -> None:
+        """Release held jobs, in the order in which they were named."""
+        for number in numbers:
             record = self.scheduler.waiting.held.pop(number, None)
             if record is not None:
                 extras = replace(record.job.extras, released=self.now)
@@ -233,6 +233,11 @@ class Lockstep:
         record, attempt = about
         if record.number in self.scheduler.running and self.began[record.number] == attempt:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
+
+    def on_release(self, about: tuple[Job, Allocation]) -> None:
+        self.scheduler.release(*about, self.now)
+        self._switch()
+        self._admit(timed=False)
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
@@ -275,7 +280,8 @@ class Lockstep:
         real = self.real_starts.get(number)
         end = next_after(self.real_ends.get(number), self.ms)
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
-            self.push(end, "end", (record, self.ms))
+            line = self.logged.get((number, end))
+            self.push(end, "end", (record, self.ms), line=line)
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
             self.push(self.ms + seconds * 1000, "end", (record, self.ms))
@@ -294,13 +300,12 @@ class Lockstep:
             scheduler.submit(record, now)
         for resumed in resumable(scheduler, now):
             self._send(resumed)
-        self._switch()
-        self._admit(timed=False)
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
             free = self._free(record.number, name)
-            self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
+            one = given._replace(nodes=given.nodes[place : place + 1])
+            self.push(free, "release", (record.job, one), 2)
 
     def _free(self, number: int, node: str) -> int:
         """When a node of a job that ends now takes another one, ms.
@@ -325,8 +330,8 @@ class Lockstep:
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
-        if not scheduler.waiting.asleep or scheduler.occupancy.completing:
-            return  # a job that still completes has not ended for those that wait for it
+        if not scheduler.waiting.asleep:
+            return
         for record in scheduler.ready(self.now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self.now)
@@ -336,7 +341,7 @@ class Lockstep:
                     scheduler.withdraw(record, self.now)
 
 
-def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
+def replay(name: str, period: float) -> tuple[Compared, Lockstep]:
     case = recorded.load(name)
     made = recorded.ready(name, exact=True)
     where = {number: nodes for number, (_, nodes) in made.real.items()}
@@ -365,9 +370,10 @@ def first_tick(name: str) -> int:
     return int(next(at for at, what, *_ in events if what in ("backfill", "pass")) // 1000)
 
 
-def best(name: str) -> tuple[Compared, int]:
+def best(name: str) -> tuple[Compared, float]:
     """Replay with each likely phase of the clock of priorities, which no log says."""
     first = first_tick(name)
     multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
-    tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
+    phases = (-1, -2, -3, 0, 1, -0.5, -1.5, -2.5, 0.5)
+    tries = [(replay(name, first + n)[0], n) for n in (phases if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)
