@@ -62,7 +62,7 @@ class SlurmScheduler(StatePart):
         self.limits = LimitBook(accounts, self.usage)
         self.aging = Aging(self.limits)
         self.priorities = Priorities(machine, accounts, self.usage)
-        self.weights = NodeWeights(machine, self.limits)
+        self.weights = NodeWeights(machine, self.limits, self.reservations)
         self.waiting = Waiting(jobs, self.reservations)
         self.queue = JobQueue(cluster.preemption.type == "qos")
         self.running: dict[int, Record] = {}
@@ -306,7 +306,7 @@ class SlurmScheduler(StatePart):
         """Give how nodes are searched for a job."""
         record = entry.record
         waited = now - record.begin if entry.need.request.switches is not None else None
-        weights = self.weights.now if self.limits.counts_nodes else None
+        weights = self.weights.now if self.weights.change else None
         return Search(self.machine, self.tree, waited, weights=weights)
 
     def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:

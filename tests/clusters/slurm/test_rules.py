@@ -2,8 +2,11 @@
 
 # ruff: noqa: E501 - lines of files stand as they are
 
+from dataclasses import replace
+
 import pytest
 
+from rebecsim.clusters.slurm.configuration import Clock, Reservation
 from rebecsim.clusters.slurm.files.hostlists import compress
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
@@ -397,3 +400,29 @@ def test_of_jobs_that_end_together_backfill_takes_out_one_at_a_time(tmp_path) ->
     jobs.append(Job(number=7, submit=4, run=9, limit=600, request=last))
     starts = run_cluster(made, jobs).starts()
     assert starts[7] < 10 < starts[6]  # nodes are kept on n1, not on n2, which fits as tightly
+
+
+def test_a_job_takes_the_nodes_of_its_flexible_reservation_first(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + FOUR + P)
+    flexible = Reservation(
+        name="r", start=100, end=200, nodes=("n2", "n3"), users=("ann",), flags=frozenset({"FLEX"})
+    )
+    made = replace(made, reservations=(flexible,))
+    inside = Request(tasks=8, reservation="r")
+    jobs = [
+        Job(number=n, user="ann", submit=n, run=20, limit=60, request=asked)
+        for n, asked in enumerate([inside, inside, inside, Request(tasks=8)], 1)
+    ]
+    runs = run_cluster(made, jobs).runs
+    assert [each.nodes for each in sorted(runs, key=lambda run: run.position)] == [
+        (1,), (2,), (0,), (3,)
+    ]  # fmt: skip
+
+
+def test_licences_come_back_with_the_nodes_of_a_job(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + "Licenses=x:1\n" + FOUR + P)
+    made = replace(made, clock=Clock(release=3))
+    one = Request(tasks=1, licenses=(("x", 1),))
+    jobs = [Job(number=n, submit=n, run=10, limit=60, request=one) for n in (1, 2)]
+    starts = run_cluster(made, jobs).starts()
+    assert starts[2] == starts[1] + 13
