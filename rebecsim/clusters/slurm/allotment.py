@@ -6,12 +6,16 @@ import numpy as np
 
 from rebecsim.clusters.slurm.machine import Integers, Machine, Need
 from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.rows import picked
 
 
 def allotted(
-    machine: Machine, level: Level, need: Need, nodes: list[int], most: list[int], row: int
+    machine: Machine, level: Level, need: Need, nodes: list[int], most: list[int], cores: int
 ) -> Allocation:
-    """Give each node its CPUs: a task on each, then one after the other, round the nodes."""
+    """Give each node its CPUs: a task on each, then one after the other, round the nodes.
+
+    `cores` are those that it may take, as bits, where it is known which ones jobs have.
+    """
     order = sorted(range(len(nodes)), key=nodes.__getitem__)
     where = np.array([nodes[each] for each in order], np.int64)
     if need.whole:
@@ -24,11 +28,11 @@ def allotted(
         else:
             cpus = np.array(_dealt(caps, wanted), np.int64)
         cpus = np.maximum(cpus, np.minimum(need.least, caps))
-    return finished(machine, level, need, where, cpus, row)
+    return finished(machine, level, need, where, cpus, cores)
 
 
 def finished(
-    machine: Machine, level: Level, need: Need, where: Integers, cpus: Integers, row: int
+    machine: Machine, level: Level, need: Need, where: Integers, cpus: Integers, cores: int = 0
 ) -> Allocation:
     """Give nodes, in ascending order and with what was dealt to them, whole units and the rest."""
     charged, asked = -1, cpus
@@ -43,7 +47,10 @@ def finished(
     else:
         memory = np.full(len(where), need.memory_node, np.int64)
     gres = _gres(machine, level, need, where)
-    return Allocation(where, cpus, memory, gres, need.place.number, row, charged)
+    if machine.by_core:
+        cores = picked(machine, need, where, cpus // machine.unit[where], cores)
+    place = need.place.number
+    return Allocation(where, cpus, memory, gres, place, cores, need.claim, charged)
 
 
 def _in_units(

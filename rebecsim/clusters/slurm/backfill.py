@@ -10,7 +10,8 @@ jobs that are left could start now on what is not reserved; the jobs in between 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.slurm.forecast import Forecast
@@ -70,7 +71,9 @@ class Cycle:
         self._by_user: defaultdict[str, int] = defaultdict(int)
         self._by_user_place: defaultdict[tuple[str, int], int] = defaultdict(int)
         self._by_association: defaultdict[int, int] = defaultdict(int)
-        self._by_array: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self._array = -1, 0  # the one that something was reserved for last, and for how many tasks
+        self._goes_on = False  # whether the last entry lets the next task of its array come
+        self._is_next = False  # whether this entry is such a task: Slurm looks at limits later
         self._rejected: set[tuple[int, int]] = set()
         self._blocked_until: dict[str, int] = {}
         self._reserving: defaultdict[int, int] = defaultdict(int)
@@ -85,6 +88,16 @@ class Cycle:
         if self.loops is not None:
             first = now // resolution * resolution
             self.loops.begin(scheduler.occupancy, now, first, self.slots.end, self._most)
+
+    @cached_property
+    def _tasks_left(self) -> Counter[int]:
+        """How many tasks of each array have not started."""
+        arrays = (
+            each.record.job.extras.array
+            for each in self.entries
+            if each.rank == 0 and each.record.state == "PENDING"
+        )
+        return Counter(each.array for each in arrays if each is not None)
 
     def _is_plain(self) -> bool:
         """Whether compiled loops can plan all entries."""
@@ -120,23 +133,18 @@ class Cycle:
         return self.done
 
     def _look_at_limits(self, first: int) -> None:
-        """Forget limits that no longer hold back the entries from a place on.
+        """Note which limits hold back the entries from a place on, and forget others.
 
         A job that is held back by a limit lets later ones start at their submission.
         """
         scheduler = self.scheduler
-        if not scheduler.waiting.jobs.has_interactive:
+        if not (scheduler.waiting.jobs.has_interactive and scheduler.limits.enforces):
             return
         for entry in self.entries[first : first + self.parameters.bf_max_job_test]:
-            record = entry.record
-            reason = record.reason
-            if (
-                record.state == "PENDING"
-                and is_limit(reason)
-                and not scheduler.early_problem(entry)
-                and scheduler.asked_problem(entry)
-            ):
-                record.reason = reason
+            if entry.record.state == "PENDING" and not scheduler.partition_problem(entry):
+                problem = scheduler.early_problem(entry) or scheduler.asked_problem(entry)
+                if problem:
+                    scheduler.set_reason(entry, problem, self.now, BACKFILL)
 
     def _may_start(self, place: int) -> bool:
         """Whether an entry may still start now, beside what is reserved."""
@@ -160,8 +168,6 @@ class Cycle:
         scheduler, need = self.scheduler, entry.need
         if free.bit_count() < need.nodes:
             return False
-        if need.rows > 1:
-            return True
         there = usable(scheduler.machine, scheduler.occupancy.level, need)
         return could_fit(need, there * scheduler.machine.mask(free))
 
@@ -192,10 +198,11 @@ class Cycle:
         if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         array = record.job.extras.array
+        self._is_next, self._goes_on = array is not None and self._goes_on, False
         if array is not None and (array.array, entry.place.number) in self._rejected:
             return True
         stops = scheduler.machine.cluster.main.assoc_limit_stop
-        problem = "" if stops else scheduler.early_problem(entry)
+        problem = "" if stops or self._is_next else scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, self.now, BACKFILL)
             return True
@@ -298,7 +305,7 @@ class Cycle:
         counted = False
         while True:
             closed = scheduler.reservations.closed(record.job, entry.place, time, limit, now)
-            wanted = need.candidates & scheduler.occupancy.up & ~closed.nodes
+            wanted = need.reach & scheduler.occupancy.up & ~closed.nodes
             wanted &= ~nodes_of_others(scheduler, record, entry.place)
             if closed.reason:
                 wanted = 0
@@ -315,7 +322,7 @@ class Cycle:
                 time = later
                 continue
             start, given = found
-            record.total_cpus = scheduler.tres_of(entry, given)["cpu"]
+            scheduler.resize(record, scheduler.tres_of(entry, given)["cpu"])
             start, taken = max(start, time), given.bits
             if start == now and self._completes(taken):
                 start, later = now + 1, None
@@ -338,7 +345,9 @@ class Cycle:
                 continue
             if start > self.window_end:
                 return
-            if start > now and not self.slots.is_free(taken, start, start + limit, *licenses):
+            step = self.resolution
+            end = (start + limit) // step * step
+            if start > now and not self.slots.is_free(taken, start // step * step, end, *licenses):
                 time = max(start, time + 1)
                 continue
             self.is_full = self.slots.records >= self._most
@@ -354,9 +363,11 @@ class Cycle:
         found = loops.plan(scheduler.occupancy, wanted, limit, fits, reserves)
         self.tested += loops.has_tested
         given, start = None, loops.start
-        if found and (scheduler.limits.enforces or found == 1):
+        if found and (
+            scheduler.limits.enforces or found == 1 or scheduler.priorities.measures(wanted)
+        ):
             given = loops.planned(wanted)
-            entry.record.total_cpus = scheduler.tres_of(entry, given)["cpu"]
+            scheduler.resize(entry.record, scheduler.tres_of(entry, given)["cpu"])
         if not found or (found == 1 and self._starts(entry, loops.open, limit) != "busy"):
             return
         self.is_full = loops.records >= self._most
@@ -383,12 +394,12 @@ class Cycle:
         scheduler, now = self.scheduler, self.now
         problem = scheduler.partition_problem(entry)
         stops = scheduler.machine.cluster.main.assoc_limit_stop
-        if not problem and stops:
+        if not problem and (stops or self._is_next):
             problem = scheduler.early_problem(entry)
         if problem:
             scheduler.set_reason(entry, problem, now, BACKFILL)
             return "limit" if is_limit(problem) else "busy"
-        found = attempt(scheduler, entry, nodes & scheduler.occupancy.open, now, limit)
+        found = attempt(scheduler, entry, nodes, now, limit, plans=True)
         if found.given is not None:
             self._seen = -1
             record = scheduler.start(entry, found.given, now, "SchedBackfill", limit)
@@ -397,6 +408,8 @@ class Cycle:
             array = record.job.extras.array
             if array is not None:
                 self._rejected.discard((array.array, entry.place.number))
+                self._goes_on = True
+                self.__dict__.pop("_tasks_left", None)
             return "starts"
         scheduler.set_reason(entry, found.reason, now, BACKFILL)
         self.done.victims.extend(preempt(scheduler, entry, found.victims, now))
@@ -416,9 +429,11 @@ class Cycle:
         array, place = record.job.extras.array, entry.place.number
         self._reserving[place] += 1
         if array is not None:
-            self._by_array[array.array, place] += 1
-            if self._by_array[array.array, place] < parameters.bf_max_job_array_resv:
+            count = self._array[1] + 1 if self._array[0] == array.array else 1
+            self._array = array.array, count
+            if count < min(parameters.bf_max_job_array_resv, self._tasks_left[array.array]):
                 self._rejected.discard((array.array, place))
+                self._goes_on = True
         return not (parameters.bf_one_resv_per_job and record.number in self._reserved)
 
     def _reserved_time(self, entry: Entry, start: int, limit: int) -> tuple[int, int]:
@@ -445,7 +460,7 @@ def _qos_of(entry: Entry) -> list[str]:
 
 def backfill(scheduler: SlurmScheduler, now: int) -> Started:
     """Make one cycle of backfill."""
-    scheduler.age(now)
+    scheduler.aging.age(now)
     looks_at_limits = scheduler.limits.enforces and scheduler.waiting.jobs.has_interactive
     if not (scheduler.journal.watched or scheduler.may_preempt_any or looks_at_limits):
         entries = reversed(scheduler.queue.ordered())

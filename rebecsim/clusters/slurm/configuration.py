@@ -228,6 +228,7 @@ class Preemption:
     Attributes:
         mode: of the cluster; `gang` says whether it also has GANG, `within` whether WITHIN.
         exempt_time: PreemptExemptTime, seconds.
+        time_slice: SchedulerTimeSlice, after which jobs that share cores take turns, seconds.
     """
 
     type: Literal["none", "partition_prio", "qos"] = "none"
@@ -235,6 +236,7 @@ class Preemption:
     gang: bool = False
     within: bool = False
     exempt_time: int = 0
+    time_slice: int = 30
     reorder_count: int = 1
     strict_order: bool = False
     youngest_first: bool = False
@@ -478,3 +480,19 @@ class Cluster(Constant):
     most_jobs: int = 10_000
     most_array: int = 1001
     clock: Clock = field(default_factory=Clock)
+
+    @property
+    def has_gang(self) -> bool:
+        """Whether jobs that share cores run in turns."""
+        by_core = self.selection.type != "linear" and self.preemption.type != "qos"
+        return by_core and self.preemption.gang
+
+    @property
+    def shares_cores(self) -> bool:
+        """Whether jobs may get cores that others have; high tiers with FORCE see no lower ones."""
+        tiers = len({each.priority_tier for each in self.partitions})
+        several = any(
+            each.sharing in ("YES", "FORCE") and each.rows > 1 for each in self.partitions
+        )
+        forced = tiers > 1 and any(each.sharing == "FORCE" for each in self.partitions)
+        return self.has_gang or (self.selection.type != "linear" and (several or forced))

@@ -49,6 +49,7 @@ class Waiting(StatePart):
 
     Attributes:
         asleep: their records by number.
+        held: the records of held jobs by number, in the order in which they will be released.
         started: when each job that others wait for started, or was cancelled.
         ended: whether each of these ended well.
         running: how many tasks of an array run.
@@ -62,13 +63,19 @@ class Waiting(StatePart):
         self.ended: dict[int, bool] = {}
         self.running: dict[int, int] = {}
         self.names: dict[tuple[str, str], list[int]] = {}
+        self.held: dict[int, Record] = {}
         self._held_back: dict[int, None] = {}  # those that wait for other jobs
+
+    def is_held(self, record: Record, now: int) -> bool:
+        """Whether a job was submitted held and is not released yet."""
+        extras = record.job.extras
+        return extras.held and (extras.released is None or now < extras.released)
 
     def reason(self, record: Record, now: int) -> str:
         """Give why a job is not eligible; empty: it is."""
         job = record.job
         extras = job.extras
-        if extras.held and (extras.released is None or now < extras.released):
+        if self.is_held(record, now):
             return "JobHeldUser"
         if extras.dependencies:
             found = [self._holds(record, each, now) for each in extras.dependencies]
@@ -115,6 +122,8 @@ class Waiting(StatePart):
     def sleep(self, record: Record) -> None:
         """Keep a job until it is eligible."""
         self.asleep[record.number] = record
+        if record.reason == "JobHeldUser":
+            self.held[record.number] = record
         if record.job.extras.dependencies:
             self._held_back[record.number] = None
 
@@ -122,6 +131,14 @@ class Waiting(StatePart):
         """Forget a job that is eligible now, or gone."""
         self.asleep.pop(record.number, None)
         self._held_back.pop(record.number, None)
+        self.held.pop(record.number, None)
+
+    def released(self, now: int) -> list[Record]:
+        """Give the held jobs that are released now."""
+        found = [each for each in self.held.values() if not self.is_held(each, now)]
+        for each in found:
+            del self.held[each.number]
+        return found
 
     def ready(self, now: int, *, timed: bool) -> list[Record]:
         """Give the sleeping jobs that are eligible now; `timed` also those that wait for a time."""
@@ -162,20 +179,22 @@ class Waiting(StatePart):
         if array is not None:
             self.running[array.array] = self.running.get(array.array, 0) + 1
 
-    def note_end(self, job: Job, now: int, *, well: bool, ran: bool) -> bool:
-        """Note that a job has ended or was cancelled; say whether others may be eligible now."""
+    def note_end(self, job: Job, *, ran: bool) -> None:
+        """Note that a job has ended or was cancelled."""
         array = job.extras.array
         if array is not None and ran:
             self.running[array.array] -= 1
-        if job.number in self.jobs.watched:
-            self.started.setdefault(job.number, now)
-            self.ended[job.number] = well
         same = self.names.get((job.user, job.name))
         if same is not None and job.number in same:
             same.remove(job.number)
             if not same:
                 del self.names[job.user, job.name]
-        return bool(self._held_back)
+
+    def note_gone(self, job: Job, now: int, *, well: bool) -> None:
+        """Note that all nodes of an ended job are back: only now do others depend on it no more."""
+        if job.number in self.jobs.watched:
+            self.started.setdefault(job.number, now)
+            self.ended[job.number] = well
 
     def array_is_full(self, job: Job) -> bool:
         """Whether as many tasks of the array of a job run as may run at once."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from rebecsim.clusters.slurm.features import Alternative
 from rebecsim.clusters.slurm.machine import Integers, Need
@@ -14,7 +13,7 @@ from rebecsim.clusters.slurm.preemption import candidates
 from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Closed
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
-from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
+from rebecsim.clusters.slurm.selection import choose, could_fit, usable
 
 _FIRST_WINDOW = 30
 
@@ -35,12 +34,18 @@ class Forecast:
     def will_run(self, entry: Entry, nodes: int, closed: Closed) -> tuple[int, Allocation] | None:
         """Find when and where a job will run on some nodes, by the limits of running jobs.
 
+        A job that asked to share cores is tried first as if it had not; a start now is believed.
         Nodes of counted features are looked for one feature after the other, and those that the
         job wants beyond them last.
         """
         wanted = self.scheduler.bounded(entry)
         parts = self.scheduler.machine.parts(entry.need)
         if not parts:
+            alone = self.scheduler.machine.alone(wanted)
+            if alone is not wanted:
+                found = self._run_at(entry, alone, nodes, closed)
+                if found is not None and found[0] == self.now:
+                    return found
             return self._run_at(entry, wanted, nodes, closed)
         start, taken, given = 0, 0, list[Allocation]()
         for part in (*parts, None):
@@ -79,57 +84,32 @@ class Forecast:
                 return now, given
         loops = scheduler.machine.loops
         is_plain = need.is_plain and occupancy.is_additive and closed.cores is None and not gone
-        if loops is not None and is_plain and not search.first:
+        if loops is not None and is_plain:
             at = loops.earliest(occupancy, wanted, nodes)
             if at is None:
                 return None
             return (at[0] if at[0] > now else self._overdue(at[0])), at[1]
-        ends, following = occupancy.in_turn(nodes, gone)
+        jobs, ends, following = occupancy.in_turn(nodes, gone)
         if not len(ends):
             return None
-        times = self._windows(ends, following)
+        places = self._windows(ends, following)
         mask = scheduler.machine.mask(nodes & need.candidates)
 
-        def fits(time: int) -> bool:
-            if need.rows <= 1 and closed.cores is None and not gone:
-                return could_fit(need, self._usable_later(need, time) * mask)
-            level = self._kept(self._later(time, gone), closed)
-            return any(
-                could_fit(need, usable(scheduler.machine, level, need, row) * mask)
-                for row in range(-1, need.rows if need.rows > 1 else 0)
-            )
+        def fits(place: int) -> bool:
+            job = int(jobs[place])
+            if closed.cores is None and not gone:
+                return could_fit(need, self._usable_later(need, job) * mask)
+            level = self._kept(self._later(job, gone), closed)
+            return could_fit(need, usable(scheduler.machine, level, need) * mask)
 
-        first = bisect_left(times, True, key=fits)
+        first = bisect_left(places, True, key=fits)
         search = search._replace(for_later=True)
-        for time in times[first:]:
-            given = choose(search, self._kept(self._later(time, gone), closed), wanted, nodes)
-            if given is not None:
-                if scheduler.machine.cluster.selection.type == "linear":
-                    given = self._one_by_one(search, time, wanted, nodes, closed, gone) or given
-                end = int(ends[np.searchsorted(ends, time, "right") - 1])
-                return (end if end > now else self._overdue(end)), given
-        return None
-
-    def _one_by_one(
-        self,
-        search: Search,
-        time: int,
-        wanted: Need,
-        nodes: int,
-        closed: Closed,
-        gone: list[int],
-    ) -> Allocation | None:
-        """Place a job as select/linear does, which takes out one job after the other."""
-        occupancy = self.scheduler.occupancy
-        together = [each for each in occupancy.ending_at(time) if each not in gone]
-        if len(together) < 2:
-            return None
-        level = self._kept(occupancy.later(time - 1, gone), closed)
-        for number in together:
-            level.give(occupancy.given[number])
+        for place in places[first:]:
+            level = self._kept(self._later(int(jobs[place]), gone), closed)
             given = choose(search, level, wanted, nodes)
             if given is not None:
-                return given
+                end = int(ends[place])
+                return (end if end > now else self._overdue(end)), given
         return None
 
     def _overdue(self, end: int) -> int:
@@ -137,49 +117,49 @@ class Forecast:
         cluster = self.scheduler.machine.cluster
         return max(self.now + 1, end + cluster.kill_wait + cluster.over_time_limit)
 
-    def _windows(self, ends: Integers, next_ends: Integers) -> list[int]:
-        """Give the times by which jobs are taken out together: 30 s, 60 s, 120 s, ...
+    def _windows(self, ends: Integers, next_ends: Integers) -> Sequence[int]:
+        """Give the jobs after which it is tried again, by place: 30 s, 60 s, 120 s, ... apart.
 
         Slurm asks whether the next job of the cluster ends within the window; if it does, it takes
-        out the next one on these nodes, which may end later.
+        out the next one on these nodes, which may end later. select/linear takes out single jobs.
         """
         if self.scheduler.machine.cluster.selection.type == "linear":
-            return list(dict.fromkeys(ends.tolist()))
+            return range(len(ends))
         base = int(ends[0]) + _FIRST_WINDOW - int(ends[0]) % _FIRST_WINDOW
-        width, times, place = _FIRST_WINDOW, [], 0
+        width, places, place = _FIRST_WINDOW, [], 0
         linear = self.scheduler.machine.cluster.backfilling.bf_window_linear
-        own, following = ends.tolist(), next_ends.tolist()
-        while place < len(own):
-            while place < len(own) - 1 and following[place] <= base + width:
+        following = next_ends.tolist()
+        while place < len(following):
+            while place < len(following) - 1 and following[place] <= base + width:
                 place += 1
-            times.append(own[place])
-            while place < len(own) - 1 and following[place] > base + width:
+            places.append(place)
+            while place < len(following) - 1 and following[place] > base + width:
                 width = width + linear if linear else 2 * width
             place += 1
-        return times
+        return places
 
-    def _later(self, time: int, gone: list[int] | None = None) -> Level:
-        """Give the level of a later time; those of this cycle are kept until a job starts."""
+    def _later(self, job: int, gone: list[int] | None = None) -> Level:
+        """Give the level after a job; those of this cycle are kept until a job starts."""
         occupancy = self.scheduler.occupancy
         if gone:
-            return occupancy.later(time, gone)
+            return occupancy.later(job, gone)
         version = occupancy.freed, occupancy.taken
         if version != self._version:
             self._levels.clear()
             self._usable.clear()
             self._version = version
-        found = self._levels.get(time)
+        found = self._levels.get(job)
         if found is None:
-            found = self._levels[time] = occupancy.later(time)
+            found = self._levels[job] = occupancy.later(job)
         return found
 
-    def _usable_later(self, need: Need, time: int) -> Integers:
-        """Give the CPUs that a job may have on each node at a later time."""
-        level = self._later(time)
-        found = self._usable.get((need.number, time))
+    def _usable_later(self, need: Need, job: int) -> Integers:
+        """Give the CPUs that a job may have on each node once another one has ended."""
+        level = self._later(job)
+        found = self._usable.get((need.number, job))
         if found is None:
             found = usable(self.scheduler.machine, level, need)
-            self._usable[need.number, time] = found
+            self._usable[need.number, job] = found
         return found
 
     def _kept(self, level: Level, closed: Closed) -> Level:

@@ -83,7 +83,11 @@ class Rules(NamedTuple):
 
 
 class LimitBook(StatePart):
-    """The limits of a cluster, and what counts against them."""
+    """The limits of a cluster, and what counts against them.
+
+    Attributes:
+        counts_nodes: whether some limit is about the nodes of a group.
+    """
 
     def __init__(self, accounts: Accounts, usage: PastUsage) -> None:
         self.accounts, self.usage = accounts, usage
@@ -109,7 +113,7 @@ class LimitBook(StatePart):
                 each.grp_wall is not None or each.grp_tres_seconds for each in _all_limits(accounts)
             )
         )
-        self._counts_nodes = self.enforces and any(
+        self.counts_nodes = self.enforces and any(
             "node" in each
             for limits in _all_limits(accounts)
             for each in (limits.grp_tres, limits.max_tres_per_user, limits.max_tres_per_account)
@@ -437,7 +441,7 @@ class LimitBook(StatePart):
             for name, amount in record.tres.items():
                 group.tres[name] += sign * amount
                 group.ends[name] += sign * amount * record.planned
-            if self._counts_nodes:
+            if self.counts_nodes:
                 for node in nodes:
                     group.nodes[node] += sign
                     if not group.nodes[node]:

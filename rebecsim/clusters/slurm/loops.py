@@ -171,8 +171,8 @@ def plan(
 
     `times` are now, the limit, the end of the window, by how much overdue jobs are late, whether
     the job reserves, bf_window_linear, whether the job may fit now at all, how many stretches are
-    planned, and whether the job was placed at all. The start stands in the last row of `given`,
-    after the number of nodes; where the job may be now, in `found`.
+    planned, whether the job was placed at all, and bf_resolution. The start stands in the last row
+    of `given`, after the number of nodes; where the job may be now, in `found`.
     """
     now, limit, reserves, many = times[0], times[1], times[4], times[7]
     given, later_level = scratch.given, scratch.later
@@ -221,8 +221,10 @@ def plan(
             continue
         if start > times[2]:
             return NOTHING
-        is_free, place = True, slot_of(slots, count, start)
-        while is_free and place < count and slots[0, place] < start + limit:
+        step = times[9]
+        end = (start + limit) // step * step
+        is_free, place = True, slot_of(slots, count, start // step * step)
+        while is_free and place < count and slots[0, place] < end:
             for each in range(size):
                 node = given[0, each]
                 is_free = is_free and (free[slots[1, place], node >> 6] >> (node & 63)) & 1 == 1
@@ -242,7 +244,7 @@ class Loops:
         self._work = np.zeros((8, size), np.int64)
         self._given = np.zeros((3, max(size, 2)), np.int64)
         self._later = Level(machine)
-        self._turns = np.zeros((2, 0), np.int64)
+        self._turns = np.zeros((3, 0), np.int64)
         self._linear = machine.cluster.backfilling.bf_window_linear
         self._fitting, self._chosen = entry_of(fitting), entry_of(chosen)
         self._earliest = entry_of(earliest)
@@ -251,7 +253,7 @@ class Loops:
         self._slots = np.zeros((2, 0), np.int64)
         self._free = np.zeros((0, -(-size // 64)), np.int64)
         self._completing, self._found = np.zeros((2, size), bool)
-        self._times = np.zeros(9, np.int64)
+        self._times = np.zeros(10, np.int64)
         self._count = self._last = self.records = 0
         self._sets: dict[int, Integers] = {}
 
@@ -272,7 +274,7 @@ class Loops:
         """Give the first planned end by which a need fits on these nodes, and what it gets."""
         planned, many = occupancy.planned, occupancy.many
         if self._turns.shape[1] != planned.shape[1]:
-            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+            self._turns = np.zeros((3, planned.shape[1]), np.int64)
         later = self._later
         later.table[:] = occupancy.level.table
         mask = self.machine.mask(nodes & need.candidates)
@@ -290,7 +292,7 @@ class Loops:
             caps = cpus
             cpus = np.array(in_tasks(self.machine, need, where, caps.tolist()), np.int64)
             cpus = np.maximum(cpus, np.minimum(need.least, caps))
-        return finished(self.machine, level, need, where, cpus, -1)
+        return finished(self.machine, level, need, where, cpus)
 
     # A cycle of backfill
 
@@ -310,7 +312,8 @@ class Loops:
         late = cluster.kill_wait + cluster.over_time_limit
         self._count = 1
         self.records, self._last = 1, last
-        self._times[:] = now, 0, now + cluster.backfilling.bf_window, late, 0, self._linear, 0, 0, 0
+        end, step = now + cluster.backfilling.bf_window, max(cluster.backfilling.bf_resolution, 1)
+        self._times[:] = now, 0, end, late, 0, self._linear, 0, 0, 0, step
 
     def _words(self, nodes: int) -> Integers:
         """Give a set of nodes in words of 64 bits."""
@@ -333,13 +336,13 @@ class Loops:
         """Plan a job, as `backfill.Cycle` does; it is for this to start or to reserve for it."""
         planned, times = occupancy.planned, self._times
         if self._turns.shape[1] != planned.shape[1]:
-            self._turns = np.zeros((2, planned.shape[1]), np.int64)
+            self._turns = np.zeros((3, planned.shape[1]), np.int64)
         scratch = Scratch(self._work, self._turns, self._given, self._later.table)
         times[1], times[4], times[6], times[7] = limit, reserves, fits, occupancy.many
         times[8] = 0
         return self._plan(
             self.table, occupancy.level.table, need.packed,
-            self._words(need.candidates & occupancy.up), self._slots, self._free,
+            self._words(need.reach & occupancy.up), self._slots, self._free,
             self._count, times, self._completing, planned, scratch, self._found,
         )  # fmt: skip
 

@@ -30,6 +30,9 @@ Mask = NDArray[np.bool_]
 _MANY = 10**9
 _MOST_PARTS = 10**6
 
+ALONE = 1
+WHOLE = 64_000
+
 ONE_YEAR = 365 * 86_400
 """What backfill takes for an unlimited time, seconds."""
 
@@ -82,8 +85,10 @@ class Need(Constant):
             CPUs go by its GPUs.
         alternatives: the nodes that it may use, in the order in which they are tried.
         candidates: all of them.
+        reach: nodes that backfill counts with: those that have enough for one task, too.
         required: nodes that it must have.
-        rows: how many jobs may share a core with it.
+        claim: what it adds to the claims on its nodes: 0 if its cores may be shared, ALONE if they
+            may not, WHOLE if nobody else may be on its nodes.
         problem: the reason for which it never starts here; empty: it may.
         preferred: how many of the alternatives are those of --prefer; the main scheduler tries no
             others.
@@ -108,8 +113,9 @@ class Need(Constant):
     gres_tasks: int
     alternatives: tuple[Alternative, ...]
     candidates: int
+    reach: int
     required: int
-    rows: int
+    claim: int
     problem: str = ""
     preferred: int = 0
 
@@ -117,7 +123,7 @@ class Need(Constant):
     def is_plain(self) -> bool:
         """Whether it is about nodes, CPUs and memory alone, with nodes taken by sets in a row."""
         asked, spec = self.request, self.place.spec
-        is_special = self.rows > 1 or self.gres_node or self.gres_job or self.required
+        is_special = self.gres_node or self.gres_job or self.required
         of_place = spec.lln or spec.max_cpus_per_node is not None
         is_special = is_special or of_place or asked.contiguous or asked.spread
         return not is_special and len(self.alternatives) == 1 and not self.alternatives[0].counted
@@ -161,6 +167,10 @@ class Machine(Constant):
         one_weight: whether all nodes have the same.
         one_unit: the unit of all nodes, if it is one.
         default: the partition of jobs that name none.
+        by_core: whether jobs may share cores, so that it is known which ones each has.
+        first_core: the number of the first core of each node, and how many there are; what is
+            counted is what is given out together, shape (nodes + 1,).
+        lines: the nodes of each line of slurm.conf, as bits; equal lines are one.
         loops: compiled ones for plain needs; None: they are not used.
     """
 
@@ -178,6 +188,9 @@ class Machine(Constant):
     one_weight: bool = field(init=False)
     one_unit: int | None = field(init=False)
     default: Partition | None = field(init=False)
+    by_core: bool = field(init=False)
+    first_core: Integers = field(init=False)
+    lines: tuple[int, ...] = field(init=False)
     loops: Loops | None = None
 
     def __post_init__(self) -> None:
@@ -193,6 +206,8 @@ class Machine(Constant):
         self.one_weight = len(set(self.weight.tolist())) <= 1
         self.one_unit = int(self.unit[0]) if len(set(self.unit.tolist())) == 1 else None
         self.everything = (1 << len(nodes)) - 1
+        self.first_core = np.concatenate(([0], np.cumsum(self.cpus // self.unit)))
+        self.by_core = self.cluster.shares_cores
         self.gres = self._gres(nodes)
         self.places = {
             each.name: Place(
@@ -210,14 +225,18 @@ class Machine(Constant):
                 self._features[feature] = self._features.get(feature, 0) | 1 << number
         lines: dict[NodeSpec, int] = {}
         self._kind = [
-            lines.setdefault(replace(each, name="", state="UP"), len(lines))
-            for each in (nodes if is_linear else ())
+            lines.setdefault(replace(each, name="", state="UP"), len(lines)) for each in nodes
         ]
+        sets = [0] * len(lines)
+        for number, kind in enumerate(self._kind):
+            sets[kind] |= 1 << number
+        self.lines = tuple(sets)
         self._masks: dict[int, Mask] = {}
         self._needs: dict[tuple[Request, int], Need] = {}
         self._known: dict[tuple[int, int], tuple[Request, Need]] = {}  # by identity, which is fast
         self._parts: dict[int, tuple[Need, ...]] = {}
         self._whole: dict[int, Need] = {}
+        self._alone: dict[int, Need] = {}
         self.default = next((each for each in self.cluster.partitions if each.is_default), None)
 
     def use_loops(self) -> None:
@@ -227,7 +246,7 @@ class Machine(Constant):
         selection, cluster = self.cluster.selection, self.cluster
         in_rows = selection.type == "cons_tres" and not (selection.lln or cluster.switches)
         other = cluster.main.pack_serial_at_end or cluster.backfilling.bf_busy_nodes
-        if in_rows and not other and not is_plain():
+        if in_rows and not (other or self.by_core) and not is_plain():
             from rebecsim.clusters.slurm.loops import Loops
 
             self.loops = Loops(self)
@@ -261,6 +280,14 @@ class Machine(Constant):
     def bits(self, mask: Mask) -> int:
         """Give the set of nodes of an array of truths."""
         return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+    def cpus_of(self, cores: int) -> Integers:
+        """Give how many CPUs of each node are in a set of cores, shape (nodes,)."""
+        count = int(self.first_core[-1])
+        raw = np.frombuffer(cores.to_bytes(-(-count // 8), "little"), np.uint8)
+        bits = np.unpackbits(raw, bitorder="little", count=count).astype(np.int64)
+        found: Integers = np.add.reduceat(bits, self.first_core[:-1]) * self.unit
+        return found
 
     def kinds(self, nodes: Integers, *, together: bool) -> list[Integers]:
         """Split nodes by their lines of slurm.conf, light ones first.
@@ -300,7 +327,17 @@ class Machine(Constant):
         found = self._whole.get(need.number)
         if found is None:
             number = -_MANY - need.number
-            found = self._whole[need.number] = replace(need, number=number, whole=True, rows=1)
+            found = self._whole[need.number] = replace(need, number=number, whole=True)
+        return found
+
+    def alone(self, need: Need) -> Need:
+        """Give what a job needs as if it had not asked to share cores, where it need not."""
+        if need.claim or need.place.spec.sharing != "YES":
+            return need
+        found = self._alone.get(need.number)
+        if found is None:
+            number = -2 * _MANY - need.number
+            found = self._alone[need.number] = replace(need, number=number, claim=ALONE)
         return found
 
     def parts(self, need: Need) -> tuple[Need, ...]:
@@ -353,9 +390,9 @@ class Machine(Constant):
         least = per_task
         if request.tasks_per_node:
             least = request.tasks_per_node * per_task
-        elif most == 1:
-            least = cpus
-        least = max(least, for_memory)
+        least = at_least = max(least, for_memory)
+        if most == 1 and not request.tasks_per_node:
+            least = max(cpus, for_memory)
         whole = is_linear or spec.sharing == "EXCLUSIVE"
         if request.exclusive == "node" and spec.sharing != "FORCE":
             whole = True
@@ -363,7 +400,7 @@ class Machine(Constant):
         gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
         by_tasks = bool(gres_node or gres_job) and not by_gpus
         shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
-        fit = place.nodes & ~self.named(request.excluded)
+        reach = fit = place.nodes & ~self.named(request.excluded)
         all_memory = selection.memory and not memory_node and not memory_cpu
         enough = self.cpus >= least
         if selection.memory:
@@ -371,6 +408,8 @@ class Machine(Constant):
         for name, count in gres_node:
             enough &= self.gres.get(name, np.zeros_like(self.cpus)) >= count
         fit &= self.bits(enough)
+        room = self.memory >= max(memory_node, memory_cpu * at_least)
+        reach &= self.bits((self.cpus >= at_least) & room)
         found = alternatives(request.features, self.everything, self.having)
         preferred = 0
         if request.prefer:
@@ -401,8 +440,9 @@ class Machine(Constant):
             gres_tasks=_gres_tasks(request, most) if by_tasks else 0,
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
+            reach=reach & reduce(or_, (each.nodes for each in found), 0),
             required=self.named(request.required),
-            rows=place.rows if shares and not whole else 1,
+            claim=0 if shares and not whole else WHOLE if spec.sharing == "EXCLUSIVE" else ALONE,
             problem=problem or ("MaxMemPerLimit" if excess else ""),
             preferred=preferred,
         )

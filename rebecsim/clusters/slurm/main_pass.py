@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rebecsim.clusters.slurm.machine import Need, Place, bits_of
+from rebecsim.clusters.slurm.machine import Need, Place
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, preempt, victims_for
 from rebecsim.clusters.slurm.reasons import is_limit
@@ -45,8 +45,12 @@ def attempt(
     now: int,
     limit: int,
     preferred: bool = False,
+    plans: bool = False,
 ) -> Attempt:
-    """Try to place a job now on some of these nodes; nothing is changed."""
+    """Try to place a job now on some of these nodes; only weights of nodes are changed.
+
+    Backfill `plans`: for it, the other nodes are none at all.
+    """
     record, need, occupancy = entry.record, entry.need, scheduler.occupancy
     problem = scheduler.too_many_nodes(entry)
     if problem:
@@ -68,14 +72,13 @@ def attempt(
     if closed.cores is not None:
         level = level.copy()
         level.table[0] -= closed.cores
-    shared = 0
-    if scheduler.limits.enforces:
-        shared = bits_of(scheduler.limits.shared_nodes(record, entry.place.spec.qos))
-    search = scheduler.search(entry, now)._replace(preferred=preferred, first=shared)
-    given = choose(search, level, scheduler.bounded(entry), allowed & nodes)
+    scheduler.weights.try_on(entry, allowed & nodes if plans else allowed)
+    search = scheduler.search(entry, now)._replace(preferred=preferred)
+    nodes &= allowed & occupancy.open
+    given = choose(search, level, scheduler.bounded(entry), nodes)
     victims: tuple[Victim, ...] = ()
     if given is None:
-        given, victims = victims_for(scheduler, entry, allowed & nodes, now)
+        given, victims = victims_for(scheduler, entry, nodes, now)
     if given is None:
         return Attempt("busy", "Resources")
     if scheduler.limits.enforces:
@@ -145,7 +148,7 @@ def blocks_nothing(scheduler: SlurmScheduler, entry: Entry, now: int) -> bool:
 def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
     """Start what can start, in order."""
     parameters = scheduler.machine.cluster.main
-    scheduler.age(now)
+    scheduler.aging.age(now)
     done = Started([], [])
     failed: set[int] = set()
     closed_reservations: set[str] = set()

@@ -274,6 +274,7 @@ def earliest(
         if there:
             turns[0, jobs] = end
             turns[1, jobs] = planned[0, place] if place < many else LATEST
+            turns[2, jobs] = place
             jobs += 1
     if jobs == 0:
         return -1
@@ -295,7 +296,7 @@ def earliest(
         while turn < jobs - 1 and turns[1, turn] <= limit + width:
             turn += 1
         time: int = turns[0, turn]
-        while place < many and planned[0, place] <= time:
+        while place < turns[2, turn]:
             node = planned[2, place]
             level[0, node] += planned[3, place]
             level[1, node] += planned[4, place]

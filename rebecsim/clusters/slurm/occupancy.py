@@ -14,6 +14,7 @@ import numpy as np
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.configuration import NodeState
 from rebecsim.clusters.slurm.machine import Integers, Machine
+from rebecsim.clusters.slurm.rows import CoreRows
 
 
 class Allocation(NamedTuple):
@@ -25,7 +26,8 @@ class Allocation(NamedTuple):
         memory: MB on each.
         gres: of each generic resource how many on each.
         place: the number of its partition.
-        row: which row of jobs that share cores it is in; -1: it shares none.
+        cores: the cores themselves, as bits, where jobs may share them.
+        claim: what it adds to the claims on each node.
         charged: CPUs that it is charged for; -1: all. CR_CPU gives out whole cores, too, but
             charges what was asked for.
     """
@@ -35,7 +37,8 @@ class Allocation(NamedTuple):
     memory: Integers
     gres: tuple[tuple[str, Integers], ...]
     place: int
-    row: int
+    cores: int = 0
+    claim: int = 0
     charged: int = -1
 
     @property
@@ -78,8 +81,7 @@ class Level(StatePart):
     Attributes:
         table: CPUs and memory that no job has, and how many jobs are there; shape (3, nodes).
         gres: free generic resources by name, shape (nodes,).
-        rows: CPUs in use by the jobs of a partition that share cores, shape (rows, nodes), by the
-            number of the partition.
+        rows: which cores jobs have; None: nobody shares any.
         of_place: CPUs in use by the jobs of a partition, of those with MaxCPUsPerNode, by number.
     """
 
@@ -88,11 +90,9 @@ class Level(StatePart):
     def __init__(self, machine: Machine) -> None:
         self.table = np.stack([machine.cpus, machine.memory, np.zeros_like(machine.cpus)])
         self.gres = {name: counts.copy() for name, counts in machine.gres.items()}
-        self.rows: dict[int, Integers] = {}
+        self.rows = CoreRows(machine) if machine.by_core else None
         self.of_place: dict[int, Integers] = {}
         for place in machine.places.values():
-            if place.rows > 1:
-                self.rows[place.number] = np.zeros((place.rows, len(machine.names)), np.int64)
             if place.spec.max_cpus_per_node is not None:
                 self.of_place[place.number] = np.zeros_like(machine.cpus)
 
@@ -119,20 +119,19 @@ class Level(StatePart):
         made = Level.__new__(Level)
         made.table = self.table.copy()
         made.gres = {name: counts.copy() for name, counts in self.gres.items()}
-        made.rows = {number: rows.copy() for number, rows in self.rows.items()}
+        made.rows = self.rows and self.rows.copy()
         made.of_place = {number: used.copy() for number, used in self.of_place.items()}
         return made
 
     def take(self, given: Allocation, sign: int = 1) -> None:
         """Note that a job has this from now on."""
-        nodes, (cpus, memory, jobs) = given.nodes, self.table
+        nodes, (cpus, memory, jobs), rows = given.nodes, self.table, self.rows
         jobs[nodes] += sign
         memory[nodes] -= sign * given.memory
-        if given.row >= 0:
-            rows = self.rows[given.place]
-            before = rows[:, nodes].max(axis=0)
-            rows[given.row, nodes] += sign * given.cpus
-            cpus[nodes] -= rows[:, nodes].max(axis=0) - before
+        if rows is not None:
+            before = rows.machine.cpus_of(rows.used())[nodes]
+            rows.take(given) if sign > 0 else rows.give(given)
+            cpus[nodes] -= rows.machine.cpus_of(rows.used())[nodes] - before
         else:
             cpus[nodes] -= sign * given.cpus
         for name, counts in given.gres:
@@ -175,7 +174,7 @@ class Occupancy(StatePart):
         self.freed = 0
         self.taken = 0
         self.given: dict[int, Allocation] = {}
-        self.is_additive = not (self.level.rows or self.level.of_place)
+        self.is_additive = not (machine.by_core or self.level.of_place)
         self.planned = np.zeros((5, _FIRST_ROOM), np.int64)
         self.many = 0
         self._ends: dict[int, int] = {}
@@ -242,14 +241,8 @@ class Occupancy(StatePart):
         self.freed += 1
         return given
 
-    def ending_at(self, time: int) -> list[int]:
-        """Give the jobs that are planned to end at a time, by number."""
-        ends, jobs, _, _, _ = self.planned[:, : self.many]
-        first, last = ends.searchsorted(time), ends.searchsorted(time, "right")
-        return list(dict.fromkeys(jobs[first:last].tolist()))
-
-    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers]:
-        """Give the planned ends of the jobs on some of these nodes, and of the jobs after them.
+    def in_turn(self, nodes: int, gone: Sequence[int] = ()) -> tuple[Integers, Integers, Integers]:
+        """Give the jobs on some of these nodes, their planned ends, and those of the jobs after.
 
         Jobs are in the order of their ends, then of their numbers; after each comes any job of the
         cluster, after the last one none, which is a time beyond all. Jobs that are `gone`, by
@@ -260,30 +253,25 @@ class Occupancy(StatePart):
             kept = ~np.isin(jobs, gone)
             ends, jobs, where = ends[kept], jobs[kept], where[kept]
         if not len(ends):
-            return ends, ends
+            return jobs, ends, ends
         first = np.flatnonzero(np.diff(jobs, prepend=-1))
         there = np.logical_or.reduceat(self.machine.mask(nodes)[where], first)
         own = ends[first]
-        return own[there], np.append(own[1:], np.iinfo(np.int64).max)[there]
+        following = np.append(own[1:], np.iinfo(np.int64).max)
+        return jobs[first][there], own[there], following[there]
 
-    def later(self, time: int, gone: Sequence[int] = ()) -> Level:
-        """Give the level once all has ended that is planned to end by a time, and what is gone."""
-        if gone:
-            made = self.later(time)
-            for job in gone:
-                if self._ends[job] > time:
-                    made.give(self.given[job])
-            return made
-        many = int(self.planned[0, : self.many].searchsorted(time, "right"))
+    def later(self, job: int, gone: Sequence[int] = ()) -> Level:
+        """Give the level once a job has ended, and all before it in turn, and what is gone."""
+        many = self._place(job, self._ends[job]) + len(self.given[job].nodes)
         _, jobs, where, cpus, memory = self.planned[:, :many]
         made = self.level.copy()
-        if self.is_additive and not made.gres:
+        if self.is_additive and not made.gres and not gone:
             np.add.at(made.table[0], where, cpus)
             np.add.at(made.table[1], where, memory)
             np.add.at(made.table[2], where, -1)
             return made
-        for job in dict.fromkeys(jobs.tolist()):
-            made.give(self.given[job])
+        for each in dict.fromkeys([*jobs.tolist(), *gone]):
+            made.give(self.given[each])
         return made
 
     def without(self, jobs: Iterable[int]) -> Level:

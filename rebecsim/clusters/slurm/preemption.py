@@ -107,6 +107,8 @@ def victims_for(
     """
     preemption = scheduler.machine.cluster.preemption
     order = candidates(scheduler, entry, now)
+    if scheduler.gang is not None:  # it stops jobs by itself
+        order = [each for each in order if mode_of(scheduler, each) != "SUSPEND"]
     found: Allocation | None = None
     prefix: list[Record] = []
     count = len(order)
@@ -190,13 +192,48 @@ def _grace(scheduler: SlurmScheduler, victim: Record) -> int:
 
 def suspend(scheduler: SlurmScheduler, record: Record, now: int) -> None:
     """Take the cores of a running job, but not its memory, until it can go on."""
-    assert record.entry is not None
-    record.left -= now - record.start
+    _stop(scheduler, record, now)
+    scheduler.suspended[record.number] = scheduler.occupancy.suspend(record.number, now + ONE_YEAR)
+
+
+def _stop(scheduler: SlurmScheduler, record: Record, now: int) -> None:
+    record.left -= now - record.since
     record.limit = record.planned - now
     record.state = "SUSPENDED"
     record.attempt += 1
-    scheduler.suspended[record.number] = scheduler.occupancy.suspend(record.number, now + ONE_YEAR)
     scheduler.changed += 1
+
+
+def _go_on(scheduler: SlurmScheduler, record: Record, now: int) -> None:
+    assert record.entry is not None
+    qos, given = record.entry.place.spec.qos, scheduler.occupancy.given[record.number]
+    scheduler.limits.start(record, qos, given.nodes.tolist(), -1)
+    record.state, record.since, record.planned = "RUNNING", now, now + record.limit
+    scheduler.limits.start(record, qos, given.nodes.tolist())
+    scheduler.changed += 1
+
+
+def switched(scheduler: SlurmScheduler, now: int) -> tuple[list[Record], list[Victim]]:
+    """Stop jobs and let others go on as the gang says; give those that go on, and those that end.
+
+    A job whose mode is not to be suspended ends where it would stop.
+    """
+    go_on, gone = list[Record](), list[Victim]()
+    if scheduler.gang is None:
+        return go_on, gone
+    changes, scheduler.gang.changes = scheduler.gang.changes, []
+    for record, stops in changes:
+        mode = mode_of(scheduler, record) if scheduler.may_preempt_any else "SUSPEND"
+        if stops and mode in ("CANCEL", "REQUEUE"):
+            again = mode == "REQUEUE" and scheduler.is_requeued(record)
+            gone.append(Victim(record, mode, now, again))
+        elif stops:
+            _stop(scheduler, record, now)
+        else:
+            _go_on(scheduler, record, now)
+            scheduler.occupancy.replan(record.number, record.planned)
+            go_on.append(record)
+    return go_on, gone
 
 
 def resumable(scheduler: SlurmScheduler, now: int) -> list[Record]:
@@ -207,8 +244,7 @@ def resumable(scheduler: SlurmScheduler, now: int) -> list[Record]:
             continue
         del scheduler.suspended[number]
         record = scheduler.running[number]
-        record.state, record.start, record.planned = "RUNNING", now, now + record.limit
-        scheduler.occupancy.resume(number, given, record.planned)
-        scheduler.changed += 1
+        scheduler.occupancy.resume(number, given, now + record.limit)
+        _go_on(scheduler, record, now)
         found.append(record)
     return found

@@ -51,6 +51,7 @@ class Priorities(StatePart):
 
     Attributes:
         usage: what has been used.
+        sizes_change: whether priorities depend on how many CPUs a job would have.
     """
 
     def __init__(self, machine: Machine, accounts: Accounts, usage: PastUsage) -> None:
@@ -77,7 +78,9 @@ class Priorities(StatePart):
         self._place_totals: dict[int, dict[str, int]] = {}
         self._ages_change = self._ages and cluster.priority.weights.age > 0
         is_linear = cluster.selection.type == "linear"
-        self._sizes_change = not self.is_basic and is_linear
+        self.sizes_change = not self.is_basic and cluster.priority.weights.job_size > 0
+        self._is_linear = is_linear
+        self._resized: dict[int, Record] = {}
         self._shares_change = not self.is_basic and cluster.priority.weights.fairshare > 0
 
     def fixed(self, record: Record, need: Need, sized: bool = False) -> float:
@@ -143,6 +146,7 @@ class Priorities(StatePart):
         parameters = self.machine.cluster.priority
         all_nodes, all_cpus = len(self.machine.names), self._all_cpus
         nodes, cpus, small = need.nodes, need.cpus, parameters.favor_small
+        cpus = record.total_cpus or cpus
         if sized:
             there = self.machine.cpus[self.machine.mask(need.candidates)]
             cpus = max(cpus, nodes * int(there.min()) if len(there) else 0)
@@ -173,10 +177,8 @@ class Priorities(StatePart):
         return found
 
     def submitted(self, record: Record, now: int) -> None:
-        """Give a job its first priorities."""
+        """Give a job its first priorities; a held one gets them when it is released."""
         own = record.job.extras.priority
-        if record.job.extras.held and record.begin < 0:
-            return  # it gets its priority when it is released
         array = record.job.extras.array
         is_next = array is not None and array.array == self._array
         self._array = -1 if array is None else array.array
@@ -198,20 +200,36 @@ class Priorities(StatePart):
     @property
     def changes(self) -> bool:
         """Whether the priorities of waiting jobs change with time."""
-        return self._ages_change or self._shares_change or self._sizes_change
+        return self._ages_change or self._shares_change or self.sizes_change
 
     def period(self, now: int) -> None:
         """Let usage decay, add what running jobs have used, and share anew."""
         self.usage.period(now)
         if self._shares_change:
             self._used, self._shares = self.usage.associations[0].copy(), None
+        for record in self._resized.values():
+            for entry in record.entries:
+                entry.fixed = self.fixed(record, entry.need, entry.is_sized)
+        self._resized.clear()
+
+    def measures(self, need: Need) -> bool:
+        """Whether priorities depend on how many more CPUs than it asks for a job will have."""
+        more = need.whole or need.per_task > 1 or need.least > 1 or need.wanted > need.cpus
+        return self.sizes_change and (more or self.machine.one_unit != 1)
+
+    def resize(self, record: Record, cpus: int) -> None:
+        """Note how many CPUs a job would have; from the next period on its size is by them."""
+        if record.total_cpus != cpus:
+            record.total_cpus = cpus
+            if self.sizes_change:
+                self._resized[record.number] = record
 
     def recompute(self, entries: Sequence[Entry], now: int) -> None:
         """Give entries new priorities; those of held jobs, or set by hand, stay."""
         if self.is_basic or not entries or not self.changes:
             return
         parameters = self.machine.cluster.priority
-        for each in entries if self._sizes_change else ():
+        for each in entries if self.sizes_change and self._is_linear else ():
             if not each.is_sized:
                 each.is_sized, each.fixed = True, self.fixed(each.record, each.need, True)
         fixed = np.array([each.fixed for each in entries])

@@ -59,6 +59,8 @@ class JobQueue(StatePart):
                 self.places[number] -= 1
                 if not self.places[number]:
                     del self.places[number]
+                if self._by_preemption:
+                    self._is_sorted = False  # where rules contradict each other, others move too
 
     def ordered(self) -> list[Entry]:
         """Give the entries in the order in which they are tried."""

@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend
+from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.runs import RunState
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -102,7 +102,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self.ended = 0
         clock = cluster.clock
         self._base = base
-        self._main_at = self._backfill_at = self._period_at = self._wake_at = -1
+        self._main_at = self._backfill_at = self._period_at = self._wake_at = self._turn_at = -1
         self._last_main = base - cluster.main.batch_sched_delay
         first = base if clock.backfill_start is None else clock.backfill_start
         self._last_backfill = first - cluster.backfilling.bf_interval
@@ -142,7 +142,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if record is None or record.attempt != attempt or record.state != "RUNNING":
             return
         state: RunState = "FAILED" if job.extras.fails else "COMPLETED"
-        if record.left > self._now - record.start:
+        if record.left > self._now - record.since:
             state = "TIMEOUT"
         self._stop(record, state)
 
@@ -161,10 +161,9 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._stop(record, "TIMEOUT")
 
     @in_turn(5)
-    def release(self, given: Allocation) -> None:
+    def release(self, job: Job, given: Allocation) -> None:
         """The nodes of an ended job may take others."""
-        self.scheduler.occupancy.release(given)
-        self._after_release()
+        self._released(job, given)
 
     @in_turn(6)
     def period(self) -> None:
@@ -181,6 +180,14 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
                     self.run_out(record.job, record.attempt, after=TIMEOUT_PERIOD)
         self._plan_period()
         self._plan()
+
+    @in_turn(6)
+    def take_turns(self) -> None:
+        """End a time slice of jobs that share cores."""
+        if self._turn_at == self._now and self.scheduler.gang is not None:
+            self._turn_at = -1
+            self.scheduler.gang.take_turns()
+            self._switch()
 
     @in_turn(7)
     def wake(self) -> None:
@@ -285,6 +292,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             self._send(record)
         for victim in started.victims:
             self._preempt(victim)
+        self._switch()
         if started.jobs:
             self._plan_period()
             if scheduler.waiting.asleep:
@@ -312,7 +320,7 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._after_end(record, given, again=again)
 
     def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
-        """Requeue or forget a job that has ended, and see who may go on without it."""
+        """Requeue or forget a job that has ended, and have its nodes released."""
         scheduler, now = self.scheduler, self._now
         delay = scheduler.machine.cluster.clock.release
         if again:
@@ -325,15 +333,21 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             scheduler.submit(record, now)
         else:
             self._forget(record)
-        self._resume()
+        scheduler.occupancy.complete(given)
+        if delay:
+            self.release(record.job, given, after=delay)
+        else:
+            self._released(record.job, given)
+
+    def _released(self, job: Job, given: Allocation) -> None:
+        """See who may go on without a job whose nodes are back."""
+        scheduler = self.scheduler
+        scheduler.release(job, given, self._now)
+        self._switch()
         if scheduler.waiting.asleep:
             self._admit(timed=False)
             self._plan_wake()
-        if delay:
-            scheduler.occupancy.complete(given)
-            self.release(given, after=delay)
-        else:
-            self._after_release()
+        self._after_release()
 
     def _forget(self, record: Record) -> None:
         self.scheduler.records.pop(record.number, None)
@@ -353,15 +367,27 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         else:
             self.preempted(record.job, record.attempt, victim.again, after=victim.end - now)
 
-    def _resume(self) -> None:
-        """Let suspended jobs go on that have their cores back."""
-        for record in resumable(self.scheduler, self._now):
+    def _switch(self) -> None:
+        """Let suspended jobs go on that can, stop others, and plan when it is another's turn."""
+        scheduler, now = self.scheduler, self._now
+        for record in resumable(scheduler, now):
             self._send(record)
+        if scheduler.gang is None:
+            return
+        go_on, gone = switched(scheduler, now)
+        for record in go_on:
+            self._send(record)
+        for victim in gone:
+            self._preempt(victim)
+        length = scheduler.machine.cluster.preemption.time_slice
+        if scheduler.gang.waits and self._turn_at <= now and length:
+            self._turn_at = now + length - (now - self._base) % length
+            self.take_turns(after=self._turn_at - now)
 
     def _admit(self, *, timed: bool) -> None:
         """Put jobs into the queue that have become eligible."""
         scheduler = self.scheduler
-        for record in scheduler.waiting.ready(self._now, timed=timed):
+        for record in scheduler.ready(self._now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self._now)
                 self._ask()

@@ -64,6 +64,7 @@ class Record(StatePart):
         reason: the last reason for which it waited.
         limit: its time limit once it runs.
         start: when it started; -1: it has not.
+        since: when it last began to run, at its start or after it had been suspended.
         planned: when it ends by its limit.
         expected: the start that backfill expects; -1: none.
         attempt: how often it has started.
@@ -75,8 +76,8 @@ class Record(StatePart):
 
     __slots__ = (
         "accrue", "association", "attempt", "begin", "entries", "entry", "expected", "index", "job",
-        "left", "limit", "planned", "qos", "reason", "start", "state", "submit", "total_cpus",
-        "tres",
+        "left", "limit", "planned", "qos", "reason", "since", "start", "state", "submit",
+        "total_cpus", "tres",
     )  # fmt: skip
 
     def __init__(
@@ -85,7 +86,7 @@ class Record(StatePart):
         self.job, self.index, self.association, self.qos = job, index, association, qos
         self.entries: tuple[Entry, ...] = ()
         self.submit = submit
-        self.begin = self.accrue = self.start = self.expected = self.planned = -1
+        self.begin = self.accrue = self.start = self.since = self.expected = self.planned = -1
         self.state: JobState = "PENDING"
         self.reason = "None"
         self.limit = self.total_cpus = 0

@@ -35,13 +35,18 @@ _NOTHING = Closed(0, "", None, False)
 
 
 class Reservations(Constant):
-    """The reservations of a cluster."""
+    """The reservations of a cluster.
+
+    Attributes:
+        has_flexible: whether jobs of any may have other nodes, too.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.all = machine.cluster.reservations
         self.by_name = {each.name: each for each in self.all}
         self.nodes = {each.name: machine.named(each.nodes) for each in self.all}
+        self.has_flexible = any("FLEX" in each.flags for each in self.all)
         self._magnetic = [each for each in self.all if "MAGNETIC" in each.flags]
 
     def windows(self, each: Reservation, begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -102,6 +107,13 @@ class Reservations(Constant):
     def has_magnetic(self) -> bool:
         """Whether any reservation draws jobs that do not ask for it."""
         return bool(self._magnetic)
+
+    def preferred(self, job: Job) -> int:
+        """Give the nodes that a job takes first, as bits: those of its flexible reservation."""
+        each = self.by_name.get(job.request.reservation)
+        if each is None or "FLEX" not in each.flags or not self.nodes[each.name]:
+            return self.machine.everything
+        return self.nodes[each.name]
 
     def closed(self, job: Job, place: Place, begin: int, limit: int, now: int) -> Closed:
         """Give what is kept from a job that would run in [begin, begin + limit)."""

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
+from rebecsim.clusters.slurm.admission import partition_problem, refusal
+from rebecsim.clusters.slurm.aging import Aging
 from rebecsim.clusters.slurm.configuration import Qos, Tres
 from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
 from rebecsim.clusters.slurm.features import FeatureError
+from rebecsim.clusters.slurm.gang import Gang
 from rebecsim.clusters.slurm.jobs import Job
-from rebecsim.clusters.slurm.limits import LimitBook, denial, limited_tres
-from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need, Place
+from rebecsim.clusters.slurm.limits import LimitBook, limited_tres
+from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
 from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
 from rebecsim.clusters.slurm.queue import JobQueue
@@ -22,6 +25,7 @@ from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
 from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
 from rebecsim.clusters.slurm.topology import Tree
 from rebecsim.clusters.slurm.usage import PastUsage, Running
+from rebecsim.clusters.slurm.weights import NodeWeights
 
 
 class SlurmScheduler(StatePart):
@@ -34,9 +38,12 @@ class SlurmScheduler(StatePart):
         running, records: records of running and suspended jobs, and of all there are, by number.
         runs: what has ended.
         licenses: how many of each are in use.
+        leaving: how many nodes of ended jobs take no others yet, and whether the job ended well, by
+            its number.
         changed: how often something has happened that a pass may make something of.
         journal: why watched jobs wait.
-        suspended: what suspended jobs get back, by number.
+        suspended: what suspended jobs get back, by number, where there is no gang.
+        gang: who of the jobs that share cores runs; None: jobs take no turns.
         by: which scheduler started each running job, by number.
         kills_until: until when a job that had others killed does not do so again, seconds.
         may_preempt_any: whether there is preemption.
@@ -53,24 +60,26 @@ class SlurmScheduler(StatePart):
         self.occupancy = Occupancy(machine)
         self.usage = PastUsage(accounts, cluster.priority, limited_tres(accounts))
         self.limits = LimitBook(accounts, self.usage)
+        self.aging = Aging(self.limits)
         self.priorities = Priorities(machine, accounts, self.usage)
+        self.weights = NodeWeights(machine, self.limits, self.reservations)
         self.waiting = Waiting(jobs, self.reservations)
         self.queue = JobQueue(cluster.preemption.type == "qos")
         self.running: dict[int, Record] = {}
         self.records: dict[int, Record] = {}
         self.runs: list[JobRun] = []
         self.licenses: dict[str, int] = {}
+        self.leaving: dict[int, tuple[int, bool]] = {}
         self.changed = 0
         self.journal = journal or Journal()
         self.by: dict[int, By] = {}
         self.suspended: dict[int, Allocation] = {}
+        self.gang = Gang(machine) if cluster.has_gang else None
         self.kills_until: dict[int, int] = {}
         self.may_preempt_any = (
             cluster.preemption.type != "none" and cluster.preemption.mode != "OFF"
         )
         self.has_owners = any(each.exclusive_user for each in cluster.partitions)
-        self._young: list[Record] = []  # eligible, and no pass has seen them
-        self._barred: list[Record] = []  # those that a limit keeps from aging
         self._fitting: dict[int, tuple[int, int, int]] = {}  # of needs, and when it was found
         self._runnable: dict[int, bool] = {}
         self._bounded: dict[tuple[int, int], Need] = {}
@@ -94,7 +103,7 @@ class SlurmScheduler(StatePart):
         entries = []
         for name in names:
             place = self.machine.places[name]
-            problem = self._refusal(record, place, qos)
+            problem = refusal(self.machine, self.accounts, record, place)
             if problem:
                 refusals.append(problem)
                 continue
@@ -115,20 +124,6 @@ class SlurmScheduler(StatePart):
             entry.fixed = self.priorities.fixed(record, entry.need)
         refused = self.limits.refuses(record, entries[0].place.spec.qos)
         return record, refused or self._alone(record, qos)
-
-    def _refusal(self, record: Record, place: Place, qos: Qos | None) -> str:
-        """Give why a partition does not take a job at all."""
-        spec = place.spec
-        if spec.state in ("DRAIN", "INACTIVE"):
-            return "PartitionInactive"
-        if spec.needs_reservation and not record.job.request.reservation:
-            return "ReservationRequired"
-        if self.machine.cluster.enforce_part_limits != "NO":
-            need = self.machine.need(record.job.request, place)
-            too_long = spec.time_limit is not None and (record.job.limit or 0) > spec.time_limit
-            denied = denial(self.accounts, record, spec)
-            return denied or need.problem or ("PartitionTimeLimit" if too_long else "")
-        return ""
 
     def _alone(self, record: Record, qos: Qos | None) -> str:
         """Give the limit that a job breaks by itself, where its QOS denies such jobs."""
@@ -155,13 +150,15 @@ class SlurmScheduler(StatePart):
         record.state = "PENDING"
         self.limits.submit(record, record.entries[0].place.spec.qos)
         self.waiting.submitted(record.job)
-        self.priorities.submitted(record, now)
+        if not self.waiting.is_held(record, now):
+            self.priorities.submitted(record, now)
         if not any(self.is_runnable(entry.need) for entry in record.entries):
             record.reason = "BadConstraints"
             for entry in record.entries:
                 entry.priority = HELD
             self.waiting.sleep(record)
             return
+        self.weights.try_on(record.entries[0], record.entries[0].need.candidates)
         reason = self.waiting.reason(record, now)
         if reason:
             record.reason = reason
@@ -177,48 +174,27 @@ class SlurmScheduler(StatePart):
         found = self._runnable.get(need.number)
         if found is None:
             search = Search(self.machine, self.tree, ONE_YEAR)
-            empty = Level(self.machine)
-            found = choose(search, empty, need, self.machine.everything) is not None
-            self._runnable[need.number] = found or bool(need.problem)
-        return found or bool(need.problem)
+            placed = choose(search, Level(self.machine), need, self.machine.everything)
+            found = self._runnable[need.number] = placed is not None or bool(need.problem)
+        return found
+
+    def ready(self, now: int, *, timed: bool) -> list[Record]:
+        """Release held jobs, and give those that are eligible now; see `Waiting.ready`."""
+        for record in self.waiting.released(now):
+            self.priorities.submitted(record, now)
+        return self.waiting.ready(now, timed=timed)
 
     def make_eligible(self, record: Record, now: int) -> None:
         """Put a job into the queue."""
         self.waiting.wake(record)
-        if record.job.extras.held and record.begin < 0:
-            record.begin = now
-            self.priorities.submitted(record, now)
         record.begin = max(record.begin, now)
         if record.reason in ("BeginTime", "Dependency", "JobHeldUser", "Reservation"):
             record.reason = "None"
-        self._young.append(record)
+        self.aging.admit(record)
         for entry in record.entries:
             self.partition_problem(entry)
             self.queue.insert(entry)
         self.changed += 1
-
-    def age(self, now: int) -> None:
-        """Let jobs age that no pass has seen before, as far as limits allow."""
-        young, self._young = self._young, []
-        if not self.limits.limits_age:
-            for record in young:
-                record.accrue = record.begin
-            return
-        barred, self._barred = self._barred, []
-        for since, records in ((now, barred), (-1, young)):
-            for record in records:
-                if record.state != "PENDING" or record.accrue >= 0:
-                    continue
-                qos = record.entries[0].place.spec.qos
-                if self.limits.may_age(record, qos):
-                    record.accrue = max(since, record.begin)
-                    self.limits.age(record, qos)
-                else:
-                    self._barred.append(record)
-
-    def _stop_aging(self, record: Record) -> None:
-        if record.accrue >= 0:
-            self.limits.age(record, record.entries[0].place.spec.qos, -1)
 
     def period(self, now: int) -> None:
         """End a period of the priority plug-in: usage, fair share, priorities, order."""
@@ -236,27 +212,8 @@ class SlurmScheduler(StatePart):
         """Give why a partition keeps a job waiting; empty: it does not."""
         found = entry.problem
         if found is None:
-            found = entry.problem = self._partition_problem(entry)
+            found = entry.problem = partition_problem(self.accounts, entry)
         return found
-
-    def _partition_problem(self, entry: Entry) -> str:
-        spec, need = entry.place.spec, entry.need
-        if spec.state != "UP":
-            return "PartitionDown" if spec.state == "DOWN" else "PartitionInactive"
-        denied = denial(self.accounts, entry.record, spec)
-        if denied:
-            return denied
-        flags = entry.record.qos.flags if entry.record.qos else frozenset[str]()
-        if need.problem == "PartitionNodeLimit":
-            if not flags & {"PartitionMaxNodes", "PartitionMinNodes"}:
-                return need.problem
-        elif need.problem:
-            return need.problem
-        asked, most = entry.record.job.limit, spec.time_limit
-        too_long = asked is not None and most is not None and asked > most
-        if too_long and "PartitionTimeLimit" not in flags:
-            return "PartitionTimeLimit"
-        return ""
 
     def early_problem(self, entry: Entry) -> str:
         """Give the limit, or the like, that keeps a job waiting whatever nodes are free."""
@@ -299,17 +256,13 @@ class SlurmScheduler(StatePart):
             was_freed, was_taken, bits = before
             if was_freed == freed and (not bits or was_taken == taken):
                 return bits
-        found, level, loops = 0, self.occupancy.level, self.machine.loops
+        level, loops, there = self.occupancy.level, self.machine.loops, self.occupancy.up
+        there &= need.candidates
         if loops is not None and need.is_plain:
-            there = need.candidates & self.occupancy.up
             found = there if loops.fits(level, need, there) else 0
-            self._fitting[need.number] = freed, taken, found
-            return found
-        mask = self.machine.mask(need.candidates & self.occupancy.up)
-        for row in range(-1, need.rows if need.rows > 1 else 0):
-            free = usable(self.machine, level, need, row) * mask
-            if could_fit(need, free):
-                found |= self.machine.bits(free > 0)
+        else:
+            free = usable(self.machine, level, need) * self.machine.mask(there)
+            found = self.machine.bits(free > 0) if could_fit(need, free) else 0
         self._fitting[need.number] = freed, taken, found
         return found
 
@@ -353,7 +306,8 @@ class SlurmScheduler(StatePart):
         """Give how nodes are searched for a job."""
         record = entry.record
         waited = now - record.begin if entry.need.request.switches is not None else None
-        return Search(self.machine, self.tree, waited)
+        weights = self.weights.now if self.weights.change else None
+        return Search(self.machine, self.tree, waited, weights=weights)
 
     def tres_of(self, entry: Entry, given: Allocation) -> dict[str, int]:
         """Give what a job would have, by TRES."""
@@ -373,13 +327,24 @@ class SlurmScheduler(StatePart):
         return tres
 
     def is_unplanned(self, entry: Entry) -> bool:
-        """Whether only a plan shows which limits a job breaks: it will have more than it asks."""
+        """Whether only a plan shows which limits a job breaks, or its size: it will have more."""
+        if entry.record.total_cpus:
+            return False
         more = entry.need.whole or self.machine.one_unit != 1
-        return more and self.limits.enforces and not entry.record.total_cpus
+        return (more and self.limits.enforces) or self.priorities.measures(entry.need)
+
+    def resize(self, record: Record, cpus: int) -> None:
+        """Note how many CPUs a job would have, and so the tasks of its array that wait."""
+        array, records = record.job.extras.array, [record]
+        if array is not None and record.total_cpus != cpus:
+            found = map(self.records.get, self.waiting.jobs.members[array.array])
+            records += [each for each in found if each is not None and each.state == "PENDING"]
+        for each in records:
+            self.priorities.resize(each, cpus)
 
     def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
         """Give the limit that a job would break with what it would have; empty: none."""
-        entry.record.total_cpus = tres["cpu"]
+        self.resize(entry.record, tres["cpu"])
         if not self.limits.enforces:
             return ""
         nodes: dict[int, Tres] = {
@@ -401,15 +366,17 @@ class SlurmScheduler(StatePart):
         record = entry.record
         self.queue.remove(record)
         if record.accrue < 0:
-            self.age(now)
-        self._stop_aging(record)
-        record.entry, record.state, record.start = entry, "RUNNING", now
+            self.aging.age(now)
+        self.aging.stop(record)
+        record.entry, record.state, record.start, record.since = entry, "RUNNING", now, now
         record.limit, record.planned, record.expected = limit, now + limit, now
         record.attempt += 1
         record.tres = self.tres_of(entry, given)
         self.by[record.number] = by
         self.occupancy.start(record.number, given, record.planned)
         self.running[record.number] = record
+        if self.gang is not None:
+            self.gang.start(record, given)
         partition_qos = entry.place.spec.qos
         self.limits.start(record, partition_qos, given.nodes.tolist())
         factor = record.qos.usage_factor if record.qos else 1.0
@@ -430,15 +397,19 @@ class SlurmScheduler(StatePart):
         """Note that a job has ended, or begins `again` later; give what it had."""
         entry = record.entry
         assert entry is not None
-        self._stop_counting(record, entry, now)
+        nodes = self.occupancy.given[record.number].nodes.tolist()
+        self.limits.start(record, entry.place.spec.qos, nodes, -1)
+        self.usage.end(record.number, now)
         given = self.occupancy.end(record.number)
         del self.running[record.number]
+        self.suspended.pop(record.number, None)
         self._note(record, now, state, given)
         if not again:
             self.limits.submit(record, record.entries[0].place.spec.qos, -1)
         well = state == "COMPLETED" and not record.job.extras.fails
+        self.leaving[record.number] = len(given.nodes), well
         if not again:
-            self.waiting.note_end(record.job, now, well=well, ran=True)
+            self.waiting.note_end(record.job, ran=True)
         elif record.job.extras.array is not None:
             self.waiting.running[record.job.extras.array.array] -= 1
         record.state = "PENDING" if again else "DONE"
@@ -451,12 +422,21 @@ class SlurmScheduler(StatePart):
         wanted = self.machine.cluster.requeues if own is None else own
         return wanted and record.job.batch
 
-    def _stop_counting(self, record: Record, entry: Entry, now: int) -> None:
-        nodes = self.occupancy.given[record.number].nodes.tolist()
-        self.limits.start(record, entry.place.spec.qos, nodes, -1)
-        self.usage.end(record.number, now)
-        for name, count in entry.need.request.licenses:
+    def release(self, job: Job, given: Allocation, now: int) -> None:
+        """Take back nodes of an ended job that were completing, and its licences with the last."""
+        self.occupancy.release(given)
+        left, well = self.leaving.pop(job.number)
+        left -= len(given.nodes)
+        if left:
+            self.leaving[job.number] = left, well
+            return
+        for name, count in job.request.licenses:
             self.licenses[name] -= count
+        if self.gang is not None:
+            self.gang.end(job.number)
+        record = self.records.get(job.number)
+        if record is None or record.state == "DONE":
+            self.waiting.note_gone(job, now, well=well)
 
     def _note(self, record: Record, now: int, state: RunState, given: Allocation | None) -> None:
         place = record.entry.place.number if record.entry else -1
@@ -478,10 +458,11 @@ class SlurmScheduler(StatePart):
         """Cancel a job that waits."""
         self.waiting.wake(record)
         self.queue.remove(record)
-        self._stop_aging(record)
+        self.aging.stop(record)
         record.state = "DONE"
         self.limits.submit(record, record.entries[0].place.spec.qos, -1)
-        self.waiting.note_end(record.job, now, well=False, ran=False)
+        self.waiting.note_end(record.job, ran=False)
+        self.waiting.note_gone(record.job, now, well=False)
         self._note(record, now, "CANCELLED", None)
         self.changed += 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from rebecsim.clusters.slurm.allotment import allotted
 from rebecsim.clusters.slurm.machine import Integers, Machine, Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.rows import placed
 from rebecsim.clusters.slurm.topology import Tree
 
 _MOST = 2**62
@@ -30,7 +32,7 @@ class Search(NamedTuple):
         now: seconds since the job could have started, for `--switches`; None: it is not limited.
         for_later: whether it is for a later time, for bf_busy_nodes.
         preferred: whether only what the job prefers will do.
-        first: nodes that are taken before all others, as bits.
+        weights: of nodes, light ones are taken first; None: those of slurm.conf. Shape (nodes,).
         plans: whether backfill plans a job, and does not start it: select/linear sees no weights.
     """
 
@@ -39,21 +41,22 @@ class Search(NamedTuple):
     waited: int | None = None
     for_later: bool = False
     preferred: bool = False
-    first: int = 0
+    weights: Integers | None = None
     plans: bool = False
 
 
-def usable(machine: Machine, level: Level, need: Need, row: int = -1) -> Integers:
+def usable(machine: Machine, level: Level, need: Need, cpus: Integers | None = None) -> Integers:
     """Give how many CPUs a job may have on each node, for its memory and generic resources too.
 
-    `row` is the row of jobs that share cores; -1: cores that no job has. Shape (nodes,).
+    `cpus` are those that it may have otherwise; None: those that no job has, or that it may share
+    with some. Shape (nodes,).
     """
-    free = level.cpus
-    if row >= 0:
-        used = level.rows[need.place.number]
-        free = free + used.max(axis=0) - used[row]
-    if need.whole:
-        free = np.where(level.jobs == 0, machine.cpus, 0)
+    free = level.cpus if cpus is None else cpus
+    if cpus is None and machine.by_core and (not need.claim or machine.cluster.has_gang):
+        free = machine.cpus
+    elif need.whole:
+        is_free = level.jobs == 0 if cpus is None else cpus >= machine.cpus
+        free = np.where(is_free, machine.cpus, 0)
     limit = need.place.spec.max_cpus_per_node
     if limit is not None:
         free = np.minimum(free, limit - level.of_place[need.place.number])
@@ -104,33 +107,35 @@ def could_fit(need: Need, free: Integers) -> bool:
 def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
     """Find what a job gets at a level, among the nodes of a set; None if it does not fit."""
     loops = search.machine.loops
-    if loops is not None and need.is_plain and not search.first:
+    if loops is not None and need.is_plain:
         return loops.choose(level, need, nodes)
     if need.required & ~nodes:
         return None
-    for row in _rows(level, need):
-        free = usable(search.machine, level, need, row)
-        few = need.preferred if search.preferred and need.preferred else None
-        for alternative in need.alternatives[:few]:
-            among = alternative.nodes & nodes
-            if among.bit_count() < need.nodes:
-                continue
-            inside = free * search.machine.mask(among)
-            if not could_fit(need, inside):
-                continue
-            found = _Chooser(search, level, need, inside, alternative.counted).found()
-            if found is not None:
-                row = max(row, 0) if need.rows > 1 else -1
-                return allotted(search.machine, level, need, *found, row)
+    on_cores = partial(_on_cores, search, level, need)
+    return on_cores(nodes) if level.rows is None else placed(level.rows, need, nodes, on_cores)
+
+
+def _on_cores(
+    search: Search, level: Level, need: Need, nodes: int, cores: int | None = None
+) -> Allocation | None:
+    """Do so on some cores; None: on those that no job has."""
+    machine, cpus = search.machine, None
+    if cores is not None and level.rows is not None:
+        kept = machine.cpus - machine.cpus_of(level.rows.used()) - level.cpus  # by reservations
+        cpus = machine.cpus_of(cores) - kept
+    free = usable(machine, level, need, cpus)
+    few = need.preferred if search.preferred and need.preferred else None
+    for alternative in need.alternatives[:few]:
+        among = alternative.nodes & nodes
+        if among.bit_count() < need.nodes:
+            continue
+        inside = free * machine.mask(among)
+        if not could_fit(need, inside):
+            continue
+        found = _Chooser(search, level, need, inside, alternative.counted).found()
+        if found is not None:
+            return allotted(machine, level, need, *found, cores or 0)
     return None
-
-
-def _rows(level: Level, need: Need) -> Sequence[int]:
-    """Give the rows in which a job may share cores: free cores first, then the fullest row."""
-    if need.rows <= 1:
-        return (-1,)
-    used = level.rows[need.place.number].sum(axis=1)
-    return (-1, *np.argsort(-used, kind="stable").tolist())
 
 
 class _Chooser:
@@ -147,10 +152,8 @@ class _Chooser:
         self.search, self.machine, self.level = search, search.machine, level
         self.need, self.free = need, free
         self.weight, self.one_weight = search.machine.weight, search.machine.one_weight
-        if search.first:
-            lightest = int(self.weight.min()) - 1
-            self.weight = np.where(search.machine.mask(search.first), lightest, self.weight)
-            self.one_weight = False
+        if search.weights is not None:
+            self.weight, self.one_weight = search.weights, False
         self.last: list[tuple[int, int]] = []
         self.gpus = np.zeros_like(free)
         for name, count in (*need.gres_node, *need.gres_job):

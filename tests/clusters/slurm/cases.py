@@ -79,7 +79,7 @@ def _read() -> dict[str, dict[str, Any]]:
 
 
 CASES = _read()
-MIXED = {"mixed": 12, "mixed_batch": 4}
+MIXED = {"mixed": 15, "mixed_batch": 7}
 
 
 def draw(rng: random.Random, text: str) -> str:

@@ -2,11 +2,13 @@
 
 Our clocks know whole seconds; the passes of the real one come at fractions of them. Here each
 submission, end of a job, released node, pass and cycle happens when the log of slurmctld says so,
-and `now` is the second that the real scheduler saw. What is left to differ is what is decided:
+and `now` is the second that the real scheduler saw. So does what an operator did, as to hold a job
+or to close a partition, though users have no file of it. What is left to differ is what is decided:
 which jobs start in which pass, and where.
 """
 
 import heapq
+import re
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -18,7 +20,7 @@ from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import resumable, suspend
+from rebecsim.clusters.slurm.preemption import resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
@@ -27,6 +29,7 @@ from tests.clusters.slurm.recorded import NEVER, Compared
 SOON = 5  # ms after which a node is free again, if it answers quickly
 REGISTERS = 600  # ms after which slurmd has registered a node that comes back
 QUICK = 12  # ms
+SLOW = 700  # ms by which an answer is logged late at most; recorder and controller may lag so much
 
 
 def next_after(times: list[int] | None, ms: int) -> int:
@@ -42,7 +45,7 @@ class Lockstep:
         case: dict[str, Any],
         cluster: Cluster,
         jobs: tuple[Job, ...],
-        period: int,
+        period: float,
         where: dict[int, tuple[str, ...]],
     ) -> None:
         self.case, self.zero = case, moment(case["zero"]) or 0
@@ -53,11 +56,13 @@ class Lockstep:
         self.records = self.scheduler.records
         self.starts: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.heap: list[tuple[int, int, int, str, Any]] = []
-        self.order = count()
+        self.order = count(len(case["events"]))
+        self.logged: dict[tuple[int, int], int] = {}  # the line of a job's end, of so many ms
         self.ms = 0
         self.real_ends: dict[int, list[int]] = {}
         self.real_starts: dict[int, list[int]] = {}
         self.preempted: set[int] = set()
+        self.began: dict[int, int] = {}
         self.taken: dict[str, list[int]] = {}
         self.where = where
         self.answers: dict[str, list[int]] = {}
@@ -65,15 +70,19 @@ class Lockstep:
         self._plan_events()
         length = cluster.priority.calc_period
         for n in range(60):
-            self.push((period + n * length) * 1000, "period", None, first=1)
+            self.push(round((period + n * length) * 1000), "period", None, first=1)
 
-    def push(self, ms: int, what: str, about: Any, first: int = 5) -> None:
-        heapq.heappush(self.heap, (ms, first, next(self.order), what, about))
+    def push(self, ms: int, what: str, about: Any, first: int = 5, line: int | None = None) -> None:
+        order = next(self.order) if line is None else line
+        heapq.heappush(self.heap, (ms, first, order, what, about))
 
     def _plan_events(self) -> None:
+        for at, command, _ in self.case["said"]:
+            if isinstance(command, list):
+                self._plan_command(int(at * 1000) + 60, " ".join(command))
         submitted = set()
         begun = 0
-        for at, what, *rest in self.case["events"]:
+        for line, (at, what, *rest) in enumerate(self.case["events"]):
             number = recorded.job_of(rest[0]) if rest else -1
             if what == "answered":
                 self.answers.setdefault(rest[0], []).append(at)
@@ -81,16 +90,17 @@ class Lockstep:
                 self.epilogs.setdefault((number, rest[1]), []).append(at)
             elif what in ("pass", "backfill"):
                 begun = at
-                self.push(at, what, rest[0])
+                self.push(at, what, rest[0], line=line)
             elif what == "submit" and number in self.jobs:
                 submitted.add(number)
-                self.push(at, "submit", self.jobs[number])
+                self.push(at, "submit", self.jobs[number], line=line)
             elif what in ("start", "backfilled"):
                 self.real_starts.setdefault(number, []).append(at)
                 for node in self.where.get(number, ()):
                     self.taken.setdefault(node, []).append(begun)
             elif what in ("kill", "done"):
                 self.real_ends.setdefault(number, []).append(at)
+                self.logged[number, at] = line
             elif what == "preempted":
                 self.preempted.add(number)
         for number, job in self.jobs.items():
@@ -119,6 +129,21 @@ class Lockstep:
             self.push(int(at) + slow, "change", change)
             if change.state == "DOWN":  # its slurmd answers, and ReturnToService=2 takes it back
                 self.push(int(at) + REGISTERS, "change", replace(change, state="UP"))
+
+    def _plan_command(self, ms: int, command: str) -> None:
+        """Plan what an operator did to jobs and partitions, of which users have no file."""
+        found = re.search(r"(hold|release) ([\d,]+)$", command)
+        if found:
+            numbers = [int(each) for each in found[2].split(",")]
+            self.push(ms, "hold" if found[1] == "hold" else "let_go", numbers)
+            for each in numbers:
+                job = self.jobs[each]
+                extras = replace(job.extras, released=None)
+                held_later = not extras.held
+                self.jobs[each] = replace(job, extras=extras, begin=0 if held_later else job.begin)
+        found = re.search(r"partitionname=(\w+) state=(\w+)", command)
+        if found:
+            self.push(ms, "partition", (found[1], found[2].upper()))
 
     @property
     def now(self) -> int:
@@ -166,6 +191,32 @@ class Lockstep:
             self.scheduler.withdraw(record, self.now)
             self._admit(timed=False)
 
+    def on_hold(self, numbers: list[int]) -> None:
+        for record in (self.records[each] for each in numbers):
+            self.scheduler.queue.remove(record)
+            record.job = replace(record.job, extras=replace(record.job.extras, held=True))
+            record.reason = "JobHeldUser"
+            self.scheduler.waiting.sleep(record)
+        self.scheduler.changed += 1
+
+    def on_let_go(self, numbers: list[int]) -> None:
+        """Release held jobs, in the order in which they were named."""
+        for number in numbers:
+            record = self.scheduler.waiting.held.pop(number, None)
+            if record is not None:
+                extras = replace(record.job.extras, released=self.now)
+                record.job = replace(record.job, extras=extras)
+                self.scheduler.waiting.held[number] = record
+        self._admit(timed=True)
+
+    def on_partition(self, about: tuple[str, str]) -> None:
+        """Put a partition into another state."""
+        place, queue = self.scheduler.machine.places[about[0]], self.scheduler.queue
+        object.__setattr__(place, "spec", replace(place.spec, state=about[1]))  # type: ignore[arg-type]
+        for entry in queue:
+            entry.problem = None
+        self.scheduler.changed += 1
+
     def on_change(self, change: Any) -> None:
         scheduler = self.scheduler
         node = scheduler.machine.number[change.node]
@@ -180,11 +231,13 @@ class Lockstep:
 
     def on_end(self, about: tuple[Record, int]) -> None:
         record, attempt = about
-        if record.state == "RUNNING" and record.attempt == attempt:
+        if record.number in self.scheduler.running and self.began[record.number] == attempt:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
 
-    def on_release(self, given: Allocation) -> None:
-        self.scheduler.occupancy.release(given)
+    def on_release(self, about: tuple[Job, Allocation]) -> None:
+        self.scheduler.release(*about, self.now)
+        self._switch()
+        self._admit(timed=False)
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
@@ -204,8 +257,14 @@ class Lockstep:
                 if not 0 <= ms - self.ms <= grace + 2000:
                     ms = self.ms + grace
                 self.push(ms, "preempt", (record, record.attempt, victim.again))
+        self._switch()
         if started.jobs and scheduler.waiting.asleep:
             self._admit(timed=False)
+
+    def _switch(self) -> None:
+        """Stop jobs and let others go on; how long each ran is known, so this moves no end."""
+        for victim in switched(self.scheduler, self.now)[1]:
+            self._stop(victim.record, "PREEMPTED", again=victim.again)
 
     def on_preempt(self, about: tuple[Record, int, bool]) -> None:
         record, attempt, again = about
@@ -214,17 +273,18 @@ class Lockstep:
 
     def _send(self, record: Record) -> None:
         number = record.number
+        self.began[number] = self.ms
         names = self.scheduler.machine.names
         nodes = tuple(names[n] for n in self.scheduler.occupancy.given[number].nodes.tolist())
-        if record.attempt == 1 or number not in self.starts or record.state == "RUNNING":
-            self.starts[number] = (self.ms, nodes)
+        self.starts[number] = (self.ms, nodes)
         real = self.real_starts.get(number)
         end = next_after(self.real_ends.get(number), self.ms)
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
-            self.push(end, "end", (record, record.attempt))
+            line = self.logged.get((number, end))
+            self.push(end, "end", (record, self.ms), line=line)
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
-            self.push(self.ms + seconds * 1000, "end", (record, record.attempt))
+            self.push(self.ms + seconds * 1000, "end", (record, self.ms))
 
     def _stop(self, record: Record, state: Any, *, again: bool = False) -> None:
         given = self.scheduler.end(record, self.now, state, again=again)
@@ -240,12 +300,12 @@ class Lockstep:
             scheduler.submit(record, now)
         for resumed in resumable(scheduler, now):
             self._send(resumed)
-        self._admit(timed=False)
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
             name = scheduler.machine.names[node]
             free = self._free(record.number, name)
-            self.push(free, "release", given._replace(nodes=given.nodes[place : place + 1]), 2)
+            one = given._replace(nodes=given.nodes[place : place + 1])
+            self.push(free, "release", (record.job, one), 2)
 
     def _free(self, number: int, node: str) -> int:
         """When a node of a job that ends now takes another one, ms.
@@ -256,7 +316,7 @@ class Lockstep:
         """
         soon = next_after(self.taken.get(node), self.ms)
         found = self._said_free(number, node)
-        return soon if soon >= 0 and found - QUICK <= soon < found else found
+        return soon if soon >= 0 and found - SLOW <= soon < found else found
 
     def _said_free(self, number: int, node: str) -> int:
         until = self.ms + 3000
@@ -270,9 +330,9 @@ class Lockstep:
 
     def _admit(self, *, timed: bool) -> None:
         scheduler = self.scheduler
-        if not scheduler.waiting.asleep or scheduler.occupancy.completing:
-            return  # a job that still completes has not ended for those that wait for it
-        for record in scheduler.waiting.ready(self.now, timed=timed):
+        if not scheduler.waiting.asleep:
+            return
+        for record in scheduler.ready(self.now, timed=timed):
             if record.reason != "BadConstraints":
                 scheduler.make_eligible(record, self.now)
         if scheduler.machine.cluster.main.kill_invalid_depend:
@@ -281,7 +341,7 @@ class Lockstep:
                     scheduler.withdraw(record, self.now)
 
 
-def replay(name: str, period: int) -> tuple[Compared, Lockstep]:
+def replay(name: str, period: float) -> tuple[Compared, Lockstep]:
     case = recorded.load(name)
     made = recorded.ready(name, exact=True)
     where = {number: nodes for number, (_, nodes) in made.real.items()}
@@ -310,9 +370,10 @@ def first_tick(name: str) -> int:
     return int(next(at for at, what, *_ in events if what in ("backfill", "pass")) // 1000)
 
 
-def best(name: str) -> tuple[Compared, int]:
+def best(name: str) -> tuple[Compared, float]:
     """Replay with each likely phase of the clock of priorities, which no log says."""
     first = first_tick(name)
     multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
-    tries = [(replay(name, first + n)[0], n) for n in ((-1, -2, -3, 0, 1) if multi else (0,))]
+    phases = (-1, -2, -3, 0, 1, -0.5, -1.5, -2.5, 0.5)
+    tries = [(replay(name, first + n)[0], n) for n in (phases if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)

@@ -119,7 +119,7 @@ def test_hardware_of_a_node(tmp_path) -> None:
 SAMPLES = {
     "global": "SchedulerType=sched/builtin SelectType=select/cons_tres PriorityType=priority/multifactor PriorityMaxAge=5 PriorityDecayHalfLife=5 PriorityCalcPeriod=7 PriorityFavorSmall=YES "
     "PriorityUsageResetPeriod=DAILY PriorityWeightAge=5 PriorityWeightAssoc=5 PriorityWeightFairshare=5 PriorityWeightJobSize=5 PriorityWeightPartition=5 PriorityWeightQOS=5 PriorityWeightTRES=cpu=5 "
-    "FairShareDampeningFactor=5 PreemptType=preempt/qos PreemptMode=CANCEL,GANG PreemptExemptTime=5 AccountingStorageEnforce=safe EnforcePartLimits=ANY DefMemPerCPU=5 DefMemPerNode=5 DefMemPerGPU=5 "
+    "FairShareDampeningFactor=5 PreemptType=preempt/qos PreemptMode=CANCEL,GANG PreemptExemptTime=5 SchedulerTimeSlice=5 AccountingStorageEnforce=safe EnforcePartLimits=ANY DefMemPerCPU=5 DefMemPerNode=5 DefMemPerGPU=5 "
     "MaxMemPerCPU=5 MaxMemPerNode=5 OverTimeLimit=5 KillWait=5 CompleteWait=5 MessageTimeout=5 Licenses=x:5 JobRequeue=0 MaxArraySize=5 MaxJobCount=5 PriorityFlags=MAX_TRES SelectTypeParameters=CR_LLN "
     "SchedulerParameters=defer PreemptParameters=strict_order",
     "partition": "State=DRAIN MaxTime=5 DefaultTime=5 MinNodes=2 MaxNodes=2 MaxCPUsPerNode=5 PriorityTier=5 PriorityJobFactor=5 Priority=5 OverSubscribe=YES:2 Shared=FORCE PreemptMode=REQUEUE GraceTime=5 QOS=q "

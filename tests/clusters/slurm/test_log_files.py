@@ -37,6 +37,15 @@ def test_columns_may_stand_in_any_order_and_text_may_have_bars(tmp_path) -> None
         )
 
 
+def test_a_job_that_starts_before_its_flexible_reservation_is_of_it(tmp_path) -> None:
+    line = "salloc --reservation=r1 -n4"  # sacct leaves the column empty
+    columns = COLUMNS + "|Reservation"
+    jobs = log(
+        tmp_path, row(1, SubmitLine=line) + "|", row(2) + "|r2", row(3) + "|", columns=columns
+    ).jobs
+    assert [each.request.reservation for each in jobs] == ["r1", "r2", ""]
+
+
 def test_what_a_script_asks_for_comes_from_the_columns(tmp_path) -> None:
     made = log(
         tmp_path,

@@ -2,12 +2,16 @@
 
 # ruff: noqa: E501 - lines of files stand as they are
 
+from dataclasses import replace
+
 import pytest
 
+from rebecsim.clusters.slurm.configuration import Clock, Reservation
 from rebecsim.clusters.slurm.files.hostlists import compress
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
 from rebecsim.clusters.slurm.files.site import SiteFiles
+from rebecsim.clusters.slurm.jobs import Extras, Job, Request
 from rebecsim.clusters.slurm.run import run_cluster
 from tests.clusters.slurm.sites import cluster, log, row
 
@@ -163,6 +167,39 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="5-nodes-of-a-partition-serve-one-user-at-a-time",
         ),
         pytest.param(
+            CORES + "NodeName=n1 CPUs=8\n" + P.replace("ALL", "ALL OverSubscribe=FORCE:2"),
+            [(0, 20, "salloc -n8"), (1, 9, "salloc -n8"), (2, 9, "salloc -n8")],
+            ["0 n1", "1 n1", "10 n1"],
+            id="5-so-many-jobs-share-a-core",
+        ),
+        pytest.param(
+            CORES + "NodeName=n1 CPUs=8\n" + P.replace("ALL", "ALL OverSubscribe=YES:2"),
+            [(0, 9, "salloc -sn1"), (1, 9, "salloc -n1"), (2, 9, "salloc -sn1")],
+            ["0 n1", "1 n1", "10 n1"],
+            id="5-a-job-that-shares-no-core-closes-its-node-for-those-that-do",
+        ),
+        pytest.param(
+            CORES + "NodeName=n[1-2] CPUs=4\n" + P.replace("ALL", "ALL OverSubscribe=YES:2"),
+            [
+                (0, 9, "salloc -N1 -n4"),
+                (1, 9, "sbatch -s -N2 -n4 x"),
+                (2, 9, "salloc -N1 -n4 -w n2"),
+            ],
+            ["0 n1", "9 n[1-2]", "18 n2"],
+            id="4-backfill-keeps-nodes-as-if-the-job-did-not-share",
+        ),
+        pytest.param(
+            CORES
+            + "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\n"
+            + FOUR
+            + P
+            + Q
+            + " PriorityTier=5\n",
+            [(0, 30, "salloc -n32"), (5, 10, "salloc -pq -n16"), (6, 9, "salloc -N1 -n1")],
+            ["0 n[1-4]", "5 n[1-2]", "40 n1"],
+            id="7-a-high-tier-takes-the-cores-of-a-low-one",
+        ),
+        pytest.param(
             CORES + FOUR + P,
             [(0, 9, "salloc -n1"), (1, 9, "salloc -n1 --begin=now+30")],
             ["0 n1", "31 n1"],
@@ -172,6 +209,59 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
 )
 def test_a_rule_of_the_real_scheduler(tmp_path, conf, jobs, expected) -> None:
     assert played(tmp_path, conf, *jobs) == expected
+
+
+def ran(folder, conf: str, *runs: tuple[int, int, str]) -> list[tuple[int, int, str]]:
+    """Give start, end and state of interactive jobs of all CPUs of a node."""
+    made, _ = cluster(folder, conf)
+    rows = []
+    for number, (submit, run, partition) in enumerate(runs, 1):
+        times = {"Submit": clock(submit), "Eligible": clock(submit), "Start": clock(submit)}
+        line = f"salloc -p {partition} -n8"
+        asked = {"ReqTRES": "cpu=8", "AllocTRES": "", "SubmitLine": line, "TimelimitRaw": "2"}
+        rows.append(row(number, **times, **asked, End=clock(submit + run), Partition=partition))
+    read = log(folder, *rows, cluster=made)
+    found = {each.position: each for each in run_cluster(made, read.jobs).runs}
+    first = read.jobs[0].submit
+    return [(each.start - first, each.end - first, each.state) for _, each in sorted(found.items())]
+
+
+ONE = "PreemptMode={}GANG\nNodeName=n1 CPUs=8\n"
+
+
+@pytest.mark.parametrize(
+    ("conf", "runs", "expected"),
+    [
+        pytest.param(
+            "PreemptType=preempt/partition_prio\n"
+            + ONE.format("SUSPEND,")
+            + P
+            + "PartitionName=q Nodes=n1 PriorityTier=5\n",
+            [(0, 20, "p"), (5, 10, "q")],
+            [(0, 30, "COMPLETED"), (5, 15, "COMPLETED")],
+            id="a-low-tier-stops-in-the-shadow-of-a-high-one",
+        ),
+        pytest.param(
+            "PreemptType=preempt/partition_prio\n"
+            + ONE.format("SUSPEND,")
+            + P.replace("ALL", "n1 PreemptMode=CANCEL")
+            + "PartitionName=q Nodes=n1 PriorityTier=5\n",
+            [(0, 20, "p"), (5, 10, "q")],
+            [(0, 5, "PREEMPTED"), (5, 15, "COMPLETED")],
+            id="it-ends-where-its-partition-says-so",
+        ),
+        pytest.param(
+            "SchedulerTimeSlice=10\n"
+            + ONE.format("")
+            + P.replace("ALL", "n1 OverSubscribe=FORCE:2"),
+            [(0, 25, "p"), (2, 12, "p")],
+            [(0, 35, "COMPLETED"), (2, 37, "COMPLETED")],
+            id="jobs-of-one-core-take-turns",
+        ),
+    ],
+)
+def test_jobs_that_share_cores_stop_and_go_on(tmp_path, conf, runs, expected) -> None:
+    assert ran(tmp_path, CORES + conf, *runs) == expected
 
 
 def site(folder, conf: str, association: str, qos: str, jobs: list[str]):
@@ -273,3 +363,66 @@ def test_lines_of_a_scenario_count_where_the_file_says_otherwise(tmp_path) -> No
     assert [each.line for each in said if each.file == "settings.lines"] == [1, 2, 2, 3, 3]
     with pytest.raises(SlurmFileError, match=r"settings.lines:1: .*PriorityWeightAges"):
         SiteFiles(conf=tmp_path / "slurm.conf", lines="PriorityWeightAges=7").read()
+
+
+def test_a_held_job_gets_its_priority_at_its_release_though_it_begins_later(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + "NodeName=n1 CPUs=8\n" + P)
+    all_of_it = Request(tasks=8)
+    held = Extras(held=True, released=5)
+    jobs = [
+        Job(number=1, submit=0, run=30, limit=60, request=all_of_it),
+        Job(number=2, submit=1, run=5, limit=60, request=all_of_it, begin=20, extras=held),
+        Job(number=3, submit=10, run=5, limit=60, request=all_of_it),
+    ]
+    starts = run_cluster(made, jobs).starts()
+    assert starts[2] < starts[3]
+
+
+def test_of_jobs_that_end_together_backfill_takes_out_one_at_a_time(tmp_path) -> None:
+    nodes = "NodeName=n[1,3] CPUs=8\nNodeName=n2 CPUs=9\n"
+    made, _ = cluster(tmp_path, CORES + nodes + P + Q.replace("n[1-2]", "n1,n2") + "\n")
+    jobs = [
+        Job(number=n, submit=at, run=run, limit=limit, request=Request(tasks=cpus, required=(on,)))
+        for n, (at, run, limit, cpus, on) in enumerate(
+            [
+                (0, 900, 60, 2, "n1"),
+                (0, 900, 60, 1, "n3"),
+                (0, 900, 900, 2, "n2"),
+                (1, 240, 240, 6, "n1"),
+                (1, 240, 240, 6, "n2"),
+            ],
+            1,
+        )
+    ]
+    waits = Request(tasks=4, max_nodes=1)
+    jobs.append(Job(number=6, submit=3, run=9, limit=60, request=waits, partitions=("q",)))
+    last = Request(tasks=1, required=("n2",))
+    jobs.append(Job(number=7, submit=4, run=9, limit=600, request=last))
+    starts = run_cluster(made, jobs).starts()
+    assert starts[7] < 10 < starts[6]  # nodes are kept on n1, not on n2, which fits as tightly
+
+
+def test_a_job_takes_the_nodes_of_its_flexible_reservation_first(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + FOUR + P)
+    flexible = Reservation(
+        name="r", start=100, end=200, nodes=("n2", "n3"), users=("ann",), flags=frozenset({"FLEX"})
+    )
+    made = replace(made, reservations=(flexible,))
+    inside = Request(tasks=8, reservation="r")
+    jobs = [
+        Job(number=n, user="ann", submit=n, run=20, limit=60, request=asked)
+        for n, asked in enumerate([inside, inside, inside, Request(tasks=8)], 1)
+    ]
+    runs = run_cluster(made, jobs).runs
+    assert [each.nodes for each in sorted(runs, key=lambda run: run.position)] == [
+        (1,), (2,), (0,), (3,)
+    ]  # fmt: skip
+
+
+def test_licences_come_back_with_the_nodes_of_a_job(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + "Licenses=x:1\n" + FOUR + P)
+    made = replace(made, clock=Clock(release=3))
+    one = Request(tasks=1, licenses=(("x", 1),))
+    jobs = [Job(number=n, submit=n, run=10, limit=60, request=one) for n in (1, 2)]
+    starts = run_cluster(made, jobs).starts()
+    assert starts[2] == starts[1] + 13

@@ -317,6 +317,7 @@ def _preemption(values: Values, words: _Words, schedule: Values) -> Preemption:
         gang="gang" in modes,
         within="within" in modes,
         exempt_time=max(values.duration("preemptexempttime", 0) or 0, 0),
+        time_slice=values.number("schedulertimeslice", 30),
         reorder_count=count,
         strict_order=both.switch("preempt_strict_order") or both.switch("strict_order"),
         youngest_first=both.switch("preempt_youngest_first") or both.switch("youngest_first"),

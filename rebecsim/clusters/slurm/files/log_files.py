@@ -437,8 +437,9 @@ class _Reader:
         given = dict(said.request)
         if "constraints" in row.cells and "prefer" not in given:
             given["features"] = text_of(row.cells["constraints"])
-        if "reservation" in row.cells:
-            given["reservation"] = text_of(row.cells["reservation"])
+        used = text_of(row.cells.get("reservation", ""))
+        if used:  # it is empty for a job that starts before its flexible reservation
+            given["reservation"] = used
         if said.is_whole:
             return Request(**given)
         try:
