@@ -258,7 +258,7 @@ class Loops:
         self._sets: dict[int, Integers] = {}
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
-        """Whether there may be enough for a need on these nodes; see `selection.could_fit`."""
+        """Whether there may be enough for a need on these nodes; see `room.could_fit`."""
         mask = self.machine.mask(nodes)
         return bool(self._fitting(self.table, level.table, need.packed, mask))
 

@@ -195,7 +195,7 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
             continue
         found = Attempt("busy", "Resources")
         if (avail & place.nodes).bit_count() >= need.nodes and (
-            scheduler.fitting(need) or scheduler.may_preempt_any
+            scheduler.fitting(need) or scheduler.may_preempt_any or scheduler.weights.change
         ):
             found = attempt(scheduler, entry, avail, now, entry.limit, True)
         elif scheduler.reservations.all or need.candidates & ~scheduler.occupancy.up:

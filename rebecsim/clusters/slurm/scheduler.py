@@ -21,8 +21,9 @@ from rebecsim.clusters.slurm.queue import JobQueue
 from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
+from rebecsim.clusters.slurm.room import could_fit, usable
 from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
-from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
+from rebecsim.clusters.slurm.selection import Search, choose
 from rebecsim.clusters.slurm.topology import Tree
 from rebecsim.clusters.slurm.usage import PastUsage, Running
 from rebecsim.clusters.slurm.weights import NodeWeights
