@@ -158,7 +158,10 @@ class SlurmScheduler(StatePart):
                 entry.priority = HELD
             self.waiting.sleep(record)
             return
-        self.weights.try_on(record.entries[0], record.entries[0].need.candidates)
+        first = record.entries[0]
+        limited = "" if self.partition_problem(first) else self.early_problem(first)
+        if not limited:
+            self.weights.try_on(first, first.need.candidates)
         reason = self.waiting.reason(record, now)
         if reason:
             record.reason = reason
@@ -167,6 +170,7 @@ class SlurmScheduler(StatePart):
             if reason == NEVER and self.machine.cluster.main.kill_invalid_depend:
                 self.withdraw(record, now)
         else:
+            record.reason = limited or record.reason
             self.make_eligible(record, now)
 
     def is_runnable(self, need: Need) -> bool:
