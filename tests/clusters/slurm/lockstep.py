@@ -16,6 +16,7 @@ from typing import Any
 from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.eligibility import NEVER as NEVER_HOLDS
+from rebecsim.clusters.slurm.files.hostlists import expand
 from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
@@ -30,6 +31,7 @@ SOON = 5  # ms after which a node is free again, if it answers quickly
 REGISTERS = 600  # ms after which slurmd has registered a node that comes back
 QUICK = 12  # ms
 SLOW = 700  # ms by which an answer is logged late at most; recorder and controller may lag so much
+CLOSED = 60  # ms after an end in which a plan may show that its node is not free yet
 
 
 def next_after(times: list[int] | None, ms: int) -> int:
@@ -67,6 +69,7 @@ class Lockstep:
         self.where = where
         self.answers: dict[str, list[int]] = {}
         self.epilogs: dict[tuple[int, str], list[int]] = {}
+        self.closed: dict[str, list[int]] = {}  # when a plan for the next second shows a node so
         self._plan_events()
         length = cluster.priority.calc_period
         for n in range(60):
@@ -88,6 +91,9 @@ class Lockstep:
                 self.answers.setdefault(rest[0], []).append(at)
             elif what == "epilog":
                 self.epilogs.setdefault((number, rest[1]), []).append(at)
+            elif what == "planned" and int(rest[1]) == at // 1000 + 1:
+                for node in expand(rest[2]):
+                    self.closed.setdefault(node, []).append(at)
             elif what in ("pass", "backfill"):
                 begun = at
                 self.push(at, what, rest[0], line=line)
@@ -321,7 +327,10 @@ class Lockstep:
         """
         soon = next_after(self.taken.get(node), self.ms)
         found = self._said_free(number, node)
-        return soon if soon >= 0 and found - SLOW <= soon < found else found
+        if soon >= 0 and found - SLOW <= soon < found:
+            return soon
+        closed = next_after(self.closed.get(node), self.ms)
+        return max(found, closed + 1) if 0 <= closed - self.ms <= CLOSED else found
 
     def _said_free(self, number: int, node: str) -> int:
         until = self.ms + 3000
@@ -379,6 +388,6 @@ def best(name: str) -> tuple[Compared, float]:
     """Replay with each likely phase of the clock of priorities, which no log says."""
     first = first_tick(name)
     multi = any("multifactor" in line for line in recorded.load(name)["case"]["conf"])
-    phases = (-1, -2, -3, 0, 1, -0.5, -1.5, -2.5, 0.5)
+    phases = (-1, -2, -3, 0, 1, -0.5, -1.5, -2.5, 0.5, 2, 3)
     tries = [(replay(name, first + n)[0], n) for n in (phases if multi else (0,))]
     return max(tries, key=lambda each: each[0].equal + each[0].nodes)
