@@ -21,7 +21,7 @@ from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import resumable, suspend, switched
+from rebecsim.clusters.slurm.preemption import requeue, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
 from tests.clusters.slurm import recorded
@@ -241,7 +241,9 @@ class Lockstep:
             self._stop(record, "FAILED" if record.job.extras.fails else "COMPLETED")
 
     def on_release(self, about: tuple[Job, Allocation]) -> None:
-        self.scheduler.release(*about, self.now)
+        requeued = self.scheduler.release(*about, self.now)
+        if requeued is not None:
+            requeue(self.scheduler, requeued, self.now)
         self._switch()
         self._admit(timed=False)
 
@@ -253,7 +255,7 @@ class Lockstep:
             record = victim.record
             if victim.given is not None:
                 scheduler.occupancy.release(victim.given)
-                self._after_end(record, victim.given, again=victim.again)
+                self._after_end(record, victim.given)
             elif victim.mode == "SUSPEND":
                 if record.state == "RUNNING":
                     suspend(scheduler, record, self.now)
@@ -299,17 +301,11 @@ class Lockstep:
 
     def _stop(self, record: Record, state: Any, *, again: bool = False) -> None:
         given = self.scheduler.end(record, self.now, state, again=again)
-        self._after_end(record, given, again=again)
+        self._after_end(record, given)
 
-    def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
-        scheduler, now = self.scheduler, self.now
-        if again:
-            record.submit, record.begin, record.accrue = now, now + 121, -1
-            record.left, record.reason = record.job.run, "BeginTime"
-            record.limit = record.entries[0].limit
-            scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
-            scheduler.submit(record, now)
-        for resumed in resumable(scheduler, now):
+    def _after_end(self, record: Record, given: Allocation) -> None:
+        scheduler = self.scheduler
+        for resumed in resumable(scheduler, self.now):
             self._send(resumed)
         scheduler.occupancy.complete(given)
         for place, node in enumerate(given.nodes.tolist()):
