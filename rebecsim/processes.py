@@ -1,4 +1,4 @@
-"""Start Python processes that import the same rebecsim, give them files, and delay Ctrl-C.
+"""Start Python processes that import the same rebecsim, and give them files.
 
 A task names files as the machine does that sent it. A worker on another machine has copies under
 other names; on the same machine, a file is at its own path.
@@ -12,12 +12,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import signal
 import site
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -112,61 +110,3 @@ def last_words(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode("utf-8", "replace").split("\n")
     return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "")
-
-
-class Interrupt:
-    """Whether the user has pressed Ctrl-C."""
-
-    seen = False
-
-    def raise_if_seen(self) -> None:
-        """Raise KeyboardInterrupt if the user has."""
-        if self.seen:
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def noting_interrupts() -> Iterator[Interrupt]:
-    """Turn the first Ctrl-C into a note, so that it comes at a good moment; a second one is raised.
-
-    Only the main thread can do so; in another one nothing is noted, and neither where Ctrl-C is
-    ignored, as it is for what a shell script runs in the background.
-    """
-    interrupt = Interrupt()
-
-    def note(number: int, frame: object) -> None:
-        interrupt.raise_if_seen()
-        interrupt.seen = True
-
-    with _handling_interrupts(note):
-        yield interrupt
-
-
-@contextmanager
-def remembering_interrupts() -> Iterator[Interrupt]:
-    """Raise every Ctrl-C at once, as Python does, and remember that there was one.
-
-    Python drops an exception that is raised while it frees an object, and a signal may well come
-    then. Long work asks now and then for such an interrupt.
-    """
-    interrupt = Interrupt()
-
-    def remember(number: int, frame: object) -> None:
-        interrupt.seen = True
-        raise KeyboardInterrupt
-
-    with _handling_interrupts(remember):
-        yield interrupt
-
-
-@contextmanager
-def _handling_interrupts(handle: Callable[[int, object], None]) -> Iterator[None]:
-    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if ignored or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

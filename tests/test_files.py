@@ -11,7 +11,9 @@ from threading import Barrier
 import pytest
 
 from rebecsim.files import (
+    LimitError,
     inside,
+    parsed_json,
     read_more_than,
     read_plain,
     replacing,
@@ -19,7 +21,6 @@ from rebecsim.files import (
     write_atomically,
     writer_of,
 )
-from rebecsim.limits import LimitError, parsed_json
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_rubbish(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rebecsim.processes import noting_interrupts, remembering_interrupts
+from rebecsim.actors.watchdog import noting_interrupts, remembering_interrupts
 
 
 def test_an_interrupt_reaches_tests_and_what_they_start():

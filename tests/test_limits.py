@@ -11,14 +11,7 @@ import pytest
 from benchmarks import reading
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, explore
-from rebecsim.generate import build_model
-from rebecsim.lang import (
-    RebecaCheckError,
-    check_property,
-    check_source,
-    parse_property,
-)
-from rebecsim.limits import (
+from rebecsim.files import (
     AUTOMATON,
     FILE,
     JOBS,
@@ -31,6 +24,13 @@ from rebecsim.limits import (
     read_file,
     read_json,
     require_small_json,
+)
+from rebecsim.generate import build_model
+from rebecsim.lang import (
+    RebecaCheckError,
+    check_property,
+    check_source,
+    parse_property,
 )
 from rebecsim.simulation.simulator import load_run
 from rebecsim.studies.scenario_files import read_scenario_text, scenario_text

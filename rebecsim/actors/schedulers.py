@@ -21,7 +21,7 @@ from rebecsim.actors.randomness import (
 from rebecsim.actors.rebec import Message, PlainMessage, Rebec, Weighted
 from rebecsim.actors.semantics import count_alternatives, steps
 from rebecsim.errors import UserError
-from rebecsim.limits import read_json
+from rebecsim.files import read_json
 
 Record = TypeVar("Record")
 

@@ -6,6 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rebecsim.clusters.kit.options import is_group, options_of, parameter as as_option, taken
+from rebecsim.clusters.kit.options import is_group, options_of, parameter as as_option
 from rebecsim.errors import ArgumentError, UserError
 from rebecsim.native.engines import Engine, usable
 from rebecsim.trust import Consent, refuse_programs, run_programs
@@ -61,14 +62,33 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**given: Any) -> None:
         for name, group in groups.items():
-            given[name] = taken(group, given)
+            given[name] = _taken(group, given)
         for name, several in of_kinds.items():
-            given[name] = tuple(taken(each, given) for each in several)
+            given[name] = tuple(_taken(each, given) for each in several)
         command(**given)
 
     vars(run)["__signature__"] = Signature(options)
     run.__annotations__ = {option.name: option.annotation for option in options}
     return run
+
+
+def _taken(group: Any, given: dict[str, Any]) -> Any:
+    """Make one of a class of options, and take its values out of what was given.
+
+    Raises UserError for values that a scenario could not have.
+    """
+    names = [each.name for each in fields(group)] if is_dataclass(group) else group.model_fields
+    values = {name: given.pop(name) for name in names}
+    try:
+        return group(**values)
+    except ValueError as error:
+        from pydantic import ValidationError
+
+        from rebecsim.studies.scenario_files import ScenarioError, problems_of
+
+        if not isinstance(error, ValidationError):
+            raise
+        raise ScenarioError("the options", problems_of(error, {}, {})) from error
 
 
 _READ = frozenset({"accounts", "conf", "gres", "like", "plugin", "property", "qos", "queues"})
@@ -177,17 +197,8 @@ Tts = Annotated[
     typer.Option("--tts", help="Explore the timed transition system instead of floating time."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
-Reach = Annotated[
-    list[str] | None,
-    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
-]
-GoesWrong = Annotated[bool, typer.Option("--goes-wrong", help="The probability of a violation.")]
-Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
 PerhapsUntil = Annotated[
     int | None, typer.Option(min=0, help="Serve messages up to this model time.")
-]
-EndsAtDeadlines = Annotated[
-    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
 ]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Show all figures, and how they were computed.")

@@ -44,8 +44,8 @@ from rebecsim.extras import REPORTS, leave_pandas_alone, require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.scenarios import LoadedScenario
+    from rebecsim.files import Size
     from rebecsim.interface.comparing import Running
-    from rebecsim.limits import Size
     from rebecsim.native.engines import Engine
     from rebecsim.report import WrittenReport
     from rebecsim.studies import PlannedRun, Study

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import console, say
-from rebecsim.cli.running import SLS, SWIM, node_group
+from rebecsim.cli.running import node_group
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.wording import counted, suggestion
+from rebecsim.workloads.files import SLS, SWIM
 
 if TYPE_CHECKING:
-    from rebecsim.workloads import AlikeNodes, AppsRule, ContainerJob, SwimRule, TraceModel
+    from rebecsim.interface import ContainerJobs
+    from rebecsim.workloads import AlikeNodes, AppsRule, SwimRule, TraceModel
 
 Dialect = Annotated[
     Literal["dss", "hadoop"] | None,
@@ -108,27 +110,22 @@ def refuse(why: str, **options: object) -> None:
 
 def show_containers(path: Path, options: SwimOptions) -> None:
     """Show what a trace is like, or the nodes of a topology."""
-    from rebecsim.clusters.yarn.report.trace_text import topology_view, trace_view
-    from rebecsim.workloads import is_sls_topology, read_sls_topology, summarise_containers
+    from rebecsim.clusters.yarn.report.trace_text import topology_view
+    from rebecsim.workloads import is_sls_topology, read_sls_topology
 
     if not path.name.endswith(SWIM) and is_sls_topology(path):
         refuse(f"for traces of SWIM (.tsv) only, and {path} holds nodes", **vars(options))
         console().print(topology_view(str(path), read_sls_topology(path)))
         return
-    jobs, facts = _read(path, options)
-    console().print(trace_view(str(path), summarise_containers(jobs), facts))
+    console().print(_read(path, options))
 
 
 def convert_trace(
     path: Path, out: Path, options: SwimOptions, dialect: Literal["dss", "hadoop"]
 ) -> None:
     """Write the jobs of a trace in a dialect of SLS."""
-    from rebecsim.workloads import write_sls
-
     require_sls_name(out)
-    jobs, _ = _read(path, options)
-    write_sls(jobs, out, dialect)
-    _say_written(jobs, out)
+    _save(_read(path, options), out, dialect)
 
 
 def generate_trace(
@@ -141,14 +138,12 @@ def generate_trace(
     seed: int,
 ) -> None:
     """Draw a trace, and write it."""
-    from rebecsim.workloads import generate_containers, write_sls
+    from rebecsim.interface import draw_containers
 
     require_sls_name(out)
     if like not in (None, Path("dss")):
         raise UserError(f"--like {like}: with --sls this is dss, whose random numbers are drawn")
-    made = generate_containers(columns.model(jobs), seed, like_dss=like is not None)
-    write_sls(made, out, dialect)
-    _say_written(made, out)
+    _save(draw_containers(columns.model(jobs), seed=seed, like_dss=like is not None), out, dialect)
 
 
 def write_nodes(groups: Sequence[str], racks: int, out: Path) -> None:
@@ -184,23 +179,14 @@ def require_sls_name(out: Path) -> None:
         raise UserError(f"{out}: there is no directory {out.parent}")
 
 
-def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], list[tuple[str, str]]]:
-    """Read a trace, and give facts about its format."""
-    from rebecsim.workloads import read_sls_trace, read_swim
+def _read(path: Path, options: SwimOptions) -> ContainerJobs:
+    from rebecsim.interface import containers
 
-    if path.name.endswith(SWIM):
-        swim = read_swim(path, options.rule())
-        moved = (("map input", swim.map_input), ("shuffle", swim.shuffle), ("output", swim.output))
-        return swim.jobs, [(name, f"{total / 2**30:,.1f} GB") for name, total in moved]
-    sls = read_sls_trace(path, options.apps_rule(path))
-    if sls.notes:
-        return sls.jobs, [("left out", note) for note in sls.notes]
-    nodes = sum(len(rack.nodes) for rack in sls.racks)
-    if not nodes:
-        return sls.jobs, []
-    return sls.jobs, [("nodes", f"{nodes:,} in {counted(len(sls.racks), 'rack')}")]
+    is_swim = path.name.endswith(SWIM)
+    return containers(path, options.rule() if is_swim else options.apps_rule(path))
 
 
-def _say_written(jobs: Sequence[ContainerJob], path: Path) -> None:
-    tasks = sum(each.count for job in jobs for each in job.classes)
-    say(f"{counted(len(jobs), 'job')} with {counted(tasks, 'task')} in {path}")
+def _save(made: ContainerJobs, path: Path, dialect: Literal["dss", "hadoop"]) -> None:
+    made.save(path, dialect)
+    tasks = sum(each.count for job in made.jobs for each in job.classes)
+    say(f"{counted(len(made.jobs), 'job')} with {counted(tasks, 'task')} in {path}")

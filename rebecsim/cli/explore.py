@@ -168,7 +168,7 @@ class Watched(TypedDict):
 @contextmanager
 def watching(limits: Limits) -> Iterator[Watched]:
     """Let Ctrl-C end a search with these limits, and show its progress."""
-    from rebecsim.processes import noting_interrupts
+    from rebecsim.actors.watchdog import noting_interrupts
 
     with noting_interrupts() as interrupt, showing_progress() as progress:
         limits = replace(limits, is_interrupted=lambda: interrupt.seen)

@@ -8,19 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rebecsim.cli.app import (
-    EndsAtDeadlines,
     EngineName,
-    GoesWrong,
     Json,
     Law,
     ModelFile,
-    Reach,
-    Until,
     Workers,
     app,
     complain,
@@ -41,6 +37,16 @@ if TYPE_CHECKING:
     from rebecsim.exploration.orders import Goal, Quantity
     from rebecsim.interface import Exact
     from rebecsim.studies.estimates import Proportion
+
+Reach = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+]
+GoesWrong = Annotated[bool, typer.Option("--goes-wrong", help="The probability of a violation.")]
+Until = Annotated[int, typer.Option(min=0, help="Serve messages up to this model time.")]
+EndsAtDeadlines = Annotated[
+    bool, typer.Option(help="End a run at a missed deadline; else serve the message.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)

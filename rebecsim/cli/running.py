@@ -24,12 +24,9 @@ from rebecsim.wording import UnknownName, clipped, counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.report.groups import GroupAnswer
     from rebecsim.workloads import Workload
-
-SLS = (".json", ".json.gz")
-SWIM = (".tsv", ".tsv.gz")
 
 Log = Annotated[
     Path, typer.Argument(help="A log: SWF, or PBS's accounting; also .gz.", show_default=False)
@@ -47,35 +44,11 @@ Sort = Annotated[
 ]
 
 
-def holds_containers(path: Path) -> bool:
-    """Whether a file is a trace of container jobs, by its name or its first character.
-
-    Raises WorkloadError and OSError for a file that cannot be read.
-    """
-    if path.name.endswith(SLS + SWIM):
-        return True
-    if not path.is_file():  # a pipe can be read only once
-        return False
-    from rebecsim.workloads.files import first_bytes
-
-    return first_bytes(path).lstrip().startswith(b"{")
-
-
 def read_log(log: Path, processors: int | None, size: JobSize, sort: bool = False) -> Workload:
-    """Read a log. Raises WorkloadError, OSError, and UserError for jobs of containers."""
-    require_log(log)
-    import rebecsim.workloads as workloads
+    """Read a log, and print which lines were skipped. Raises as `rs.workload`."""
+    from rebecsim.interface import workload
 
-    rules = workloads.CleaningRules(size=size, sort=sort)
-    return workloads.read_log(log, processors=processors, rules=rules)
-
-
-def require_log(path: Path) -> None:
-    """Raise UserError for jobs of containers."""
-    if holds_containers(path):
-        raise UserError(
-            f"{path}: holds jobs of containers; use `workload info`, `workload convert` or `yarn`"
-        )
+    return told(log, workload(log, processors=processors, size=size, sort=sort).jobs)
 
 
 def told(path: Path, workload: Workload) -> Workload:
@@ -246,7 +219,7 @@ class Watch:
                 return
 
     def _progress(self) -> str:
-        from rebecsim.limits import duration
+        from rebecsim.files import duration
 
         done = f"{self._finished:,} of {self._total:,} runs" if self._total else "at work"
         return f"{done} after {duration(time.monotonic() - self._begun)}"

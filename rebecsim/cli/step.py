@@ -187,7 +187,7 @@ class _Session:
 
     def _forward(self, move: Callable[[Callable[[], bool]], Stop]) -> None:
         """Let the run go on by itself, and print how far it came and why it stopped."""
-        from rebecsim.processes import noting_interrupts
+        from rebecsim.actors.watchdog import noting_interrupts
 
         before = len(self._stepper)
         with noting_interrupts() as interrupt:

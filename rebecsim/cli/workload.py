@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import app, console, grouped, say
+from rebecsim.cli.app import app, console, given, grouped, say, say_parts
 from rebecsim.cli.containers import (
     AS_USUAL,
     NO_COLUMNS,
@@ -24,26 +24,13 @@ from rebecsim.cli.containers import (
     show_containers,
     write_nodes,
 )
-from rebecsim.cli.running import (
-    JobSize,
-    Log,
-    Processors,
-    Sort,
-    holds_containers,
-    read_log,
-    require_log,
-    told,
-)
+from rebecsim.cli.running import JobSize, Log, Processors, Sort, told
 from rebecsim.clusters.kit.options import option
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from rebecsim.workloads import Schedule, Workload
-    from rebecsim.workloads.workload import Integers
+    from rebecsim.interface import ExpectedShares, LoggedJobs
 
 workload_app = typer.Typer(
     no_args_is_help=True, help="Describe, generate, cut and convert workloads."
@@ -90,16 +77,9 @@ class ChosenOptions:
     without_user: list[str] | None = option("Not this user; repeatable.")
     without_queue: list[str] | None = option("Not this queue; repeatable.")
 
-    def numbers(self, workload: Workload) -> dict[str, list[int]]:
-        """Give them as `transform.cut` takes them. Raises WorkloadError for an unknown name."""
-        from rebecsim.workloads.logs import numbers_of
-
-        return {
-            "users": numbers_of(workload, "user", self.user or ()),
-            "queues": numbers_of(workload, "queue", self.queue or ()),
-            "without_users": numbers_of(workload, "user", self.without_user or ()),
-            "without_queues": numbers_of(workload, "queue", self.without_queue or ()),
-        }
+    def arguments(self) -> dict[str, Any]:
+        """Give them as arguments of functions of `rs`."""
+        return {f"{name}s": value or () for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +101,10 @@ class ShareOptions:
     )
     bag_gap: int = option("Most seconds between submissions of one bag.", 120, min=0)
 
-    def ends(self, schedule: Schedule) -> Integers:
-        """Give the expected ends of jobs. Raises UserError."""
-        from rebecsim.metrics.users import EndRules, expected_ends, shares_of
+    def shares(self) -> ExpectedShares:
+        """Give what users may expect. Raises UserError."""
+        from rebecsim.interface import ExpectedShares
+        from rebecsim.metrics.users import EndRules
 
         rules = EndRules(
             algorithm=self.expected_ends,
@@ -131,19 +112,7 @@ class ShareOptions:
             per=self.end_per,
             bag_gap=self.bag_gap,
         )
-        try:
-            shares = shares_of(schedule.workload, *self._shares())
-            return expected_ends(schedule, shares, self.memory_share, rules)
-        except UserError as error:
-            raise UserError(f"{schedule.policy}: {error}") from error
-
-    def title(self) -> str:
-        """Give each user's expected share in words, for pictures."""
-        share, by_user = self._shares()
-        given = [f"{name} {processors:,}" for name, processors in by_user.items()]
-        if share is not None:
-            given.insert(0, f"{share:,} processors each")
-        return f"Users who may expect {', '.join(given)}"
+        return ExpectedShares(*self._shares(), self.memory_share, rules)
 
     def _shares(self) -> tuple[int | None, dict[str, int]]:
         """Give the share of all users, and those by user."""
@@ -174,20 +143,19 @@ def info(
     swim: SwimOptions = AS_USUAL,
 ) -> None:
     """Show the jobs, users, load and distributions of a workload."""
+    from rebecsim.workloads.files import holds_containers
+
     if holds_containers(log):
         refuse(_OF_SWF, chart=chart, processors=processors, sort=sort)
         show_containers(log, swim)
         return
     refuse(_OF_SWIM, **vars(swim))
-    from rebecsim.clusters.batch.report.text import workload_view
-    from rebecsim.workloads.summary import summarise
+    from rebecsim.interface import workload
 
-    workload = read_log(log, processors, size, sort)
+    found = workload(log, processors=processors, size=size, sort=sort)
     if chart is not None:
-        from rebecsim.clusters.batch.report.text import write_workload_chart
-
-        write_workload_chart(workload, chart, workload.header.get("Computer", log.name))
-    console().print(workload_view(str(log), summarise(workload)))
+        found.save_chart(chart)
+    console().print(found)
     if chart is not None:
         say(f"picture in {chart}")
 
@@ -216,24 +184,21 @@ def generate(
         generate_trace(columns, out, dialect or "dss", jobs=jobs, like=like, seed=seed)
         return
     refuse("give --sls for jobs of containers", **vars(columns), dialect=dialect)
-    from rebecsim.workloads.generation import generate as draw, resample
-    from rebecsim.workloads.logs import require_form, write_workload
-    from rebecsim.workloads.workload import with_load
+    from rebecsim.interface import draw_workload
+    from rebecsim.workloads.logs import require_form
 
     require("rebecsim workload generate", "scipy")
     require_form(out)
     if like is None:
-        made = draw(jobs or 10_000, processors or 128, seed=seed, users=users or 1)
+        counts = given(jobs=jobs, processors=processors, users=users)
+        made = draw_workload(**counts, seed=seed)
     elif jobs is None:
-        made = resample(told(like, read_log(like, processors, "requested")), seed=seed, users=users)
+        made = _read(like, processors, "requested").resampled(seed=seed, users=users)
     else:
         raise UserError(
             "--jobs cannot be given with --like: the users of the log determine the jobs"
         )
-    if load is not None:
-        made = with_load(made, load)
-    write_workload(made, out)
-    _say_written(made, out)
+    _save(made if load is None else made.with_load(load), out)
 
 
 @_command("nodes --nodes 8:memory=16000,cores=16 --out racks.json")
@@ -268,20 +233,16 @@ def slice_(
     sort: Sort = False,
 ) -> None:
     """Cut a workload to a time, users or queues; scale its load."""
-    from rebecsim.workloads.logs import require_form, write_workload
-    from rebecsim.workloads.workload import cut, scale_load, with_load
+    from rebecsim.workloads.logs import require_form
 
     require_form(out)
     if load is not None and load_factor is not None:
         raise UserError("--load and --load-factor: give one of the two")
-    workload = told(log, read_log(log, processors, size, sort))
-    workload = cut(workload, begin=begin, end=until, first=first, **chosen.numbers(workload))
+    made = _read(log, processors, size, sort)
+    made = made.cut(begin=begin, until=until, first=first, **chosen.arguments())
     if load_factor is not None:
-        workload = scale_load(workload, load_factor)
-    if load is not None:
-        workload = with_load(workload, load)
-    write_workload(workload, out)
-    _say_written(workload, out)
+        made = made.scaled(load_factor)
+    _save(made if load is None else made.with_load(load), out)
 
 
 @_command("convert log.swf --out clean.swf")
@@ -299,17 +260,17 @@ def convert(
 
     Logs become SWF or a table, traces of containers SLS.
     """
+    from rebecsim.workloads.files import holds_containers
+
     if holds_containers(log):
         refuse(_OF_SWF, processors=processors, sort=sort)
         convert_trace(log, out, swim, dialect or "dss")
         return
     refuse(_OF_SWIM, **vars(swim), dialect=dialect)
-    from rebecsim.workloads.logs import require_form, write_workload
+    from rebecsim.workloads.logs import require_form
 
     require_form(out)
-    workload = told(log, read_log(log, processors, size, sort))
-    write_workload(workload, out)
-    _say_written(workload, out)
+    _save(_read(log, processors, size, sort), out)
 
 
 @_command("metrics easy.swf")
@@ -332,105 +293,35 @@ def metrics(
         raise UserError("--boxes, --heatmap and options of expected ends need --share")
     for picture in filter(None, (boxes, heatmap)):
         require_picture_name(picture)
-    read = [_read_schedule(path, processors) for path in schedules]
-    views = [_view(schedule, chosen) for schedule in read]
-    expected = [shares.ends(schedule) for schedule in read] if shares.share else []
-    _show_classical(read, views, by)
-    if expected:
-        _show_user_aware(read, views, expected, shares.title(), by, boxes, heatmap)
+    from rebecsim.interface import measure
+    from rebecsim.interface.workloads import schedule_of
+
+    read = [schedule_of(path, processors) for path in schedules]
+    for path, schedule in zip(schedules, read, strict=True):
+        told(path, schedule.workload)
+    expected = shares.shares() if shares.share else None
+    found = measure(read, by=by, shares=expected, **chosen.arguments())
+    say_parts(found.parts())
+    if boxes is not None:
+        found.save_boxes(boxes)
+        say(f"box plots in {boxes}")
+    if heatmap is not None:
+        found.save_heatmap(heatmap)
+        say(f"heat map in {heatmap}")
 
 
 _OF_SWF = "for logs in SWF only, and these are jobs of containers"
 _OF_SWIM = "for jobs of containers only, and this is a log"
 
 
-def _show_classical(
-    schedules: list[Schedule], views: list[NDArray[np.bool_]], by: Group | None
-) -> None:
-    from rebecsim.clusters.batch.report.text import batch_table, group_table
-    from rebecsim.metrics.metric import batch_metrics, batch_metrics_by
-    from rebecsim.workloads.logs import labels_of
+def _read(log: Path, processors: int | None, size: JobSize, sort: bool = False) -> LoggedJobs:
+    from rebecsim.interface import workload
 
-    pairs = list(zip(schedules, views, strict=True))
-    rows = [(each.policy, batch_metrics(each, only=view)) for each, view in pairs]
-    console().print(batch_table(rows))
-    if by is None:
-        return
-    for schedule, view in pairs:
-        say(schedule.policy)
-        groups = batch_metrics_by(schedule, getattr(schedule.workload, by), only=view)
-        labels = labels_of(schedule.workload, by)
-        console().print(group_table(by.capitalize(), groups, labels))
+    found = workload(log, processors=processors, size=size, sort=sort)
+    told(log, found.jobs)
+    return found
 
 
-def _show_user_aware(
-    schedules: list[Schedule],
-    views: list[NDArray[np.bool_]],
-    expected: list[Integers],
-    title: str,
-    by: Group | None,
-    boxes: Path | None,
-    heatmap: Path | None,
-) -> None:
-    from rebecsim.clusters.batch.report.schedule_charts import write_overdue_chart, write_user_boxes
-    from rebecsim.clusters.batch.report.text import user_quartile_table, user_table
-    from rebecsim.metrics.users import overdue_map, user_metrics, window_edges
-    from rebecsim.workloads.logs import labels_of
-
-    judged = []
-    for schedule, ends, view in zip(schedules, expected, views, strict=True):
-        jobs = schedule.workload
-        figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
-        judged.append((schedule.policy, figures))
-    console().print(user_quartile_table(judged))
-    if by == "user":
-        for schedule, (policy, figures) in zip(schedules, judged, strict=True):
-            say(policy)
-            console().print(user_table(figures, labels_of(schedule.workload, "user")))
-    if boxes is not None:
-        write_user_boxes(judged, boxes, title)
-        say(f"box plots in {boxes}")
-    if heatmap is not None:
-        last = max(int(each.end.max()) for each in schedules)
-        edges = window_edges(0, last, _WINDOWS)
-        maps = [
-            overdue_map(schedule, ends, edges, only=view)
-            for schedule, ends, view in zip(schedules, expected, views, strict=True)
-        ]
-        write_overdue_chart(maps, heatmap, title)
-        say(f"heat map in {heatmap}")
-
-
-_WINDOWS = 700
-
-
-def _read_schedule(path: Path, processors: int | None) -> Schedule:
-    require_log(path)
-    from rebecsim.workloads import read_schedule
-
-    schedule = read_schedule(path, processors=processors)
-    told(path, schedule.workload)
-    return schedule
-
-
-def _view(schedule: Schedule, options: ChosenOptions) -> NDArray[np.bool_]:
-    """Choose the jobs of some users and queues; all of them if none are named."""
-    import numpy as np
-
-    jobs = schedule.workload
-    numbers = options.numbers(jobs)
-    chosen = np.ones(len(jobs), dtype=bool)
-    for name, column in (("users", jobs.user), ("queues", jobs.queue)):
-        if numbers[name]:
-            chosen &= np.isin(column, numbers[name])
-        chosen &= ~np.isin(column, numbers[f"without_{name}"])
-    if not chosen.any():
-        raise UserError(f"{schedule.policy}: no job is of these users and queues")
-    return chosen
-
-
-def _say_written(workload: Workload, path: Path) -> None:
-    from rebecsim.workloads.workload import offered_load
-
-    load = offered_load(workload)
-    say(f"{len(workload):,} jobs in {path}, offered load {load:.3f}")
+def _save(made: LoggedJobs, path: Path) -> None:
+    made.save(path)
+    say(f"{len(made.jobs):,} jobs in {path}, offered load {made.load:.3f}")

@@ -22,15 +22,16 @@ from rebecsim.studies.run_directory import RECORD, require_plain
 from rebecsim.studies.scenario import StudyScenario, validated
 from rebecsim.studies.scenario_files import (
     FieldError,
+    FieldPath,
     ScenarioError,
     ScenarioProblem,
     ScenarioText,
     builtin_folder,
     field_problems,
+    line_of,
     read_scenario_text,
 )
 from rebecsim.studies.study import Study
-from rebecsim.studies.toml import FieldPath, line_of
 from rebecsim.trust import Consent, refuse_programs, require_consent
 
 if TYPE_CHECKING:  # storing takes packages that models alone do not need

@@ -9,15 +9,6 @@ from .checks import (
     pose as pose,
     vocabulary as vocabulary,
 )
-from .counterexamples import (
-    Question as Question,
-    Recorded as Recorded,
-    load_recorded as load_recorded,
-    recurring as recurring,
-    replay as replay,
-    save_recorded as save_recorded,
-    step_to_json as step_to_json,
-)
 from .exploring import explore as explore
 from .paths import (
     Path as Path,
@@ -43,8 +34,15 @@ from .races import (
 from .result import (
     Ends as Ends,
     PropertyVerdict as PropertyVerdict,
+    Question as Question,
+    Recorded as Recorded,
     Result as Result,
     Violated as Violated,
+    load_recorded as load_recorded,
+    recurring as recurring,
+    replay as replay,
+    save_recorded as save_recorded,
+    step_to_json as step_to_json,
 )
 from .search import (
     Progress as Progress,

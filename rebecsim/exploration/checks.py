@@ -14,7 +14,7 @@ from typing import Any, Literal
 from rebecsim.actors import Array, Interface, Kind, Model, Rebec, Violation
 from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.errors import UserError
-from rebecsim.exploration.analysis.absolute_time import may_delay
+from rebecsim.exploration.analysis.footprints import may_delay
 from rebecsim.exploration.predicates import PosedFormula
 from rebecsim.exploration.properties import (
     Deciding,
@@ -37,9 +37,8 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.checked import CheckedInterface
+from rebecsim.lang.checked import ANY_REBEC, PRIMITIVES, TIMER, ArrayType, CheckedInterface, Type
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, TIMER, ArrayType, Type
 
 Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""

@@ -25,18 +25,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration.states.rebec_states import SpecialFloat
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedProperties, Symbol, syntax
-from rebecsim.lang.properties import (
-    Bound,
-    Connective,
-    Formula,
-    Negation,
-    Proposition,
-    Temporal,
-    TemporalProperty,
-)
-from rebecsim.lang.syntax import Expression
-from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     BYTE,
     DOUBLE,
     FLOAT,
@@ -48,6 +37,17 @@ from rebecsim.lang.types import (
     Type,
     arithmetic_type,
 )
+from rebecsim.lang.properties import (
+    Bound,
+    Connective,
+    Formula,
+    Negation,
+    Proposition,
+    Temporal,
+    TemporalProperty,
+)
+from rebecsim.lang.syntax import Expression
+from rebecsim.lang.traversal import walk
 
 Function = Callable[[Any], Any]
 """A compiled expression: gives its value in a state."""

@@ -34,9 +34,8 @@ from rebecsim.exploration.states.rebec_states import (
 from rebecsim.exploration.states.structures import Structure
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedModel, syntax
-from rebecsim.lang.checked import CheckedClass, CheckedServer
+from rebecsim.lang.checked import CheckedClass, CheckedServer, RebecType
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import RebecType
 
 MOST_RELABELLINGS = 120
 """A model with more ways to exchange names is explored without exchanging any."""

@@ -14,8 +14,7 @@ from typing import TypeVar
 
 from rebecsim.generate.code import Range
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Elements, Symbol, Value
-from rebecsim.lang.types import REAL, ArrayType, Type
+from rebecsim.lang.checked import REAL, ArrayType, CheckedClass, Elements, Symbol, Type, Value
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from rebecsim import actors
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
-from rebecsim.lang.checked import CheckedModel
-from rebecsim.lang.types import BYTE, FLOAT, INT, SHORT, Type
+from rebecsim.lang.checked import BYTE, FLOAT, INT, SHORT, CheckedModel, Type
 
 
 class Range(NamedTuple):

@@ -34,9 +34,7 @@ from rebecsim.generate.code import (
     real_arithmetic,
 )
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     BOOLEAN,
     BYTE,
     DOUBLE,
@@ -45,11 +43,14 @@ from rebecsim.lang.types import (
     REAL,
     SHORT,
     ArrayType,
+    CheckedClass,
+    CheckedModel,
     PrimitiveType,
     RebecType,
     Type,
     arithmetic_type,
 )
+from rebecsim.lang.traversal import walk
 
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)

@@ -29,24 +29,22 @@ from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import Dialect, check_file, syntax
 from rebecsim.lang.checked import (
+    FLOAT,
+    ArrayType,
     CheckedClass,
     CheckedInstance,
     CheckedInterface,
     CheckedModel,
     CheckedServer,
     Elements,
+    PrimitiveType,
+    RebecType,
     Symbol,
+    Type,
     Value,
 )
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.traversal import assigned_arrays
-from rebecsim.lang.types import (
-    FLOAT,
-    ArrayType,
-    PrimitiveType,
-    RebecType,
-    Type,
-)
 from rebecsim.trust import is_program
 
 _PYTHON_TYPES = {

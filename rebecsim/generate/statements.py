@@ -9,8 +9,8 @@ from typing import assert_never
 from rebecsim.generate.code import AND, NOT, RANGES, Range
 from rebecsim.generate.expressions import ExpressionWriter, default_value, has_effect
 from rebecsim.lang import syntax
+from rebecsim.lang.checked import INT, ArrayType, Type
 from rebecsim.lang.traversal import assigned_names, breaks, continues
-from rebecsim.lang.types import INT, ArrayType, Type
 
 _INDENT = "    "
 

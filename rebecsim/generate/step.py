@@ -29,8 +29,7 @@ from rebecsim.generate.step_expressions import (
 )
 from rebecsim.generate.step_statements import StepBodyWriter, returned
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.types import BOOLEAN, REAL, VOID, ArrayType, Type
+from rebecsim.lang.checked import BOOLEAN, REAL, VOID, ArrayType, CheckedClass, CheckedModel, Type
 
 SURROUNDINGS = {
     "base": "int64",

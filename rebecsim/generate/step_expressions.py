@@ -34,8 +34,16 @@ from rebecsim.generate.code import (
 )
 from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
+from rebecsim.lang.checked import (
+    BOOLEAN,
+    INT,
+    REAL,
+    ArrayType,
+    CheckedClass,
+    CheckedModel,
+    RebecType,
+    Type,
+)
 
 
 @dataclass(frozen=True)

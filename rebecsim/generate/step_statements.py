@@ -18,9 +18,8 @@ from rebecsim.generate.expressions import default_value, has_effect
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.generate.step_expressions import StepExpressions, encoded
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.checked import INT, VOID, ArrayType, CheckedModel, RebecType, Type
 from rebecsim.lang.traversal import assigned_inside, breaks, continues, walk
-from rebecsim.lang.types import INT, VOID, ArrayType, RebecType, Type
 
 Alike = dict[int, tuple[syntax.Node, ...]]
 """For the id of each node of the first statement of a run, what stands there in each of them."""

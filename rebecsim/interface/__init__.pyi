@@ -37,3 +37,14 @@ from .stored import (
     diff as diff,
     runs as runs,
 )
+from .workloads import (
+    ContainerJobs as ContainerJobs,
+    ExpectedShares as ExpectedShares,
+    LoggedJobs as LoggedJobs,
+    Measured as Measured,
+    containers as containers,
+    draw_containers as draw_containers,
+    draw_workload as draw_workload,
+    measure as measure,
+    workload as workload,
+)

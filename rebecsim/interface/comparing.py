@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 from rebecsim.clusters.kinds import dask_with_plugins, executor_with_plugins
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
+from rebecsim.files import Size
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
-from rebecsim.limits import Size
 from rebecsim.native.engines import Engine
-from rebecsim.report.comparison import compared
-from rebecsim.report.report_input import ReportInput
+from rebecsim.report.comparison import ReportInput, compared
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.executors import Executor
 from rebecsim.studies.plan import Plan

@@ -1,4 +1,4 @@
-from . import syntax as syntax, types as types
+from . import syntax as syntax
 from .checked import (
     CheckedClass as CheckedClass,
     CheckedInstance as CheckedInstance,

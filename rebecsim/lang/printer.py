@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from rebecsim.lang import syntax
+from rebecsim.lang.checked import PRIMITIVES
 from rebecsim.lang.syntax import Expression
 from rebecsim.lang.traversal import (
     ASSIGNMENT,
@@ -21,7 +22,6 @@ from rebecsim.lang.traversal import (
     integer_text,
     text_text,
 )
-from rebecsim.lang.types import PRIMITIVES
 
 _Member = syntax.Constructor | syntax.MessageServer | syntax.Method
 _Declared = TypeVar("_Declared", bound=syntax.Node)

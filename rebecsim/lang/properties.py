@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
+from rebecsim.files import FORMULA, NESTING
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel, Symbol, Value
+from rebecsim.lang.checked import NUMERIC, CheckedModel, RebecType, Symbol, Type, Value
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.errors import (
@@ -26,8 +27,6 @@ from rebecsim.lang.reading.parser import parse_expression, parse_property_sectio
 from rebecsim.lang.reading.tree_builder import PropertyItem, PropertySection
 from rebecsim.lang.syntax import Expression, Name, Node, Span
 from rebecsim.lang.traversal import children, walk
-from rebecsim.lang.types import NUMERIC, RebecType, Type
-from rebecsim.limits import FORMULA, NESTING
 
 
 class Definition(Node):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rebecsim.lang import CheckedModel, print_expression, syntax, walk
+from rebecsim.lang.checked import RebecType
 from rebecsim.lang.printer import print_parameters, print_type
 from rebecsim.lang.syntax import Node, Span
-from rebecsim.lang.types import RebecType
 
 Owner = syntax.MessageServer | syntax.Method | syntax.Constructor
 """What has parameters and a body."""

@@ -18,12 +18,11 @@ import pykka
 
 from rebecsim.actors import Message, Model, RandomValues, Streams, Violation, serve
 from rebecsim.actors.randomness import ORDER_STREAM, key_of
-from rebecsim.actors.watchdog import ServerStopped, Watchdog, raise_in
+from rebecsim.actors.watchdog import ServerStopped, Watchdog, noting_interrupts, raise_in
 from rebecsim.errors import UserError
 from rebecsim.live.conductor import Conductor, LiveLimits
 from rebecsim.live.log import Ending, Log, Served
 from rebecsim.live.view import View, served
-from rebecsim.processes import noting_interrupts
 
 
 class RebecActor(pykka.ThreadingActor):

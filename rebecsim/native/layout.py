@@ -17,9 +17,17 @@ from rebecsim.actors.rebec import Message as BagMessage
 from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import StepSource, step_source
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.checked import (
+    BOOLEAN,
+    REAL,
+    TIMER,
+    ArrayType,
+    CheckedModel,
+    PrimitiveType,
+    RebecType,
+    Type,
+)
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
 from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers
 from rebecsim.native.codes import NO_TIME, Failure

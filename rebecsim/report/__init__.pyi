@@ -7,6 +7,7 @@ from .answer import (
     reading_notes as reading_notes,
 )
 from .comparison import (
+    ReportInput as ReportInput,
     progress_bar as progress_bar,
 )
 from .differences import (
@@ -85,9 +86,6 @@ from .races import (
     orders_as_text as orders_as_text,
     race_lines as race_lines,
     races_conclusion as races_conclusion,
-)
-from .report_input import (
-    ReportInput as ReportInput,
 )
 from .state_spaces import (
     edge_label as edge_label,

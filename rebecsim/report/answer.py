@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import (
@@ -16,12 +17,14 @@ from rebecsim.report.numbers import (
     display_scale,
     level_text,
 )
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import POLICIES, Compared, Condition, TextTable, Value, grouped
-from rebecsim.studies.estimates import Estimate
-from rebecsim.studies.precision import SAFE_DISTANCE, Precision, Reached, rests_on_rare_events
+from rebecsim.studies.estimates import SAFE_DISTANCE, Estimate, rests_on_rare_events
+from rebecsim.studies.precision import Precision, Reached
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Answer, Standing, Summary
+
+if TYPE_CHECKING:
+    from rebecsim.report.comparison import ReportInput
 
 _MOST_NAMED = 3
 """Conditions of several coordinates that a sentence names; of more it gives the number."""

@@ -1,18 +1,14 @@
-"""Run comparisons with a progress bar, and make the input of their reports.
-
-All values of a swept key see the same random numbers, so that its values are compared run by run,
-as policies are.
-"""
+"""Run comparisons with a progress bar, and put together the results that their reports show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,231 +18,218 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Column
-from rich.text import Text
 
 from rebecsim.metrics import Metric
-from rebecsim.report.line_charts import chart_data, chart_figure
-from rebecsim.report.numbers import (
-    ESTIMATE_FIELDS,
-    by_axis_csv,
-    column_heading,
-    estimate_fields,
-    format_estimates,
-    level_text,
-    text_of,
-)
-from rebecsim.report.report_input import ReportInput
-from rebecsim.report.tables import text_table
-from rebecsim.studies.cells import Cell, Condition, Picture, Section, TextTable, Value, grouped
-from rebecsim.studies.differences import difference
-from rebecsim.studies.estimates import Estimate
-from rebecsim.studies.moments import CellMoments
+from rebecsim.report.axis_sections import along_sections, of_first_setting
+from rebecsim.studies.cells import POLICIES, Compared, Condition, Section, grouped, leading_section
+from rebecsim.studies.differences import PairDifference, pairwise_differences
+from rebecsim.studies.moments import CellMoments, PairedMoments
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.precision import Precision, Reached, reached_by
 from rebecsim.studies.results import Results, paired_moments
 from rebecsim.studies.running import Bar, PlannedRun, StudyRunner, compare, stored_companions
-from rebecsim.studies.study import Axis, PlannedCell, exact_orders_of
-from rebecsim.studies.summary import as_lines, summarise
-from rebecsim.studies.sweeps import coordinate, label_of
+from rebecsim.studies.study import Axis, exact_orders_of
+from rebecsim.studies.summary import (
+    REFERENCE_ORDER,
+    Answer,
+    OrderEnvelope,
+    Summary,
+    answer_of,
+    as_lines,
+    by_coordinates,
+    order_envelopes,
+    place_of,
+    summarise,
+)
 
-MOST_LINES = 7
-"""Lines that a picture shows; more could not be told apart."""
 
+@dataclass(frozen=True)
+class ReportInput:
+    """Results of a comparison with all that a reader needs to judge and repeat it.
 
-def along_pictures(
-    moments: Sequence[CellMoments],
-    metrics: Sequence[Metric],
-    axis: Axis,
-    level: float,
-    end: str = "along",
-) -> tuple[Picture, ...]:
-    """Draw every figure over an axis, a line for each policy; their names have an `end`.
+    The figures are computed when they are asked for, and once.
 
-    Bands are intervals of a confidence `level`, in (0, 1).
+    Attributes:
+        title: of the scenario, plain text.
+        description: of the scenario, plain text; paragraphs are separated by empty lines.
+        scenario: the configuration as JSON-like data (str, numbers, bool, None, list, dict).
+        seed: from which all random numbers were drawn.
+        versions: package -> version.
+        moments: one per cell.
+        metrics: the columns of the table of policies; the first one matters most.
+        choice_law: name of the law by which `?(...)` was resolved ("fair" or "rmc"); None where
+            there is no such thing.
+        engines: what ran the models ("python", "native"), where that is known.
+        inputs: what else the results depend on: name -> checksum.
+        charted: what to show along the axis; empty for the same as `metrics`.
+        axis: what charts go by; None: there are none.
+        separate: coordinates whose values are compared separately.
+        swept: the coordinates of swept keys that have several values.
+        baseline: the policy that all others are compared with; None: every two are.
+        level: confidence level of the intervals, in (0, 1).
+        pairs: the same runs in pairs, one entry per condition; empty when policies are not to be
+            compared.
+        order: in which order messages of one time unit were served; None where there are none.
+        orders: message order -> moments of every cell, for order sensitivity; empty, or
+            "random" (the order of `moments`) and others.
+        order_pairs: the same runs in pairs, for each of these orders.
+        precisions: what the runs were to reach, where that was asked for.
+        normal_outcomes: the ends of runs that are not worth a warning.
+        earned_by: a figure without which, where it is 0, a policy is not marked as the best.
+        sections: what the kind adds.
+        compared: what policies are called.
+        order_notes: what the orders of messages are.
+        caution: what must be known before the answer is read.
     """
-    lines = tuple(dict.fromkeys(each.cell.policy for each in moments))[:MOST_LINES]
-    shown = [each for each in moments if each.cell.policy in lines]
-    summary = summarise(shown, metrics, level, axis=axis.coordinate)
-    charts = [chart_data(summary, column, axis) for column in range(len(metrics))]
-    return tuple(
-        Picture(
-            f"{chart.name}_{end}",
-            chart.question,
-            "",  # it stands in the chart
-            partial(chart_figure, chart),
-            is_wide=False,
-        )
-        for chart in charts
-    )
 
+    title: str
+    description: str
+    scenario: Mapping[str, Any]
+    seed: int
+    versions: Mapping[str, str]
+    moments: Sequence[CellMoments]
+    metrics: tuple[Metric, ...]
+    choice_law: str | None = None
+    engines: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    charted: tuple[Metric, ...] = ()
+    axis: Axis | None = None
+    separate: tuple[str, ...] = ()
+    swept: tuple[str, ...] = ()
+    baseline: str | None = None
+    level: float = 0.95
+    pairs: Sequence[PairedMoments] = ()
+    order: str | None = REFERENCE_ORDER
+    orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
+    order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
+    precisions: tuple[Precision, ...] = ()
+    normal_outcomes: frozenset[str] = frozenset({"time limit"})
+    earned_by: Metric | None = None
+    sections: Sequence[Section] = ()
+    compared: Compared = POLICIES
+    order_notes: tuple[str, ...] = ()
+    caution: str = ""
 
-def along_sections(
-    plan: Plan, results: Results, moments: Sequence[CellMoments]
-) -> Iterator[Section]:
-    """Show what changes with each key that is swept; charts of those that no others show.
+    @cached_property
+    def comparisons(self) -> dict[Condition, ReportInput]:
+        """The separate comparisons, each as a report of its own."""
+        return {
+            condition: replace(
+                self,
+                moments=moments,
+                separate=(),
+                pairs=self._under(condition, self.pairs),
+                orders={
+                    order: by_coordinates(cells, self.separate)[condition]
+                    for order, cells in self.orders.items()
+                },
+                order_pairs={
+                    order: self._under(condition, pairs)
+                    for order, pairs in self.order_pairs.items()
+                },
+            )
+            if self.separate
+            else self
+            for condition, moments in by_coordinates(self.moments, self.separate).items()
+        }
 
-    Where a swept key takes the place of what charts of the kind go by, these have a section too.
-    """
-    for axis in plan.swept.axes:
-        tables = tuple(_difference_tables(plan, results, axis))
-        files = {f"differences_by_{axis.name}.csv": _csv(plan, results, axis)}
-        pictures: tuple[Picture, ...] = ()
-        if axis != plan.axis:
-            pictures, table = _charts(plan, moments, axis)
-            files[f"by_{axis.name}.csv"] = table
-        notes = (_note(plan),) if tables else ()
-        yield Section(
-            name=f"along_{axis.name}",
-            title=f"Along {axis.by}",
-            tables=tables,
-            pictures=pictures,
-            notes=notes,
-            files=files,
-            terminal=Group(*map(text_table, tables), *(Text(each, style="dim") for each in notes)),
-        )
-    own = plan.study.axis(plan.scenario)
-    if own is not None and own != plan.axis:
-        pictures, table = _charts(plan, moments, own)
-        yield Section(
-            name=f"along_{own.name}",
-            title=f"Along {own.by}",
-            pictures=pictures,
-            files={f"by_{own.name}.csv": table},
-        )
+    def _under(
+        self, condition: Condition, pairs: Sequence[PairedMoments]
+    ) -> Sequence[PairedMoments]:
+        return [each for each in pairs if each.condition.only(self.separate) == condition]
 
+    @property
+    def leading(self) -> Section | None:
+        """The section that answers what the user asks, if there is one."""
+        return leading_section(self.sections)
 
-def _charts(
-    plan: Plan, moments: Sequence[CellMoments], axis: Axis
-) -> tuple[tuple[Picture, ...], str]:
-    """Draw figures over an axis, and give the same as CSV."""
-    charted = plan.comparison.charted
-    placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
-    level = plan.scenario.level
-    pictures = along_pictures(placed, charted, axis, level, f"by_{axis.name}")
-    named = summarise(placed, charted, level, axis=axis.coordinate)
-    return pictures, by_axis_csv({Condition(): named}, axis)
+    @property
+    def has_chance(self) -> bool:
+        """Whether anything in the runs was drawn."""
+        return any(each.is_random for each in self.moments)
 
+    @cached_property
+    def summary(self) -> Summary:
+        """The results pooled per policy; raises as `summarise` does."""
+        return self._summary(self.moments, self.metrics)
 
-def _others(plan: Plan, axis: Axis) -> tuple[str, ...]:
-    """Name the other coordinates with several values: each has its own lines."""
-    return tuple(
-        name
-        for name in plan.separate
-        if name != axis.coordinate
-        and len({dict(each.cell.condition.coordinates).get(name) for each in plan.cells}) > 1
-    )
+    @cached_property
+    def by_axis(self) -> dict[Condition, Summary]:
+        """The results along the axis, for each condition that is compared separately.
 
-
-def of_first_setting(plan: Plan, sections: Sequence[Section]) -> Iterator[Section]:
-    """Say of sections which of the swept values they show."""
-    changes, _ = plan.settings[0]
-    note = f"At {label_of(changes)}, the first of the swept values."
-    for each in sections:
-        if each.is_shown:
-            told = [line for part in each.answer for line in (part.about, *part.lines)]
-            sentences = (*told, *each.sentences)
-            notes = (*each.notes, note)
-            each = replace(each, answer=(), sentences=sentences, notes=notes)
-        yield each
-
-
-def _note(plan: Plan) -> str:
-    if not plan.has_chance:
-        return "The runs have no randomness, so these differences are exact."
-    return (
-        "All values of a key have the same random numbers, so differences are those of the same "
-        f"runs, each with its {level_text(plan.scenario.level)} interval for itself."
-    )
-
-
-def _placed(moments: CellMoments, axis: Axis) -> CellMoments:
-    """Give words on an axis their places."""
-    if not axis.words:
-        return moments
-    cell = moments.cell
-    coordinates = tuple(
-        (name, axis.words.index(str(value)) if name == axis.coordinate else value)
-        for name, value in cell.condition.coordinates
-    )
-    return replace(moments, subject=Cell(cell.policy, Condition(coordinates)))
-
-
-# --- differences ---------------------------------------------------------------------------------
-
-
-def _values(plan: Plan, axis: Axis) -> list[Value]:
-    names = plan.swept.coordinates
-    key = next(key for key, name in names.items() if name == axis.coordinate)
-    return [coordinate(value) for value in plan.scenario.swept[key]]
-
-
-def _shown(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _differences(
-    plan: Plan, results: Results, axis: Axis, metrics: Sequence[Metric]
-) -> Iterator[tuple[str, list[list[Estimate]]]]:
-    """Give, for each policy, by how much figures differ from those at the first value.
-
-    With the name of the line come, for each metric, the differences at the other values, pooled
-    over what is not swept. Lines whose values have different numbers of runs are left out.
-    """
-    first, *rest = _values(plan, axis)
-    others = _others(plan, axis)
-    counters = sorted({name for metric in metrics for name in metric.counters})
-    size, level = len(plan.cells) // len(plan.settings), plan.scenario.level
-    # What a kind says of a cell may differ by its value: its place in the setting does not.
-    placed = [(each, Condition.of(place=number % size)) for number, each in enumerate(plan.cells)]
-    for line, cells in grouped(placed, lambda each: _line(each[0], others)).items():
-        if len({each.replications(plan.scenario.replications) for each, _ in cells}) > 1:
-            continue
-        compared = [
-            replace(each, cell=Cell(_shown(each.cell[axis.coordinate]), place))
-            for each, place in cells
+        The conditions are named by what they differ in; the values of other swept keys are named
+        with the policies. Empty without an axis; raises as `summarise` does.
+        """
+        if self.axis is None:
+            return {}
+        kept = (self.axis.coordinate, *self.swept)
+        others = [
+            name
+            for name in self.separate
+            if name not in kept and len(by_coordinates(self.moments, (name,))) > 1
         ]
-        paired = paired_moments(results, compared, counters)
-        yield (
-            line,
-            [
-                [difference(each, paired, _shown(value), _shown(first), level) for value in rest]
-                for each in metrics
-            ],
+        lines = [name for name in self.swept if name != self.axis.coordinate]
+        metrics = self.charted or self.metrics
+        groups = by_coordinates(self.moments, others)
+        return {
+            condition: self._summary(as_lines(group, lines), metrics)
+            for condition, group in groups.items()
+        }
+
+    def _summary(self, moments: Sequence[CellMoments], metrics: Sequence[Metric]) -> Summary:
+        return summarise(
+            moments,
+            metrics,
+            self.level,
+            axis=None if self.axis is None else self.axis.coordinate,
+            normal_outcomes=self.normal_outcomes,
+            earned_by=self.earned_by,
         )
 
+    @cached_property
+    def differences(self) -> tuple[PairDifference, ...]:
+        """Policies compared run by run; raises as `pairwise_differences` does."""
+        return pairwise_differences(
+            self.metrics, self.pairs, self.level, self.has_chance, self.baseline
+        )
 
-def _line(planned: PlannedCell, others: Sequence[str]) -> str:
-    cell = planned.cell
-    named = cell.condition.only(others)
-    return f"{cell.policy}, {named}" if named.coordinates else cell.policy
+    @cached_property
+    def answer(self) -> Answer:
+        """Who has the best figure, the first one, under each condition that is told apart.
 
+        Raises as `summarise` and `pairwise_differences` do.
+        """
+        moments, by = self.moments, self.separate
+        if self.axis is not None:
+            along = self.axis.coordinate
+            by = tuple(dict.fromkeys((*by, along)))
+            moments = sorted(moments, key=lambda each: place_of(each.cell, along))
+        return answer_of(self.metrics[0], moments, self.pairs, by, self.level, self.baseline)
 
-def _difference_tables(plan: Plan, results: Results, axis: Axis) -> Iterator[TextTable]:
-    """Show by how much the first figure differs from that at the first value: a row a policy."""
-    metric = plan.metrics[0]
-    first, *rest = map(_shown, _values(plan, axis))
-    rows = tuple(
-        (line, tuple(format_estimates(metric, found[0])))
-        for line, found in _differences(plan, results, axis, [metric])
-    )
-    if rows:
-        headings = (plan.study.compared.one.capitalize(), *rest)
-        title = f"{column_heading(metric)} by {axis.by}: difference to {axis.by} {first}"
-        yield TextTable(title, headings, rows)
+    @cached_property
+    def envelopes(self) -> tuple[OrderEnvelope, ...]:
+        """The figures under all message orders; raises as `order_envelopes` does."""
+        return order_envelopes(self.orders, self.metrics, self.level)
 
+    @cached_property
+    def order_differences(self) -> dict[str, tuple[PairDifference, ...]]:
+        """Policies compared in each message order; raises as `pairwise_differences`."""
+        others = {
+            order: pairwise_differences(self.metrics, pairs, self.level)
+            for order, pairs in self.order_pairs.items()
+            if order != self.order
+        }
+        return {self.order: self.differences, **others} if others and self.order else {}
 
-def _csv(plan: Plan, results: Results, axis: Axis) -> str:
-    """A line for each policy, figure and value: the difference to the first value."""
-    first, *rest = map(_shown, _values(plan, axis))
-    header = ["policy", "metric", axis.coordinate, "compared_with"]
-    header += ["difference" + field for field in ESTIMATE_FIELDS]
-    metrics = plan.metrics
-    rows = [
-        [line, metric.name, value, first, *estimate_fields([estimate])]
-        for line, found in _differences(plan, results, axis, metrics)
-        for metric, estimates in zip(metrics, found, strict=True)
-        for value, estimate in zip(rest, estimates, strict=True)
-    ]
-    return text_of(header, rows)
+    @cached_property
+    def reached(self) -> tuple[tuple[Precision, tuple[Reached, ...]], ...]:
+        """How precisely each policy is known, for each precision that was asked for."""
+        drawn = [each for each in self.moments if each.is_random] or self.moments
+        by_policy = grouped(drawn, lambda each: each.cell.policy)
+        return tuple(
+            (target, tuple(reached_by(name, group, target) for name, group in by_policy.items()))
+            for target in self.precisions
+        )
 
 
 def compared(

@@ -9,9 +9,9 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.exploration import MODES, Checks, Limits, explore
+from rebecsim.files import read_json
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
-from rebecsim.limits import read_json
 from rebecsim.trust import Consent, refuse_programs, require_consent
 from rebecsim.wording import clipped
 

@@ -25,7 +25,6 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Condition
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary
@@ -33,6 +32,8 @@ from rebecsim.studies.summary import Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from rebecsim.report.comparison import ReportInput
 
 _INDISTINGUISHABLE = 0.01
 """Lines closer than this share of the axis everywhere cannot be told apart by eye."""

@@ -8,17 +8,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rebecsim.files import write_atomically
 from rebecsim.metrics import Metric
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Coded, Column, Compared, Condition
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.estimates import Estimate
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import OrderEnvelope, Summary
+
+if TYPE_CHECKING:
+    from rebecsim.report.comparison import ReportInput
 
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.files import inside, write_atomically
-from rebecsim.limits import REPORT, LimitError, read_json
+from rebecsim.files import REPORT, LimitError, inside, read_json, write_atomically
 from rebecsim.metrics import Metric
 from rebecsim.report.answer import (
     abnormal_notes,
@@ -26,6 +25,7 @@ from rebecsim.report.answer import (
     rare_notes,
     reading_notes,
 )
+from rebecsim.report.comparison import ReportInput
 from rebecsim.report.differences import (
     by_metric,
     method_notes,
@@ -57,7 +57,6 @@ from rebecsim.report.numbers import (
     pairs_csv,
     table_csv,
 )
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Condition, Picture, TextTable
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.executors import Executor, ThisProcess

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -34,11 +35,13 @@ from rebecsim.report.numbers import (
     column_heading,
     shown_figures,
 )
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import POLICIES, Compared, TextTable
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.summary import Summary
 from rebecsim.workloads.summary import Distribution
+
+if TYPE_CHECKING:
+    from rebecsim.report.comparison import ReportInput
 
 _BORDERS = 3  # a column's line and the blanks beside it
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rebecsim.actors.rebec import Interface, KnownRebec, Rebec, StateVariable
 from rebecsim.actors.values import Array, Kind, Reference
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     BOOLEAN,
     BYTE,
     DOUBLE,

@@ -19,18 +19,8 @@ from rebecsim.actors.values import Since
 from rebecsim.actors.violations import Violation
 from rebecsim.errors import UserError
 from rebecsim.lang import CheckedModel, RebecaError, check_model, syntax, walk
+from rebecsim.lang.checked import BOOLEAN, BYTE, INT, REAL, SHORT, TIMER, ArrayType, RebecType, Type
 from rebecsim.lang.syntax import NOWHERE
-from rebecsim.lang.types import (
-    BOOLEAN,
-    BYTE,
-    INT,
-    REAL,
-    SHORT,
-    TIMER,
-    ArrayType,
-    RebecType,
-    Type,
-)
 from rebecsim.steps.annotations import (
     is_interface,
     refused,

@@ -11,8 +11,7 @@ from typing import Any
 from rebecsim import actors
 from rebecsim.actors.rebec import Interface, Rebec
 from rebecsim.lang import syntax
-from rebecsim.lang.syntax import Binary, BinaryOperator, Conditional
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     ANY_REBEC,
     BOOLEAN,
     BYTE,
@@ -26,6 +25,7 @@ from rebecsim.lang.types import (
     RebecType,
     Type,
 )
+from rebecsim.lang.syntax import Binary, BinaryOperator, Conditional
 from rebecsim.steps.pieces import (
     INTEGERS,
     ClassFacts,

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rebecsim.lang import syntax
-from rebecsim.lang.types import (
-    INT,
-    ArrayType,
-)
+from rebecsim.lang.checked import INT, ArrayType
 from rebecsim.steps.blocks import assigns, breaks, is_stable, stores
 from rebecsim.steps.pieces import (
     Piece,

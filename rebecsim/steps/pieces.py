@@ -10,8 +10,7 @@ from typing import Any
 
 from rebecsim.actors.rebec import Interface, MessageServer, Rebec
 from rebecsim.lang import syntax
-from rebecsim.lang.syntax import Span, TypeName
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     BOOLEAN,
     BYTE,
     DOUBLE,
@@ -23,6 +22,7 @@ from rebecsim.lang.types import (
     RebecType,
     Type,
 )
+from rebecsim.lang.syntax import Span, TypeName
 from rebecsim.steps.source import ClassSource
 
 INTEGERS = frozenset({INT, SHORT, BYTE})

@@ -7,11 +7,7 @@ import ast
 from rebecsim import actors
 from rebecsim.actors.rebec import Interface, MessageServer
 from rebecsim.lang import syntax
-from rebecsim.lang.types import (
-    ANY_REBEC,
-    INT,
-    RebecType,
-)
+from rebecsim.lang.checked import ANY_REBEC, INT, RebecType
 from rebecsim.steps.blocks import is_none
 from rebecsim.steps.expressions import ExpressionReader
 from rebecsim.steps.values import shown

@@ -11,15 +11,8 @@ from dataclasses import replace
 from types import FunctionType
 
 from rebecsim.lang import syntax
+from rebecsim.lang.checked import DOUBLE, INT, NULL, TIMER, ArrayType, Type
 from rebecsim.lang.checking.scopes import BUILTINS
-from rebecsim.lang.types import (
-    DOUBLE,
-    INT,
-    NULL,
-    TIMER,
-    ArrayType,
-    Type,
-)
 from rebecsim.steps.annotations import type_of_annotation
 from rebecsim.steps.blocks import breaks, declares, homes_of, is_elif, loaded, mentions
 from rebecsim.steps.pieces import (

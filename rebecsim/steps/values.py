@@ -10,17 +10,8 @@ from types import FunctionType
 from typing import Any
 
 from rebecsim.lang import syntax
+from rebecsim.lang.checked import ANY_REBEC, BOOLEAN, DOUBLE, FLOAT, INT, NULL, RebecType, Type
 from rebecsim.lang.syntax import Binary, BinaryOperator, Conditional, Span, UnaryOperator
-from rebecsim.lang.types import (
-    ANY_REBEC,
-    BOOLEAN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    NULL,
-    RebecType,
-    Type,
-)
 from rebecsim.steps.pieces import (
     INTEGERS,
     ClassFacts,

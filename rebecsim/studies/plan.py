@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
-from rebecsim.files import digest_of
-from rebecsim.limits import Size
+from rebecsim.files import Size, digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Condition
 from rebecsim.studies.precision import Precision, parse_precisions
-from rebecsim.studies.scenario import Setting, find_swept, swept_settings
-from rebecsim.studies.scenario_files import field_name
+from rebecsim.studies.scenario import Setting, find_swept, swept_settings, unit_of
+from rebecsim.studies.scenario_files import FieldPath, field_name
 from rebecsim.studies.study import Axis, ComparisonRules, How, PlannedCell, Study, comparison_of
 from rebecsim.studies.sweeps import (
     Changes,
@@ -26,7 +25,6 @@ from rebecsim.studies.sweeps import (
     label_of,
     shown_value,
 )
-from rebecsim.studies.toml import FieldPath
 from rebecsim.trust import PluginRecord
 
 _LONGEST_NAME = 60
@@ -73,7 +71,7 @@ class SweptStudy:
     def axes(self) -> tuple[Axis, ...]:
         """What figures can be drawn over: the swept keys that have several values."""
         return tuple(
-            _axis(self.coordinates[name], values, key.unit)
+            _axis(self.coordinates[name], values, unit_of(key.schema))
             for name, key in find_swept(self.scenario).items()
             if len(values := self.scenario.swept[name]) > 1
         )

@@ -28,7 +28,7 @@ import pyarrow.dataset as ds
 from pyarrow import fs
 
 from rebecsim.errors import UserError
-from rebecsim.limits import QUERY
+from rebecsim.files import QUERY
 from rebecsim.studies.cells import REPLICATION, Value, grouped
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.estimates import Estimate, estimate

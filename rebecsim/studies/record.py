@@ -31,8 +31,7 @@ from pydantic import (
 )
 
 from rebecsim.errors import UserError
-from rebecsim.files import write_atomically
-from rebecsim.limits import RECORD, LimitError, read_json
+from rebecsim.files import RECORD, LimitError, read_json, write_atomically
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Condition, grouped
 from rebecsim.studies.plan import Plan

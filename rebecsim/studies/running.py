@@ -16,9 +16,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol
 
-from rebecsim.limits import Size
+from rebecsim.actors.watchdog import Interrupt, remembering_interrupts
+from rebecsim.files import Size
 from rebecsim.native.engines import Engine
-from rebecsim.processes import Interrupt, remembering_interrupts
 from rebecsim.studies.cells import Rows, grouped
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.moments import CellMoments

@@ -1,4 +1,6 @@
-"""Define and validate the fields that scenarios of all kinds, or of several kinds, share."""
+"""Units of the fields of scenarios, which pages and messages show.
+
+A field has one as `Field(json_schema_extra=unit("MB"))`, so it is a part of the schema."""
 
 from __future__ import annotations
 
@@ -20,12 +22,20 @@ from typing import (
 )
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.precision import read_amount, read_targets
-from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem, field_name, problems_of
+from rebecsim.studies.scenario_files import (
+    FieldPath,
+    ScenarioError,
+    ScenarioProblem,
+    field_name,
+    line_of,
+    problems_of,
+)
 from rebecsim.studies.sweeps import (
     Changes,
     Key,
@@ -36,9 +46,43 @@ from rebecsim.studies.sweeps import (
     label_of,
     set_value,
 )
-from rebecsim.studies.toml import FieldPath, line_of
-from rebecsim.studies.units import NO_UNIT, unit_of, with_unit, within
 from rebecsim.wording import suggestion
+
+_KEY = "unit"
+
+
+def unit(name: str) -> JsonDict:
+    """Say in which unit a field is given, e.g. `seconds`."""
+    return {_KEY: name}
+
+
+NO_UNIT = unit("")
+"""Of a field that is a bare number: a seed, a share, a factor, or a count of what it is named for.
+"""
+
+UNIT_OUTSIDE: JsonDict = {_KEY: None}
+"""Of a field that has the unit of the table or list in which it stands."""
+
+
+def unit_of(field: Mapping[str, Any] | object, outside: str = "") -> str | None:
+    """Give the unit of a field by its schema; "" for a bare number, None if not stated."""
+    if not isinstance(field, Mapping) or _KEY not in field:
+        return None
+    return outside if field[_KEY] is None else str(field[_KEY])
+
+
+def with_unit(description: str, field: Mapping[str, Any] | object) -> str:
+    """Put the unit of a field behind what is said of it."""
+    return ", ".join(filter(None, (description, unit_of(field))))
+
+
+def within(least: float, most: float, unit_name: str = "") -> Any:
+    """Say between which bounds a number lies, and in which unit it is given.
+
+    It stands in the type: `Annotated[int, within(1, 1000, "MB")]`.
+    """
+    return Field(ge=least, le=most, json_schema_extra=unit(unit_name))
+
 
 ListOf = Field(strict=False, min_length=1)
 """A list of at least one entry, which TOML and JSON give as a list and a scenario keeps as a

@@ -28,13 +28,13 @@ from rebecsim.actors import Instance, Model, Rebec
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.rebec import LOWEST_PRIORITY
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import RUNS_COMPILE, Engine, usable
 from rebecsim.studies.cells import POLICIES, Cell, Compared, Condition, Rows, Value
 from rebecsim.studies.executors import Executor, simulation_modules
 from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.toml import FieldPath
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:

@@ -22,14 +22,12 @@ from pydantic_core import PydanticCustomError
 
 from rebecsim.errors import UserError
 from rebecsim.studies.cells import Value
-from rebecsim.studies.toml import FieldPath
-from rebecsim.studies.units import unit_of
+from rebecsim.studies.scenario_files import RANGE, FieldPath, flat_keys
 from rebecsim.wording import closest_name, suggestion
 
 MAX_COMBINATIONS = 10_000
 """Most combinations of one scenario: each is checked, run and kept."""
 
-_RANGE = frozenset({"from", "to", "step"})
 _STEP = re.compile(r"(?:^|\.)([^.\[\]]+)|\[(\d+)\]")
 _MOST_KNOWN = 12
 
@@ -66,16 +64,7 @@ def _listed(given: Any) -> Any:
     """Give every key its list of values; tables in the table are parts of keys."""
     if not isinstance(given, Mapping):
         return given
-    return {name: _values(name, value) for name, value in _flat(given)}
-
-
-def _flat(given: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in given.items():
-        key = f"{before}{name}"
-        if isinstance(value, Mapping) and value and not _RANGE & value.keys():
-            yield from _flat(value, f"{key}.")
-        else:
-            yield key, value
+    return {name: _values(name, value) for name, value in flat_keys(given)}
 
 
 def _values(name: str, given: Any) -> tuple[Any, ...]:
@@ -94,7 +83,7 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
 def _range(name: str, given: Mapping[str, Any]) -> Iterator[int | float]:
     """Count from the first value to the last one, which is the last if the steps meet it."""
     for key in given:
-        if key not in _RANGE:
+        if key not in RANGE:
             raise _bad(name, f"a range has from, to and step, not {key}")
     missing = [key for key in ("from", "to") if key not in given]
     if missing:
@@ -175,18 +164,6 @@ def _word(text: str) -> Any:
     return text == "true" if text in ("true", "false") else text
 
 
-def with_sweep(values: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what a scenario file says, with further keys swept, or with other values."""
-    before = values.get("sweep", {})
-    if not isinstance(before, Mapping):
-        return dict(values)  # what is wrong with it is said when it is validated
-    listed = {
-        name: value if isinstance(value, list | tuple | Mapping) else [value]
-        for name, value in more.items()
-    }
-    return {**values, "sweep": {**dict(_flat(before)), **listed}}
-
-
 # --- combinations --------------------------------------------------------------------------------
 
 Changes = tuple[tuple[str, Any], ...]
@@ -249,11 +226,11 @@ class Key:
 
     Attributes:
         path: where it stands.
-        unit: of its values; None where nothing is said of it.
+        schema: what its field says of its values, the unit among it; None where there is no field.
     """
 
     path: FieldPath
-    unit: str | None
+    schema: Any
 
 
 def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
@@ -285,7 +262,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
             raise SweepError(key, _no_table(steps[:place], at))
     if steps[0] in fixed and not _is_in_table(steps):
         raise SweepError(key, _fixed(key, getattr(scenario, str(steps[0]))))
-    return Key(steps, unit_of(field and field.json_schema_extra))
+    return Key(steps, field and field.json_schema_extra)
 
 
 def _steps(key: str) -> FieldPath:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rebecsim.limits import NODES
+from rebecsim.files import NODES
 from rebecsim.wording import has_half_characters, suggestion
 from rebecsim.workloads.files import WorkloadError, first_json_object, json_objects, replacing
 

@@ -24,7 +24,7 @@ from xml.parsers import expat
 
 from rebecsim import files
 from rebecsim.errors import UserError
-from rebecsim.limits import FILE, LOG, NESTING, XML, Limit, read_file, require_small_json
+from rebecsim.files import FILE, LOG, NESTING, XML, Limit, read_file, require_small_json
 from rebecsim.wording import first_repeated
 
 
@@ -120,6 +120,23 @@ def first_bytes(path: Path) -> bytes:
     """
     with _opened(path, LOG) as file:
         return _piece(path, 1, file).removeprefix(codecs.BOM_UTF8)
+
+
+SLS = (".json", ".json.gz")
+SWIM = (".tsv", ".tsv.gz")
+"""How the names of traces end: of the Scheduler Load Simulator, and of SWIM."""
+
+
+def holds_containers(path: Path) -> bool:
+    """Whether a file is a trace of container jobs, by its name or its first character.
+
+    Raises WorkloadError and OSError for a file that cannot be read.
+    """
+    if path.name.endswith(SLS + SWIM):
+        return True
+    if not path.is_file():  # a pipe can be read only once
+        return False
+    return first_bytes(path).lstrip().startswith(b"{")
 
 
 class _Bounded:

@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from rebecsim.limits import JOBS, TASKS
+from rebecsim.files import JOBS, TASKS
 from rebecsim.wording import counted
 from rebecsim.workloads.container_jobs import (
     LARGEST,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from rebecsim.limits import JOBS, NODES
+from rebecsim.files import JOBS, NODES
 from rebecsim.workloads import dss_dialect, hadoop_dialect, hadoop_history
 from rebecsim.workloads.container_jobs import (
     ContainerJob,

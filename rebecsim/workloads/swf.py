@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.limits import HEADER, ROWS
+from rebecsim.files import HEADER, ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
 from rebecsim.workloads.files import WorkloadError, replacing, text_lines, whole_lines
 from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload

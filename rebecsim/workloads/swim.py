@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from rebecsim.limits import JOBS
+from rebecsim.files import JOBS
 from rebecsim.workloads.container_jobs import LARGEST, ContainerJob, TaskClass
 from rebecsim.workloads.files import WorkloadError, text_lines
 

@@ -9,7 +9,7 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from rebecsim.limits import read_json
+from rebecsim.files import read_json
 from rebecsim.wording import has_half_characters
 from rebecsim.workloads.files import Element, WorkloadError, read_xml
 

@@ -13,7 +13,7 @@ import typer
 from rebecsim.cli import running
 from rebecsim.cli.running import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
-from rebecsim.limits import RunSize, Size, duration
+from rebecsim.files import RunSize, Size, duration
 from rebecsim.studies.plan import Plan, plan_size
 from rebecsim.studies.scenario_files import ScenarioText, builtin_scenarios, read_scenario_text
 from rebecsim.studies.study import How, task_of
@@ -236,7 +236,7 @@ def test_large_runs_are_announced_and_show_how_far_they_are(
 ) -> None:
     small = ("compare", "capacity_or_fair", "--workers", "1", "--replications", "4", "--out")
     assert "estimated" not in run(*small, tmp_path / "small").stderr
-    monkeypatch.setattr("rebecsim.limits.LARGE", 0.0)
+    monkeypatch.setattr("rebecsim.files.LARGE", 0.0)
     monkeypatch.setattr(running, "_FIRST", 0.0)
     said = run(*small, tmp_path / "large").stderr.splitlines()
     assert said[0].startswith("12 runs, each of up to 23 jobs")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.kit.hadoop import HadoopProperties, number_of, read_properties
-from rebecsim.limits import LimitError
+from rebecsim.files import LimitError
 from rebecsim.workloads.files import XmlError, read_xml
 
 _FILE = """<?xml version="1.0"?>

@@ -28,8 +28,7 @@ from rebecsim.cli.app import all_commands, app
 from rebecsim.clusters.batch.scenario import BatchScenario
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.studies.cells import REPLICATION
-from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.units import unit_of
+from rebecsim.studies.scenario import StudyScenario, unit_of
 from tests.docs.markdown import ROOT
 
 REFERENCE = ROOT / "docs/reference"

@@ -343,7 +343,7 @@ def test_ctrl_c_has_its_exit_code(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("counter.rebeca").write_text(COUNTER)
-    monkeypatch.setattr("rebecsim.processes.Interrupt.seen", True)
+    monkeypatch.setattr("rebecsim.actors.watchdog.Interrupt.seen", True)
     ended = CliRunner().invoke(app, [*command, "counter.rebeca"])
     assert ended.exit_code == ExitCode.INTERRUPTED
     assert "interrupted" in ended.output

@@ -170,6 +170,11 @@ def _station(body: str, rebecs: str = RING_OF_THREE, core: bool = False) -> Chec
         pytest.param("assertion(a < 5); assertion(b < 5); " + BOTH, 3, id="what may go wrong"),
         pytest.param("if (a == 1 || b == 1) { n = 1; } " + BOTH, 6, id="either condition"),
         pytest.param("if (a < b) { n = 1; } " + BOTH, 3, id="one is less"),
+        pytest.param(
+            "if (n == 1) { a = 1; } else if (n == 1) { b = 1; } n = 1 - n; " + BOTH,
+            3,
+            id="the first of two that hold",
+        ),
         pytest.param("n = (a + b) % 2; " + BOTH, 6, id="a sum"),
         pytest.param("n = (a - b) % 2; " + BOTH, 3, id="a difference"),
         pytest.param("cells[0] = true; " + BOTH, 6, id="an array"),
@@ -237,14 +242,19 @@ reactiveclass Station(4) {
   knownrebecs { Station left; Station right; }
   statevars { int a; int b; }
   Station() { self.go(); }
-  msgsrv go() { left.tell(a, ?(0, 1)); right.tell(PLACES); self.go() after(2); }
+  msgsrv go() { left.tell(LEFT); right.tell(RIGHT); self.go() after(2); }
   msgsrv tell(int x, int y) { a = x; b = y; }
 }
 main { Station p(r, q):(); Station q(p, r):(); Station r(q, p):(); }
 """
-    for places, expected in (("a, ?(0, 1)", 6), ("?(0, 1), a", 3)):
-        system = _system(check_source(text.replace("PLACES", places)))
+    for left, right, expected in (
+        ("a, ?(0, 1)", "a, ?(0, 1)", 6),
+        ("a, ?(0, 1)", "?(0, 1), a", 3),
+        ("1 - a, 1", "1, 1 - b", 6),
+    ):
+        system = _system(check_source(text.replace("LEFT", left).replace("RIGHT", right)))
         assert len(system.group) == expected
+        _assert_orbits(system, _reachable(system.full))
 
 
 def test_servers_stay_where_the_first_message_of_a_bag_says_how_urgent_it_is() -> None:

@@ -20,8 +20,8 @@ from hypothesis import assume, example, given, settings, strategies as st
 from rebecsim import actors
 from rebecsim.actors import Model
 from rebecsim.exploration import explore
-from rebecsim.exploration.analysis import absolute_time
-from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
+from rebecsim.exploration.analysis import footprints
+from rebecsim.exploration.analysis.footprints import reads_absolute_time
 from rebecsim.generate import (
     build_model,
     code,
@@ -94,7 +94,7 @@ POOL = sorted(
         *dir(numba),
         *dir(object),
         *dir(type),
-        *_words_of(code, expressions, statements, step, step_expressions, absolute_time),
+        *_words_of(code, expressions, statements, step, step_expressions, footprints),
         *_words_of(python_source(_checked({})), step_source(_checked({})).text),
         *(f"{name}_" for name in code.HELPERS),
     }
@@ -188,7 +188,7 @@ def test_names_never_matter(given_names: dict[str, str]) -> None:
 
 
 def test_no_name_of_a_model_is_one_that_engines_look_for() -> None:
-    watched = {*reached.BACK_DOORS, *absolute_time.IN_PYTHON.values()}
+    watched = {*reached.BACK_DOORS, *footprints.IN_PYTHON.values()}
     for name in sorted(watched):
         for slot in ("variable", "server", "method", "owner", "constant", "known"):
             try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
-from rebecsim.limits import LimitError
+from rebecsim.files import LimitError
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.query import QueryError
 from rebecsim.studies.scenario_files import ScenarioError
@@ -25,7 +25,7 @@ def test_how_large_it_is_is_known_before(run, monkeypatch, capsys):
     _, printed, _ = run("compare", "for_edf", "--replications", 3, "--workers", 2, "--dry-run")
     assert printed == f"{size.text}\n"
     assert rs.size("for_edf", orders=False, sweep={"queue_size": [6, 12, 24]}).runs == 3 * 24 * 100
-    monkeypatch.setattr("rebecsim.limits.LARGE", 0.0)
+    monkeypatch.setattr("rebecsim.files.LARGE", 0.0)
     rs.compare("for_edf", replications=1, orders=False)
     assert capsys.readouterr().out.startswith("24 runs, each of up to 99 time units: estimated ")
     rs.compare("for_edf", replications=1, orders=False, progress=False)

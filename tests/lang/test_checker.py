@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.lang import CheckedModel, RebecaCheckError, check_source, syntax, walk
-from rebecsim.lang.types import (
-    ANY_REBEC,
-    BOOLEAN,
-    BYTE,
-    FLOAT,
-    INT,
-    ArrayType,
-    RebecType,
-    Type,
-)
+from rebecsim.lang.checked import ANY_REBEC, BOOLEAN, BYTE, FLOAT, INT, ArrayType, RebecType, Type
 
 HEAD = (
     "env int N = 3; reactiveclass A(4) { knownrebecs { A next; } statevars "

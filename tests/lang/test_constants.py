@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from rebecsim.arithmetic import int32
+from rebecsim.lang.checked import BYTE, DOUBLE, FLOAT, INT, SHORT, Type
 from rebecsim.lang.checking.calls import (
     NotConstantError,
     convert,
@@ -16,7 +17,6 @@ from rebecsim.lang.checking.calls import (
     fold_function,
     fold_unary,
 )
-from rebecsim.lang.types import BYTE, DOUBLE, FLOAT, INT, SHORT, Type
 
 ints = st.one_of(
     st.integers(-(2**31), 2**31 - 1),

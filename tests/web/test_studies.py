@@ -353,7 +353,7 @@ def test_a_large_study_says_so_as_it_starts(
     make_study(place, Request("one", SMALL, False, 1, True))
     assert study_process.main(tmp_path, "one") == 0
     assert "estimated" not in capsys.readouterr().out
-    monkeypatch.setattr("rebecsim.limits.LARGE", 0.0)
+    monkeypatch.setattr("rebecsim.files.LARGE", 0.0)
     assert study_process.main(tmp_path, "one") == 0
     assert " 96 runs, each of up to 12 time units: estimated 1 second" in capsys.readouterr().out
 

@@ -116,7 +116,7 @@ def batch(
     from rebecsim.clusters.batch import PolicySettings, run_schedule
     from rebecsim.clusters.batch.report.text import answer_of_schedules, batch_table, fairness_table
     from rebecsim.clusters.batch.run import size_of_jobs
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.metrics.metric import batch_metrics, fairness_metrics
     from rebecsim.workloads import write_schedule
 
@@ -127,7 +127,7 @@ def batch(
     estimates = believed.chosen()
     machine = on.machine()
     capacity = on.processors if machine is None else machine.processors
-    workload = told(log, read_log(log, capacity, size, sort))
+    workload = read_log(log, capacity, size, sort)
     with sized(Size.of([(1, size_of_jobs(len(workload)))] * len(chosen)), limits):
         schedules = {
             name: run_schedule(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rebecsim.actors import Constant
 from rebecsim.errors import UserError
-from rebecsim.limits import NODES
+from rebecsim.files import NODES
 from rebecsim.wording import clipped
 
 

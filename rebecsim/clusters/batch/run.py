@@ -19,7 +19,7 @@ from rebecsim.clusters.batch.rebecs import MANAGER, ResourceManager, cluster_mod
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import NeverClosing, QueuedSystem, rarely_collecting, serve
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.workload import Integers
 

@@ -28,9 +28,10 @@ from rebecsim.clusters.batch.machine import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.orders import BackfillOrder, UsageOf
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.limits import NODES
+from rebecsim.files import NODES
 from rebecsim.metrics.users import EndAlgorithm, JobGrouping
 from rebecsim.studies.scenario import (
+    NO_UNIT,
     AnyList,
     Load,
     LoadFactors,
@@ -40,8 +41,9 @@ from rebecsim.studies.scenario import (
     Unique,
     among,
     named_by,
+    unit,
+    within,
 )
-from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""

@@ -27,7 +27,7 @@ from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, Worklo
 from rebecsim.clusters.batch.small import small_cluster
 from rebecsim.clusters.kit.measures import Record, RecordedStudy, given
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.metrics.users import shares_of
 from rebecsim.processes import carried, version_of
@@ -35,8 +35,8 @@ from rebecsim.studies.cells import Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of, seed_sequence
-from rebecsim.studies.toml import FieldPath
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.logs import numbers_of

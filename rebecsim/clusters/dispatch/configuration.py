@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from rebecsim.clusters.dispatch.pattern_kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
-from rebecsim.studies.units import NO_UNIT, unit, within
+from rebecsim.studies.scenario import NO_UNIT, unit, within
 
 Entry = TypeVar("Entry")
 

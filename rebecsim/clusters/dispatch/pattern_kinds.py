@@ -46,7 +46,7 @@ from rebecsim.clusters.dispatch.patterns import (
     WorkloadPattern,
 )
 from rebecsim.clusters.kit.plugins import Registry, UnknownNameError, blaming
-from rebecsim.studies.units import UNIT_OUTSIDE, unit
+from rebecsim.studies.scenario import UNIT_OUTSIDE, unit
 
 MAX_PERIOD = 1_000
 """Longest period of a table in time units: each change of its value is written out in the model."""

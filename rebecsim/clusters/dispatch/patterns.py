@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit
+from rebecsim.studies.scenario import NO_UNIT, UNIT_OUTSIDE, unit
 
 MAX_ARRIVALS = 10_000
 """Most jobs in one time unit: each costs a pass over the queue."""

@@ -57,10 +57,16 @@ from rebecsim.clusters.dispatch.patterns import MAX_LENGTH, WorkloadPattern
 from rebecsim.clusters.dispatch.policies import dispatch_policy, eviction_policy
 from rebecsim.clusters.dispatch.source import Eviction, NatjamConfiguration
 from rebecsim.metrics import Metric
-from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates
+from rebecsim.studies.scenario import (
+    ListOf,
+    StudyScenario,
+    require_known,
+    unit,
+    within,
+    without_duplicates,
+)
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.simulated import Order
-from rebecsim.studies.toml import FieldPath
-from rebecsim.studies.units import unit, within
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""

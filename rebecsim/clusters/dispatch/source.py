@@ -30,7 +30,7 @@ from rebecsim.clusters.dispatch.policies import (
 from rebecsim.clusters.kit.plugins import PluginSuspect, blaming
 from rebecsim.generate.code import template_environment
 from rebecsim.lang import check_source
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import within
 
 
 def _pattern_suspects(

@@ -29,7 +29,7 @@ from rebecsim.clusters.dispatch.source import (
     natjam_source,
     rebeca_source,
 )
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.native import engines
 from rebecsim.simulation import Observation

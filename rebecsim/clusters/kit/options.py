@@ -62,25 +62,6 @@ def options_of(group: Any) -> list[Parameter]:
     return [parameter(each.name, hints[each.name], each) for each in fields(group)]
 
 
-def taken(group: Any, given: dict[str, Any]) -> Any:
-    """Make one of a class of options, and take its values out of what was given.
-
-    Raises UserError for values that a scenario could not have.
-    """
-    names = [each.name for each in fields(group)] if is_dataclass(group) else group.model_fields
-    values = {name: given.pop(name) for name in names}
-    try:
-        return group(**values)
-    except ValueError as error:
-        from pydantic import ValidationError
-
-        from rebecsim.studies.scenario_files import ScenarioError, problems_of
-
-        if not isinstance(error, ValidationError):
-            raise
-        raise ScenarioError("the options", problems_of(error, {}, {})) from error
-
-
 def parameter(name: str, hint: Any, default: object) -> Parameter:
     """Make a parameter as Typer has to see it; the default may be a field that has an option."""
     if isinstance(default, Field):
@@ -112,7 +93,7 @@ def of_key(table: type[BaseModel], name: str) -> Parameter:
 
 def help_of(found: FieldInfo) -> str:
     """Give the description of a key, and its unit, as a sentence."""
-    from rebecsim.studies.units import with_unit
+    from rebecsim.studies.scenario import with_unit
 
     said = with_unit(found.description or "", found.json_schema_extra)
     return f"{said[:1].upper()}{said[1:]}."

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from rebecsim.actors import Model, RandomScheduler, Streams, System
 from rebecsim.errors import UserError
-from rebecsim.limits import read_json
+from rebecsim.files import read_json
 from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
 from rebecsim.studies.cells import Cell, Rows
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import How, PlannedCell, Study, condition_key
-from rebecsim.studies.toml import FieldPath
 
 Entry = TypeVar("Entry")
 

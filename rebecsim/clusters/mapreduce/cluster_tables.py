@@ -18,8 +18,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     TimedChange,
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
-from rebecsim.studies.scenario import AnyList, Table, settings_of
-from rebecsim.studies.units import NO_UNIT, within
+from rebecsim.studies.scenario import NO_UNIT, AnyList, Table, settings_of, within
 
 SCALES = {
     "ms": 1000,

@@ -120,7 +120,7 @@ def mapreduce(
     from rebecsim.clusters.mapreduce.inputs import run_size
     from rebecsim.clusters.mapreduce.report.tables import answer_of_runs, run_tables
     from rebecsim.clusters.mapreduce.tables import tables_of
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.report.numbers import write_stacked
 
     use_plugins(plugin)

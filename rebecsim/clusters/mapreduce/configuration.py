@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 
 from rebecsim.actors import Constant
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
-from rebecsim.studies.scenario import Table
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import Table, within
 
 SECOND = 1_000_000
 """One second in microseconds."""

@@ -21,7 +21,7 @@ from rebecsim.clusters.mapreduce.tables import RecordedRun, built, recorded
 from rebecsim.clusters.mapreduce.workload import workload_jobs
 from rebecsim.clusters.mapreduce.workload_tables import JobsTable
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.processes import carried
 from rebecsim.studies.study import seed_of
 

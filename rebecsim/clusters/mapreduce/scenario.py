@@ -48,6 +48,7 @@ from rebecsim.clusters.mapreduce.workload_tables import MapReduceWorkload
 from rebecsim.errors import UserError
 from rebecsim.studies.scenario import (
     MAX_RUNS,
+    NO_UNIT,
     AnyList,
     ListOf,
     MetricNames,
@@ -55,8 +56,8 @@ from rebecsim.studies.scenario import (
     Table,
     among,
     settings_of,
+    within,
 )
-from rebecsim.studies.units import NO_UNIT, within
 from rebecsim.wording import first_repeated
 
 _METRICS = [each.metric.name for each in MAPREDUCE_MEASURES]

@@ -38,7 +38,7 @@ from rebecsim.clusters.mapreduce.workload_tables import (
     RumenTable,
     SwimTable,
 )
-from rebecsim.limits import TASKS
+from rebecsim.files import TASKS
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
 from rebecsim.workloads.hadoop_history import HistoryJob, read_history

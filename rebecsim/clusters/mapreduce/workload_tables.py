@@ -14,8 +14,7 @@ from rebecsim.clusters.mapreduce.job_families import (
     Pattern,
     RandomFamily,
 )
-from rebecsim.studies.scenario import AnyList, ListOf, Table
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import AnyList, ListOf, Table, within
 
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]

@@ -27,8 +27,8 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
+from rebecsim.lang.checked import BOOLEAN, NUMERIC, REAL, Type
 from rebecsim.lang.properties import Definition, PropertyFile
-from rebecsim.lang.types import BOOLEAN, NUMERIC, REAL, Type
 from rebecsim.simulation import Tracer
 from rebecsim.wording import suggestion
 

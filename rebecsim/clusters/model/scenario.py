@@ -28,10 +28,16 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.simulation import MessageOrder, Outcome
-from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
+from rebecsim.studies.scenario import (
+    NO_UNIT,
+    StudyScenario,
+    Table,
+    entry_error,
+    within,
+    without_duplicates,
+)
 from rebecsim.studies.simulated import Order, message_order
 from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
-from rebecsim.studies.units import NO_UNIT, within
 
 _WHAT = ("value", "served", "waits", "misses", "first", "outcome")
 _LONGEST_NAME = 40

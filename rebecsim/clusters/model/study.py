@@ -31,11 +31,11 @@ from rebecsim.clusters.model.variants import (
 )
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
+from rebecsim.files import RunSize
 from rebecsim.generate.module import load_checked
 from rebecsim.lang import CheckedModel, RebecaError
+from rebecsim.lang.checked import REAL
 from rebecsim.lang.reading.parser import read_source
-from rebecsim.lang.types import REAL
-from rebecsim.limits import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.simulator import require_repeatable, scheduler_for
@@ -43,7 +43,7 @@ from rebecsim.studies.cells import Cell, Compared, Rows, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import VIEW_COLUMNS, Plan
 from rebecsim.studies.scenario import StudyScenario, validated
-from rebecsim.studies.scenario_files import FieldError, ScenarioError
+from rebecsim.studies.scenario_files import FieldError, FieldPath, ScenarioError
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import (
     ComparisonRules,
@@ -60,7 +60,6 @@ from rebecsim.studies.sweeps import (
     label_of,
     read_sweep,
 )
-from rebecsim.studies.toml import FieldPath
 from rebecsim.wording import suggestion
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from rebecsim.exploration import vocabulary
 from rebecsim.generate import build_model
 from rebecsim.generate.module import python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
+from rebecsim.lang.checked import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.lang.checking.calls import NotConstantError, convert
 from rebecsim.lang.traversal import INT_MAX
-from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.steps import understood
 from rebecsim.studies.sweeps import Changes
 from rebecsim.trust import is_program

@@ -370,6 +370,8 @@ class Loops:
         if given is not None:
             many = self._given[2, 0] = len(given.nodes)
             self._given[0, :many] = given.nodes
+        if begin >= self._last:
+            return  # Slurm forgets what begins after all slots
         begins = self._slots[0, : self._count].tolist()
         begin = max(begin, begins[0])
         self.records += (begin == begins[0]) + (begin not in begins)

@@ -280,11 +280,16 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
         if problem:
             scheduler.set_reason(entry, problem, now, "submission")
             break
+        if entry.rank and not scheduler.is_runnable(entry.need):
+            break  # it waits for what it lacks in the partition before
         limit = entry.limit
         found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
         if found.given is not None:
             done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))
             break
+        if found.verdict == "busy" and not found.victims:
+            problem = scheduler.asked_problem(entry)
+            found = Attempt("limit", problem) if problem else found
         scheduler.set_reason(entry, found.reason, now, "submission")
         gone = preempt(scheduler, entry, found.victims, now)
         done.victims.extend(gone)

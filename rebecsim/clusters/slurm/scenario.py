@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 
 from rebecsim.clusters.slurm.results import SLURM_MEASURES
 from rebecsim.studies.scenario import (
+    NO_UNIT,
     AnyList,
     LoadFactors,
     MetricNames,
@@ -26,8 +27,9 @@ from rebecsim.studies.scenario import (
     Table,
     Unique,
     among,
+    unit,
+    within,
 )
-from rebecsim.studies.units import NO_UNIT, unit, within
 
 MAX_CELLS = 10_000
 """Most runs of one scenario."""

@@ -27,15 +27,15 @@ from rebecsim.clusters.slurm.results import (
 from rebecsim.clusters.slurm.run import run_cluster
 from rebecsim.clusters.slurm.scenario import Settings, SlurmScenario
 from rebecsim.clusters.slurm.small import small_cluster
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.cells import REPLICATION, Cell, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster, seed_of
-from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results

@@ -72,7 +72,7 @@ def workflow(
     )
     from rebecsim.clusters.stages.resources import identical
     from rebecsim.clusters.stages.workflows import read_workflow
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
 
     use_plugins(plugin)
     _require_sense(manager, by, gantt, limits)

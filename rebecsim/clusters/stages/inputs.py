@@ -51,7 +51,7 @@ from rebecsim.clusters.stages.workloads import (
     WordCount,
     stream_of,
 )
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.study import seed_sequence
 

@@ -43,6 +43,7 @@ from rebecsim.clusters.stages.scenario_tables import (
 )
 from rebecsim.studies.scenario import (
     MAX_RUNS,
+    NO_UNIT,
     AnyList,
     LoadFactors,
     MetricNames,
@@ -51,8 +52,8 @@ from rebecsim.studies.scenario import (
     Unique,
     among,
     named_by,
+    within,
 )
-from rebecsim.studies.units import NO_UNIT, within
 
 _METRICS = [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name]
 

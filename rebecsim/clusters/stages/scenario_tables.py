@@ -10,8 +10,7 @@ from rebecsim.clusters.stages.hadoop_tasks import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.decisions import ChargedBy
 from rebecsim.clusters.stages.managers.searching import SolverSettings
-from rebecsim.studies.scenario import Table, settings_of
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import Table, settings_of, within
 
 
 class ResourcesTable(Table):

@@ -22,14 +22,14 @@ from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.small import small_cluster
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import Cut, How, PlannedCell, SmallCluster
-from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results

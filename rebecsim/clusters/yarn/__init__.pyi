@@ -30,13 +30,17 @@ from .schedulers.elastic import (
     RaceInLockstep as RaceInLockstep,
     SmartGreedy as SmartGreedy,
 )
-from .schedulers.fair import DominantFair as DominantFair, Fair as Fair
+from .schedulers.fair import (
+    DominantFair as DominantFair,
+    Fair as Fair,
+    FairQueue as FairQueue,
+    Regular as Regular,
+)
 from .schedulers.registry import (
     SCHEDULERS as SCHEDULERS,
     YarnScheduler as YarnScheduler,
     yarn_scheduler as yarn_scheduler,
 )
-from .schedulers.regular import FairQueue as FairQueue, Regular as Regular
 from .schedulers.scheduler import (
     ContainerScheduler as ContainerScheduler,
     FirstInFirstOut as FirstInFirstOut,

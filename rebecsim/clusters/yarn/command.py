@@ -137,7 +137,7 @@ def yarn(
         waits_table,
     )
     from rebecsim.clusters.yarn.tables import QUEUE_JOBS
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.studies.executors import available_workers
 
     use_plugins(plugin)

@@ -1,17 +1,33 @@
-"""The configuration of a run, without its jobs and nodes, and which behaviour of DSS it repeats."""
+"""The configuration of a run, and how long tasks really take under it.
+
+It says which behaviour of DSS a run repeats. Tasks take longer in less memory, and with errors that
+schedulers do not know of. What is random is drawn from a stream for each job, or from one stream as
+in DSS."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Literal
+from random import Random
+from typing import Annotated, Literal, Protocol
 
+import numpy as np
 from pydantic import Field
 
-from rebecsim.actors import Constant
-from rebecsim.clusters.yarn.penalties import Penalty
+from rebecsim.actors import Constant, StatePart
+from rebecsim.clusters.yarn.containers import (
+    LEAST_MEMORY,
+    Application,
+    Container,
+    Launch,
+    Task,
+    hundreds,
+)
+from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
-from rebecsim.studies.scenario import Table
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import Table, within
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
 MOST = 2**40
 """Most of an amount of memory (MB), cores or time (ms)."""
@@ -200,3 +216,232 @@ class YarnConfiguration(Constant):
     race_metric: RaceMetric = "TOTAL_JRT"
     queues: QueueSettings | None = None
     explains: bool = False
+
+
+_OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
+
+
+class Draws(Protocol):
+    """Gives generators of random numbers: for what, and for which job."""
+
+    def overestimate(self, job: int) -> Random:
+        """For the factor by which a job asks for more memory than is ideal."""
+
+    def errors(self, job: int) -> Random:
+        """For the errors of its memory, and of the bump of its penalty."""
+
+    def durations(self, job: int, elastic: bool) -> Random:
+        """For the errors of the durations of its elastic containers, or of its others."""
+
+
+class SeededDraws:
+    """Children of a seed, which depend on it, the job and the purpose, and on nothing else.
+
+    So a job has the same errors whatever the scheduler, and in the order of its own containers.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def overestimate(self, job: int) -> Random:
+        """Give a generator of its own."""
+        return self._child(0, job)
+
+    def errors(self, job: int) -> Random:
+        """Give a generator of its own."""
+        return self._child(1, job)
+
+    def durations(self, job: int, elastic: bool) -> Random:
+        """Give a generator of its own."""
+        return self._child(3 if elastic else 2, job)
+
+    def _child(self, purpose: int, job: int) -> Random:
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(purpose, job))
+        return Random(int.from_bytes(sequence.generate_state(4).tobytes(), "little"))
+
+
+class DrawsOfDss:
+    """Generators with fixed seeds: one for all jobs, but for durations each job has its own."""
+
+    def __init__(self) -> None:
+        self._overestimates = Random(_OVERESTIMATES)
+        self._errors = Random(_ERRORS)
+
+    def overestimate(self, job: int) -> Random:
+        """Give the same for all, in the order of the trace."""
+        return self._overestimates
+
+    def errors(self, job: int) -> Random:
+        """Give the same for all, in the order of their starts."""
+        return self._errors
+
+    def durations(self, job: int, elastic: bool) -> Random:
+        """Give one with the same seed for each."""
+        return Random(_DURATIONS)
+
+
+def draws_of(configuration: YarnConfiguration) -> Draws:
+    """Give the generators of a run."""
+    return DrawsOfDss() if configuration.quirks.fixed_draws else SeededDraws(configuration.seed)
+
+
+def whole_between(drawn: float, low: int, high: int) -> int:
+    """Give a whole number from `low` to `high` for one below 1, as Python 2 does."""
+    return low + math.floor(drawn * (high - low + 1))
+
+
+def applications_of(
+    jobs: Sequence[ContainerJob], configuration: YarnConfiguration
+) -> tuple[Application, ...]:
+    """Make the applications of jobs: how much of the memory they ask for they need is drawn."""
+    elasticity = configuration.elasticity
+    draws = draws_of(configuration)
+    low, high = elasticity.overestimated
+    made = []
+    for job in jobs:
+        factor = 1.0
+        if (low, high) != (1.0, 1.0):
+            factor = low + (high - low) * draws.overestimate(job.number).random()
+        tasks = [(_master(job, configuration), 1)]
+        for each in sorted(job.classes, key=lambda task_class: task_class.priority):
+            own = each.penalty is not None
+            penalty = penalty_named(each.penalty or "", each.bump or 1.0) if own else None
+            task = Task(
+                each.kind,
+                each.memory,
+                each.cores,
+                each.duration,
+                max(int(each.memory / factor), LEAST_MEMORY),
+                penalty or elasticity.penalty,
+                each.host,
+                each.priority,
+            )
+            tasks.append((task, each.count))
+        tasks.sort(key=lambda item: not item[0].is_master)
+        made.append(Application(job, tasks, _late(job, configuration)))
+    return tuple(made)
+
+
+def _late(job: ContainerJob, configuration: YarnConfiguration) -> tuple[TaskKind, ...]:
+    """Say what a job asks for when all else has ended: reduces, under Hadoop's own schedulers.
+
+    So does the AppMaster of the Scheduler Load Simulator (MRAMSimulator), with which their files
+    are tried. The schedulers of DSS have no such rule.
+    """
+    waits = configuration.queues is not None and job.application == "mapreduce"
+    return ("reduce",) if waits else ()
+
+
+def _master(job: ContainerJob, configuration: YarnConfiguration) -> Task:
+    """Make the task of an AppMaster: as large as the job says, or the configuration."""
+    memory, cores = master_size(job, configuration)
+    return Task("master", memory, cores, 0, memory)
+
+
+def master_size(job: ContainerJob, configuration: YarnConfiguration) -> tuple[int, int]:
+    """Give MB and cores of the container of a job's AppMaster."""
+    memory, cores = job.master_memory, job.master_cores
+    return (
+        configuration.master_memory if memory is None else memory,
+        configuration.master_cores if cores is None else cores,
+    )
+
+
+class DurationDraws(StatePart):
+    """How many durations of an application have been drawn: elastic containers', and others'."""
+
+    def __init__(self) -> None:
+        self.of = {False: 0, True: 0}
+
+
+class Errors(Constant):
+    """Draws the errors of applications and of containers.
+
+    `elastic` says whether the scheduler may give less memory, `largest` is the memory of a node.
+    """
+
+    def __init__(self, configuration: YarnConfiguration, elastic: bool, largest: int) -> None:
+        self._elasticity = configuration.elasticity
+        self._elastic = elastic
+        most = configuration.elasticity.most_needed
+        self._largest = largest if most is None else most
+        self._erring = bool(self._elasticity.duration_error)
+        self._adds_twice = configuration.quirks.errors_twice
+        self._draws: Draws = draws_of(configuration)
+        self._streams: dict[tuple[int, bool], tuple[Random, list[float]]] = {}
+
+    def submitted(self, application: Application) -> None:
+        """Draw the errors of an application: of its memory, then of the bump of its penalty."""
+        task = application.first_task
+        if task is None or not (self._elasticity.memory_error or self._elasticity.bump_error):
+            return
+        draws = self._draws.errors(application.number)
+        if self._elasticity.memory_error:
+            error = self._whole(self._elasticity.memory_error, task.ideal, draws.random)
+            needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
+            application.memory_error = needed - task.ideal
+        if self._elasticity.bump_error and self._elastic:
+            application.bump_error = self._bump_error(task.penalty, draws)
+
+    def allocated(self, container: Container) -> None:
+        """Compute how long the task takes in what its container was given."""
+        task, application = container.task, container.application
+        if task.penalty is None:
+            return
+        needed = task.ideal
+        if application.memory_error:
+            needed = hundreds(needed + application.memory_error)
+        given = container.memory
+        if given >= needed:
+            return
+        container.duration = task.penalty.duration(
+            needed, given, task.duration, application.bump_error
+        )
+        if self._adds_twice:
+            believed = task.penalty.duration(task.ideal, given, task.duration)
+            container.lengthened = container.duration - believed
+
+    def time(self, application: int, launch: Launch, draws: DurationDraws) -> int:
+        """Give how long a task takes in the end, which is not what anyone else knows (ms).
+
+        `draws` are those of the application, which go on.
+        """
+        _, _, duration, lengthened, elastic = launch
+        if not self._erring or (self._elasticity.only_elastic and not elastic):
+            return max(duration + lengthened, 0)
+        place = draws.of[elastic]
+        draws.of[elastic] = place + 1
+        error = self._whole(
+            self._elasticity.duration_error,
+            duration,
+            lambda: self._drawn(application, elastic, place),
+        )
+        return max(duration + error, 0)
+
+    def _drawn(self, application: int, elastic: bool, place: int) -> float:
+        """Give the number at a place of a stream: the same one, however often it is asked for."""
+        key = application, elastic
+        if key not in self._streams:
+            self._streams[key] = self._draws.durations(application, elastic), []
+        generator, drawn = self._streams[key]
+        while place >= len(drawn):
+            drawn.append(generator.random())
+        return drawn[place]
+
+    def _whole(self, error: InjectedError, value: int, draw: Callable[[], float]) -> int:
+        most = value * (error.percent or 0) // 100
+        if error.mode == "CONSTANT":
+            return most if error.sign == "POSITIVE" else -most
+        return whole_between(draw(), error.lowest * most, error.highest * most)
+
+    def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
+        if penalty is None or not penalty.has_bump:
+            return 0.0
+        error = self._elasticity.bump_error
+        most = penalty.bump * (error.percent or 0) / 100
+        if error.mode == "CONSTANT":
+            drawn = most if error.sign == "POSITIVE" else -most
+        else:
+            low, high = error.lowest * most, error.highest * most
+            drawn = low + (high - low) * draws.random()
+        return drawn if penalty.bump + drawn >= 1 else 1 - penalty.bump

@@ -129,7 +129,7 @@ def dss(
     from rebecsim.clusters.yarn import run_cluster
     from rebecsim.clusters.yarn.inputs import size_of_jobs
     from rebecsim.clusters.yarn.report.dss_files import write_dss_files
-    from rebecsim.limits import Size
+    from rebecsim.files import Size
     from rebecsim.workloads.sls import read_sls_jobs
 
     interval, file = output.occupancy_stats_interval, output.occupancy_stats_file

@@ -28,7 +28,7 @@ from rebecsim.clusters.yarn.schedulers.elastic import Peek
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.processes import carried, version_of
 from rebecsim.studies.scenario import settings_of
 from rebecsim.studies.study import seed_of, seed_sequence

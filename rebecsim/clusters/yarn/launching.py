@@ -1,4 +1,4 @@
-"""Node managers and AppMasters, and what a resource manager knows of its cluster, as one value."""
+"""Node managers and AppMasters; what a resource manager knows of its cluster, and its accounts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Launch
-from rebecsim.clusters.yarn.durations import DurationDraws, Errors
+from rebecsim.clusters.yarn.configuration import DurationDraws, Errors
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Launch
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -152,6 +152,33 @@ def instances_of(
     for name, each in zip(master_names, applications, strict=True):
         instances.append(Instance(name, AppMaster, knows, (each.number, errors)))
     return instances
+
+
+class Accounts(StatePart):
+    """Sums over a run, in MB * ms.
+
+    Attributes:
+        utilised: memory of containers that nodes have reported to have finished.
+        kept: memory in use on reserved nodes when their reservations ended, for their time.
+        kept_usable: that of nodes that had a core free then.
+    """
+
+    __slots__ = ("kept", "kept_usable", "utilised")
+
+    def __init__(self) -> None:
+        self.utilised = self.kept = self.kept_usable = 0
+
+    def used(self, container: Container) -> None:
+        """Add the memory of a container."""
+        if container.finished is not None and container.launched is not None:
+            self.utilised += (container.finished - container.launched) * container.memory
+
+    def reserved(self, node: ClusterNode, time: int) -> None:
+        """Add what a reservation has kept for a time (ms)."""
+        amount = time * (node.size.memory - node.memory)
+        self.kept += amount
+        if node.cores:
+            self.kept_usable += amount
 
 
 class ClusterState(StatePart):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rebecsim.actors import Model
 from rebecsim.actors.rebec import LOWEST_PRIORITY
 from rebecsim.clusters.kit.queued import QueuedSystem, Waiting, serve
-from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import Errors, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -17,12 +17,10 @@ from rebecsim.clusters.yarn.containers import (
     Reservation,
     launch_of,
 )
-from rebecsim.clusters.yarn.durations import Errors
 from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
-from rebecsim.clusters.yarn.launching import instances_of
+from rebecsim.clusters.yarn.launching import Accounts, instances_of
 from rebecsim.clusters.yarn.rebecs import ResourceManager
-from rebecsim.clusters.yarn.records import Accounts
-from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.fair import Regular
 
 _FINISHED = ResourceManager.finished.__name__
 """The message server that hears of the end of a task."""

@@ -13,7 +13,7 @@ from rebecsim.clusters.yarn.launching import Seer, StuckError
 from rebecsim.clusters.yarn.look_ahead import Placement, look_ahead, play_out
 from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep, SmartGreedy
-from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.fair import Regular
 
 
 class Peeker(Seer):

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import message_server
 from rebecsim.clusters.kit.queued import Waiting, under_way
-from rebecsim.clusters.yarn.configuration import YarnConfiguration
+from rebecsim.clusters.yarn.configuration import Errors, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -38,11 +38,10 @@ from rebecsim.clusters.yarn.containers import (
     Reservation,
     launch_of,
 )
-from rebecsim.clusters.yarn.durations import Errors
 from rebecsim.clusters.yarn.launching import ClusterState, Killing, Looking, Seer, StuckError
-from rebecsim.clusters.yarn.records import Accounts
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.launching import Accounts
     from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 
 _UNBOUNDED = 2**31 - 1

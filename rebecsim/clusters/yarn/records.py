@@ -1,6 +1,6 @@
-"""What a run notes while it goes: why applications wait, and memory that was used or reserved.
+"""Why applications wait, which a run notes while it goes.
 
-The rules that make applications wait are named in the words of Hadoop's ActivitiesManager, where it
+The rules that make them wait are named in the words of Hadoop's ActivitiesManager, where it
 has some for them."""
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rebecsim.actors import StatePart
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
+from rebecsim.clusters.yarn.containers import Application, ClusterNode
 
 TURN = "Waits for a node with room, and its turn"
 SHARE = "Others are further below their fair share"
@@ -97,30 +96,3 @@ class WaitLog:
         if mine and (reason := mine[-1].reason):
             waited = self.waited.setdefault(application, Counter())
             waited[TURN if reason == GIVEN else reason] += now - mine[-1].time
-
-
-class Accounts(StatePart):
-    """Sums over a run, in MB * ms.
-
-    Attributes:
-        utilised: memory of containers that nodes have reported to have finished.
-        kept: memory in use on reserved nodes when their reservations ended, for their time.
-        kept_usable: that of nodes that had a core free then.
-    """
-
-    __slots__ = ("kept", "kept_usable", "utilised")
-
-    def __init__(self) -> None:
-        self.utilised = self.kept = self.kept_usable = 0
-
-    def used(self, container: Container) -> None:
-        """Add the memory of a container."""
-        if container.finished is not None and container.launched is not None:
-            self.utilised += (container.finished - container.launched) * container.memory
-
-    def reserved(self, node: ClusterNode, time: int) -> None:
-        """Add what a reservation has kept for a time (ms)."""
-        amount = time * (node.size.memory - node.memory)
-        self.kept += amount
-        if node.cores:
-            self.kept_usable += amount

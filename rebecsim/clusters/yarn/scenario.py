@@ -31,6 +31,8 @@ from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.studies.scenario import (
     MAX_RUNS,
+    NO_UNIT,
+    UNIT_OUTSIDE,
     AnyList,
     LoadFactors,
     MetricNames,
@@ -39,8 +41,9 @@ from rebecsim.studies.scenario import (
     Unique,
     among,
     named_by,
+    unit,
+    within,
 )
-from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit, within
 
 _METRICS = [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)]
 

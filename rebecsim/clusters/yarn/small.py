@@ -24,7 +24,7 @@ from rebecsim.clusters.yarn.cluster import (
     run_cluster,
     scheduler_of,
 )
-from rebecsim.clusters.yarn.configuration import YarnConfiguration
+from rebecsim.clusters.yarn.configuration import Errors, YarnConfiguration, applications_of
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
@@ -33,14 +33,12 @@ from rebecsim.clusters.yarn.containers import (
     NodeSize,
     Reservation,
 )
-from rebecsim.clusters.yarn.durations import Errors, applications_of
-from rebecsim.clusters.yarn.launching import MANAGER, Seer, StuckError
+from rebecsim.clusters.yarn.launching import MANAGER, Accounts, Seer, StuckError
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, WholePeeker
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.promises import promises_of, watch_of
 from rebecsim.clusters.yarn.rebecs import ResourceManager
-from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.errors import UserError

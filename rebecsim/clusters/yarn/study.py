@@ -14,14 +14,14 @@ from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_f
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.clusters.yarn.tables import QUEUE_TABLES, TABLES, queue_tables_of, tables_of
-from rebecsim.limits import RunSize
+from rebecsim.files import RunSize
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import Cell, Compared, Section
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_files import FieldPath
 from rebecsim.studies.study import Axis, Cut, How, PlannedCell, SmallCluster
-from rebecsim.studies.toml import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.results import Results

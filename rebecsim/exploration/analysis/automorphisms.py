@@ -21,8 +21,7 @@ from rebecsim.exploration.analysis.footprints import (
     footprint_of,
 )
 from rebecsim.lang import CheckedModel, syntax
-from rebecsim.lang.checked import CheckedClass, CheckedServer
-from rebecsim.lang.types import RebecType
+from rebecsim.lang.checked import CheckedClass, CheckedServer, RebecType
 
 MOST_STEPS = 20_000
 """The steps after which a comparison of code is given up."""

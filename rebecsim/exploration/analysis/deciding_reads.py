@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 from rebecsim.exploration.analysis.footprints import bodies_of
 from rebecsim.lang import CheckedModel, syntax
-from rebecsim.lang.checked import CheckedClass
+from rebecsim.lang.checked import REAL, ArrayType, CheckedClass, RebecType
 from rebecsim.lang.syntax import Binary, Index, Name
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import REAL, ArrayType, RebecType
 
 
 class DecidingPlace(NamedTuple):

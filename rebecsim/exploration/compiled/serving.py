@@ -20,8 +20,7 @@ from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.exploration.symmetry import NameImages, Symmetry
 from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import NotNativeError
-from rebecsim.lang.checked import CheckedModel
-from rebecsim.lang.types import Type
+from rebecsim.lang.checked import CheckedModel, Type
 from rebecsim.native import codes, engines
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import is_ready, prepare

@@ -19,7 +19,7 @@ from rebecsim.actors import Model, ModelCodeError
 from rebecsim.exploration.states.effects import Breach, Effect, Outcome, Sending
 from rebecsim.exploration.states.rebec_states import Local, LocalStore, Waiting
 from rebecsim.exploration.states.runner import Choices, Rules, Runner, Situation
-from rebecsim.limits import CHOICES, LimitError
+from rebecsim.files import CHOICES, LimitError
 from rebecsim.steps.repeatable import NotRepeatableError
 
 Repeats = Literal["never", "sample", "all"]

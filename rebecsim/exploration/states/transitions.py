@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.analysis.absolute_time import (
+from rebecsim.exploration.analysis.footprints import (
     delays,
     reads_absolute_time,
     reads_message_times,
@@ -29,8 +29,7 @@ from rebecsim.exploration.states.memoized_runner import MemoizedRunner, Repeats
 from rebecsim.exploration.states.rebec_states import NEVER, Local, LocalStore
 from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate.cells import class_cells, element_type
-from rebecsim.lang.checked import CheckedModel
-from rebecsim.lang.types import REAL, TIMER
+from rebecsim.lang.checked import REAL, TIMER, CheckedModel
 
 if TYPE_CHECKING:
     from rebecsim.exploration.reduction import PartialOrder

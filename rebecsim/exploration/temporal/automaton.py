@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from rebecsim.files import AUTOMATON
 from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
-from rebecsim.limits import AUTOMATON
 
 
 @dataclass(frozen=True, slots=True)

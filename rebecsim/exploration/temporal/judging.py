@@ -31,8 +31,8 @@ from rebecsim.exploration.temporal.labelled_graph import (
 )
 from rebecsim.exploration.temporal.product import Product, accepted_run, product_of
 from rebecsim.exploration.temporal.until_times import NEVER, TooManyTimesError, UntilTimes, times_of
+from rebecsim.files import LimitError
 from rebecsim.lang.properties import Connective, Formula, Negation, Proposition, Temporal
-from rebecsim.limits import LimitError
 from rebecsim.native.arrays import Flags, Integers
 
 

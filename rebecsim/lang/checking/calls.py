@@ -11,7 +11,27 @@ from typing import NamedTuple
 
 from rebecsim.arithmetic import float32, int8, int16, int32, quotient, remainder
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Value, find_server
+from rebecsim.lang.checked import (
+    ANY_REBEC,
+    BOOLEAN,
+    BYTE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NUMERIC,
+    REAL,
+    SHORT,
+    TIMER,
+    VOID,
+    ArrayType,
+    CheckedClass,
+    NullType,
+    RebecType,
+    Type,
+    Value,
+    VoidType,
+    find_server,
+)
 from rebecsim.lang.checking.scopes import (
     Body,
     Findings,
@@ -25,24 +45,6 @@ from rebecsim.lang.checking.scopes import (
 )
 from rebecsim.lang.errors import METHOD_HINTS
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
-from rebecsim.lang.types import (
-    ANY_REBEC,
-    BOOLEAN,
-    BYTE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    NUMERIC,
-    REAL,
-    SHORT,
-    TIMER,
-    VOID,
-    ArrayType,
-    NullType,
-    RebecType,
-    Type,
-    VoidType,
-)
 
 _WRAPPING: dict[Type, Callable[[int], int]] = {INT: int32, SHORT: int16, BYTE: int8}
 

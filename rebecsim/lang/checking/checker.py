@@ -21,7 +21,9 @@ from rebecsim.lang.checked import (
     CheckedModel,
     CheckedServer,
     Dialect,
+    RebecType,
     Symbol,
+    Type,
     Value,
     declared_dialect,
 )
@@ -44,7 +46,6 @@ from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, in_o
 from rebecsim.lang.reading.parser import parse_model, read_source
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.traversal import rewritten, walk
-from rebecsim.lang.types import RebecType, Type
 from rebecsim.wording import counted
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedInterface, CheckedServer, Symbol, SymbolKind
+from rebecsim.lang.checked import (
+    PRIMITIVES,
+    CheckedClass,
+    CheckedInterface,
+    CheckedServer,
+    RebecType,
+    Symbol,
+    SymbolKind,
+    Type,
+)
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import (
     Body,
@@ -27,8 +36,8 @@ from rebecsim.lang.checking.statements import (
     server_priorities,
     symbol_with_value,
 )
-from rebecsim.lang.syntax import DEFAULT_QUEUE_SIZE
-from rebecsim.lang.types import PRIMITIVES, RebecType, Type
+
+_Member = syntax.MessageServer | syntax.Method
 
 
 def declare_interfaces(findings: Findings, trees: dict[str, syntax.Interface], env: Scope) -> None:
@@ -306,11 +315,9 @@ class _ClassReader:
     def _queue_size(self) -> int:
         node = self.tree.queue_size
         if node is None:
-            name = self.tree.name
-            self.findings.report(
-                "queue-size-left-out", self.tree.span, name=name, size=DEFAULT_QUEUE_SIZE
-            )
-            return DEFAULT_QUEUE_SIZE
+            name, size = self.tree.name, syntax.DEFAULT_QUEUE_SIZE
+            self.findings.report("queue-size-left-out", self.tree.span, name=name, size=size)
+            return size
         checker = ExpressionChecker(self.findings, Body("constant", self.tree.name))
         found = checker.value(node, self.env)
         value = self.findings.whole_number(node)
@@ -409,13 +416,13 @@ class _ClassReader:
             )
         return tuple(servers.values())
 
-    def _clash(self, node: syntax.MessageServer | syntax.Method, what: str, line: int) -> None:
+    def _clash(self, node: _Member, what: str, line: int) -> None:
         self.findings.report_twice(what, node.name, node.span, line)
 
     def _is_new_member(
         self,
         what: str,
-        node: syntax.MessageServer | syntax.Method,
+        node: _Member,
         own: dict[str, syntax.MessageServer] | dict[str, syntax.Method],
     ) -> bool:
         if not name_is_free(self.findings, node.name, node.span):
@@ -426,16 +433,12 @@ class _ClassReader:
             return False
         return True
 
-    def _override_differs(
-        self,
-        node: syntax.MessageServer | syntax.Method,
-        inherited: syntax.MessageServer | syntax.Method,
-    ) -> None:
+    def _override_differs(self, node: _Member, inherited: _Member) -> None:
         expected, base = type_signature(self.findings, inherited), self.tree.base
         name = node.name
         self.findings.report("override-differs", node.span, name=name, base=base, expected=expected)
 
-    def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
+    def _abstract_allowed(self, node: _Member) -> None:
         if node.abstract and not self.tree.abstract:
             self.findings.report("abstract-server", node.span, name=node.name, owner=self.tree.name)
 
@@ -482,11 +485,8 @@ class _ClassReader:
     ) -> None:
         if self.tree.abstract or self.base is None:
             return
-        bodies: list[syntax.MessageServer | syntax.Method] = [item.tree for item in servers]
-        own: list[syntax.MessageServer | syntax.Method] = [
-            *self.tree.message_servers,
-            *self.tree.methods,
-        ]
+        bodies: list[_Member] = [item.tree for item in servers]
+        own: list[_Member] = [*self.tree.message_servers, *self.tree.methods]
         for node in [*bodies, *methods.values()]:
             if node.abstract and not any(node is item for item in own):
                 self.findings.report(

@@ -8,7 +8,23 @@ from typing import Any
 
 from rebecsim.arithmetic import TOLERANCE, shares_of
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import Elements, Symbol, Value
+from rebecsim.lang.checked import (
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NULL,
+    NUMERIC,
+    REAL,
+    ArrayType,
+    Elements,
+    NullType,
+    RebecType,
+    Symbol,
+    Type,
+    Value,
+    arithmetic_type,
+)
 from rebecsim.lang.checking.calls import FUNCTIONS, CallChecker, convert, fold_binary, fold_unary
 from rebecsim.lang.checking.scopes import (
     BUILTINS,
@@ -23,20 +39,6 @@ from rebecsim.lang.checking.scopes import (
     resolve_type,
 )
 from rebecsim.lang.errors import NAME_HINTS
-from rebecsim.lang.types import (
-    BOOLEAN,
-    DOUBLE,
-    FLOAT,
-    INT,
-    NULL,
-    NUMERIC,
-    REAL,
-    ArrayType,
-    NullType,
-    RebecType,
-    Type,
-    arithmetic_type,
-)
 from rebecsim.wording import counted
 
 _NOT_CONSTANT: dict[type, str] = {

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
-from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
-from rebecsim.lang.syntax import Span
-from rebecsim.lang.types import (
+from rebecsim.lang.checked import (
     ANY_REBEC,
     BOOLEAN,
     BYTE,
@@ -21,10 +18,17 @@ from rebecsim.lang.types import (
     REAL,
     TIMER,
     ArrayType,
+    CheckedClass,
+    CheckedInterface,
+    Dialect,
     RebecType,
+    Symbol,
     Type,
+    Value,
     arithmetic_type,
 )
+from rebecsim.lang.errors import FOREIGN_WORDS, TYPE_HINTS, Diagnostic, diagnose
+from rebecsim.lang.syntax import Span
 from rebecsim.wording import closest_name, counted
 
 _FEW = 6

@@ -11,13 +11,22 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from rebecsim.files import ELEMENTS
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import Elements, Symbol, SymbolKind, Value
+from rebecsim.lang.checked import (
+    NUMERIC,
+    REAL,
+    ArrayType,
+    Elements,
+    Symbol,
+    SymbolKind,
+    Type,
+    Value,
+    VoidType,
+)
 from rebecsim.lang.checking.calls import NotConstantError, convert
 from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import BUILTINS, Body, Findings, Scope, resolve_with_lengths
-from rebecsim.lang.types import NUMERIC, REAL, ArrayType, Type, VoidType
-from rebecsim.limits import ELEMENTS
 
 MAX_DIMENSIONS = 8
 

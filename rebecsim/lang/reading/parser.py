@@ -3,6 +3,10 @@
 Everything behind the parser is recursive, and Python's compiler has limits of its own: 100 levels
 of indentation, 20 loops in each other, 200 open brackets. The limits of nesting here keep a model
 within those, too, when it is written as Python.
+
+Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
+what stands beside one: only in these places can it be the keyword, and there it can be nothing
+else.
 """
 
 from __future__ import annotations
@@ -11,21 +15,27 @@ import pickle
 import pkgutil
 import sys
 import threading
+from collections.abc import Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from lark import Lark, __version__ as lark_version
+from lark import Lark, Token, __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from lark.lark import PostLex
 
+from rebecsim.files import SOURCE, read_file
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
-from rebecsim.lang.reading.syntax_errors import ContextualKeywords, explain_character, explain_token
+from rebecsim.lang.reading.syntax_errors import (
+    CONTEXTUAL_KEYWORDS,
+    explain_character,
+    explain_token,
+)
 from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.traversal import INT_MAX, children
-from rebecsim.limits import SOURCE, read_file
 from rebecsim.trust import GRAMMAR_TABLES, kept_file, read_kept, write_kept
 
 MAX_NESTING = 200
@@ -85,6 +95,60 @@ def _goes_with(parent: Node, node: Node) -> bool:
 
 
 _MARK = b"rebecsim parser tables 1\n"
+
+
+_TERMINALS = {word: terminal for terminal, word in CONTEXTUAL_KEYWORDS.items()}
+_DECLARATIONS_END = frozenset({"", "RBRACE", "SEMICOLON"})
+_VALUE_TOKENS = frozenset({"NULL", "TRUE", "FALSE", "INTEGER", "FLOAT"})
+_OPERANDS_END = frozenset({"NAME", "RPAR", "RSQB", "INCREMENT"}) | _VALUE_TOKENS
+_CLASSES = frozenset({"NAME", "PRIMITIVE"})
+
+
+class ContextualKeywords(PostLex):
+    """Makes keywords of names where they are keywords."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """Give the tokens of a text, of which one more is read only behind such a word."""
+        depth = 0
+        groups: list[int] = []  # how deep it is right inside each `pAlt` that is open
+        before = ""
+        waiting: Token | None = None
+        for token in stream:
+            if waiting is not None:
+                in_group = groups[-1:] == [depth]
+                before = _terminal(waiting, depth, before, token.type, in_group)
+                yield Token.new_borrow_pos(before, waiting.value, waiting)
+                waiting = None
+                if before == "PALT":
+                    groups.append(depth + 1)
+            if token.type == "NAME" and token in _TERMINALS:
+                waiting = token
+                continue
+            depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
+            if groups and depth < groups[-1] and token.type == "RBRACE":
+                groups.pop()
+            before = token.type
+            yield token
+        if waiting is not None:
+            yield waiting
+
+
+def _terminal(token: Token, depth: int, before: str, after: str, in_group: bool) -> str:
+    """Say what a word is that stands in so many braces between these two terminals.
+
+    `in_group`: right inside a `pAlt`.
+    """
+    keyword = _TERMINALS[str(token)]
+    fits = {
+        "INTERFACE": depth == 0 and before in _DECLARATIONS_END and after == "NAME",
+        "IMPLEMENTS": depth == 0 and before == "NAME" and after == "NAME",
+        "INSTANCEOF": before in _OPERANDS_END and after in _CLASSES,
+        "PALT": depth > 1 and after == "LBRACE",
+        "PROB": in_group and after == "LPAR",
+    }
+    return keyword if fits[keyword] else "NAME"
 
 
 class _Machine(NamedTuple):

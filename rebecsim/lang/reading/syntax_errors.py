@@ -1,8 +1,4 @@
-"""Explain why a text cannot be read, and tell keywords that depend on their place from names.
-
-Keywords that became reserved late are names to the lexer. Behind it, `ContextualKeywords` looks at
-what stands beside one: only in these places can it be the keyword, and there it can be nothing
-else.
+"""Explain why a text cannot be read.
 
 Each rule of the explanations looks at one frequent mistake; the first that recognises it explains
 it.
@@ -10,19 +6,18 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-from lark.lark import PostLex
 from lark.lexer import PatternStr
 
 from rebecsim.lang.errors import FOREIGN_WORDS, Diagnostic, diagnose
 from rebecsim.lang.syntax import Span
 
-_KEYWORDS = {
+CONTEXTUAL_KEYWORDS = {
     "INTERFACE": "interface",
     "IMPLEMENTS": "implements",
     "INSTANCEOF": "instanceof",
@@ -30,60 +25,6 @@ _KEYWORDS = {
     "PROB": "prob",
 }
 """The terminals of the grammar that no rule of the lexer makes, and their words."""
-
-_TERMINALS = {word: terminal for terminal, word in _KEYWORDS.items()}
-_DECLARATIONS_END = frozenset({"", "RBRACE", "SEMICOLON"})
-_VALUE_TOKENS = frozenset({"NULL", "TRUE", "FALSE", "INTEGER", "FLOAT"})
-_OPERANDS_END = frozenset({"NAME", "RPAR", "RSQB", "INCREMENT"}) | _VALUE_TOKENS
-_CLASSES = frozenset({"NAME", "PRIMITIVE"})
-
-
-class ContextualKeywords(PostLex):
-    """Makes keywords of names where they are keywords."""
-
-    always_accept = ()
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        """Give the tokens of a text, of which one more is read only behind such a word."""
-        depth = 0
-        groups: list[int] = []  # how deep it is right inside each `pAlt` that is open
-        before = ""
-        waiting: Token | None = None
-        for token in stream:
-            if waiting is not None:
-                in_group = groups[-1:] == [depth]
-                before = _terminal(waiting, depth, before, token.type, in_group)
-                yield Token.new_borrow_pos(before, waiting.value, waiting)
-                waiting = None
-                if before == "PALT":
-                    groups.append(depth + 1)
-            if token.type == "NAME" and token in _TERMINALS:
-                waiting = token
-                continue
-            depth += {"LBRACE": 1, "RBRACE": -1}.get(token.type, 0)
-            if groups and depth < groups[-1] and token.type == "RBRACE":
-                groups.pop()
-            before = token.type
-            yield token
-        if waiting is not None:
-            yield waiting
-
-
-def _terminal(token: Token, depth: int, before: str, after: str, in_group: bool) -> str:
-    """Say what a word is that stands in so many braces between these two terminals.
-
-    `in_group`: right inside a `pAlt`.
-    """
-    keyword = _TERMINALS[str(token)]
-    fits = {
-        "INTERFACE": depth == 0 and before in _DECLARATIONS_END and after == "NAME",
-        "IMPLEMENTS": depth == 0 and before == "NAME" and after == "NAME",
-        "INSTANCEOF": before in _OPERANDS_END and after in _CLASSES,
-        "PALT": depth > 1 and after == "LBRACE",
-        "PROB": in_group and after == "LPAR",
-    }
-    return keyword if fits[keyword] else "NAME"
-
 
 _SIGNS = frozenset({"PLUS", "MINUS", "INCREMENT", "QMARK", "LPAR"})
 _ASSIGNMENTS = frozenset({"EQUAL", "ASSIGNMENT_OPERATOR"})
@@ -222,7 +163,7 @@ def _tokens_before(token: Token, text: str, lark: Lark) -> tuple[Token | None, t
 
 
 def _terminal_texts(lark: Lark) -> dict[str, str]:
-    return _KEYWORDS | {
+    return CONTEXTUAL_KEYWORDS | {
         terminal.name: str(terminal.pattern.value)
         for terminal in lark.terminals
         if isinstance(terminal.pattern, PatternStr)

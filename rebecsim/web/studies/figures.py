@@ -19,11 +19,10 @@ from rebecsim.clusters.kit.plugins import UnknownNameError
 from rebecsim.clusters.scenarios import plan_of_run
 from rebecsim.errors import UserError
 from rebecsim.report.answer import answer_text
-from rebecsim.report.comparison import sections_of
+from rebecsim.report.comparison import ReportInput, sections_of
 from rebecsim.report.figures import render_figure
 from rebecsim.report.line_charts import ChartData, chart_figure, charts_along
 from rebecsim.report.numbers import FigureTable, column_heading, figure_table, format_estimates
-from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cells import Compared, Section, grouped, leading_section
 from rebecsim.studies.estimates import estimate
 from rebecsim.studies.moments import CellMoments

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rebecsim.errors import UserError
-from rebecsim.limits import NESTING, LimitError
-from rebecsim.studies.scenario_files import field_name
-from rebecsim.studies.toml import FieldPath, most_parts, toml_value, with_value
-from rebecsim.studies.units import unit_of
+from rebecsim.files import NESTING, LimitError
+from rebecsim.studies.scenario import unit_of
+from rebecsim.studies.scenario_files import FieldPath, field_name, most_parts
+from rebecsim.studies.toml_edits import toml_value, with_value
 from rebecsim.web.studies.scenarios import values_of
 
 Group = Literal["table", "tables", "entry"]

@@ -19,10 +19,10 @@ from rebecsim.studies.scenario_files import (
     ScenarioProblem,
     builtin_folder,
     builtin_scenarios,
+    line_of,
     read_scenario_text,
     scenario_text,
 )
-from rebecsim.studies.toml import line_of
 from rebecsim.web.library import read_small_file
 
 ORIGIN = "the scenario"

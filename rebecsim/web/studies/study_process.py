@@ -22,8 +22,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.clusters.kinds import load_plugins, loaded_plugin_files
 from rebecsim.errors import ExitCode, UserError, WorkerKilledError
-from rebecsim.files import read_plain, reason_of, temporary_name, write_atomically
-from rebecsim.limits import LimitError, parsed_json
+from rebecsim.files import (
+    LimitError,
+    parsed_json,
+    read_plain,
+    reason_of,
+    temporary_name,
+    write_atomically,
+)
 from rebecsim.processes import start_module
 from rebecsim.studies.executors import available_workers
 from rebecsim.studies.run_directory import exclusive, is_being_written, last_writer, locked_at

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from rebecsim.studies.scenario import settings_of
-from rebecsim.studies.units import within
+from rebecsim.studies.scenario import settings_of, within
 
 
 class StopTable(BaseModel):

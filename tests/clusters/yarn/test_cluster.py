@@ -9,14 +9,17 @@ from hypothesis import given, settings
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import (
+    Elasticity,
+    InjectedError,
+    YarnConfiguration,
+    applications_of,
+)
 from rebecsim.clusters.yarn.containers import ClusterNode, Decisions
-from rebecsim.clusters.yarn.durations import applications_of
-from rebecsim.clusters.yarn.launching import StuckError
+from rebecsim.clusters.yarn.launching import Accounts, StuckError
 from rebecsim.clusters.yarn.penalties import penalty_named
-from rebecsim.clusters.yarn.records import Accounts
+from rebecsim.clusters.yarn.schedulers.fair import Regular
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
-from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.errors import UserError
 from rebecsim.simulation import simulate
 from tests.clusters.yarn.clusters import (

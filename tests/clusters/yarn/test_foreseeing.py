@@ -17,15 +17,15 @@ from rebecsim.clusters.yarn.configuration import (
     InjectedError,
     Quirks,
     YarnConfiguration,
+    applications_of,
 )
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
-from rebecsim.clusters.yarn.durations import applications_of
 from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
+from rebecsim.clusters.yarn.launching import Accounts
 from rebecsim.clusters.yarn.look_ahead import look_ahead
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import ResourceManager
-from rebecsim.clusters.yarn.records import Accounts
 from tests.clusters.yarn.clusters import (
     configurations,
     finished,

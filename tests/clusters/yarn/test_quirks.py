@@ -12,9 +12,9 @@ from rebecsim.clusters.yarn.configuration import (
     Elasticity,
     InjectedError,
     Quirks,
+    SeededDraws,
     YarnConfiguration,
 )
-from rebecsim.clusters.yarn.durations import SeededDraws
 from rebecsim.clusters.yarn.penalties import penalty_named
 from tests.clusters.yarn.clusters import job, nodes, tasks
 from tests.clusters.yarn.test_cluster import rows

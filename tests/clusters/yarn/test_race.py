@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, Quirks, RaceMetric, YarnConfiguration
-from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.configuration import (
+    Elasticity,
+    Quirks,
+    RaceMetric,
+    YarnConfiguration,
+    applications_of,
+)
 from rebecsim.clusters.yarn.look_ahead_rebecs import cost
 from rebecsim.clusters.yarn.penalties import penalty_named
 from tests.clusters.yarn.clusters import (

@@ -20,7 +20,7 @@ from rebecsim.clusters.yarn.configuration import (
 )
 from rebecsim.clusters.yarn.containers import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
-from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.fair import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
 from rebecsim.clusters.yarn.small import WatchedManager, small_cluster
 from rebecsim.errors import UserError

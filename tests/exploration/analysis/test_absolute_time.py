@@ -4,7 +4,7 @@ import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
 from rebecsim.exploration import Limits, explore
-from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
+from rebecsim.exploration.analysis.footprints import reads_absolute_time
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 

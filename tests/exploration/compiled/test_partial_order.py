@@ -116,7 +116,8 @@ def test_fewer_states_and_the_same_verdict(checked: CheckedModel, overflows: boo
     assert part.states < full.states
 
 
-def test_a_rebec_that_may_be_sent_something_at_once_does_not_go_first() -> None:
+@pytest.mark.parametrize("come", ["desk.ask(); }", "ring(); } void ring() { desk.ask(); }"])
+def test_a_rebec_that_may_be_sent_something_at_once_does_not_go_first(come: str) -> None:
     checked = check_source(
         """
         reactiveclass Desk(3) {
@@ -128,10 +129,10 @@ def test_a_rebec_that_may_be_sent_something_at_once_does_not_go_first() -> None:
         reactiveclass Guest(2) {
           knownrebecs { Desk desk; }
           Guest() { self.come(); }
-          msgsrv come() { desk.ask(); }
+          msgsrv come() { COME
         }
         main { Desk desk():(); Guest guest(desk):(); }
-        """
+        """.replace("COME", come)
     )
     full, part = _both(checked)
     assert full.verdict == part.verdict == "assertion failed"

@@ -23,9 +23,9 @@ from rebecsim.exploration import (
     replay,
     save_recorded,
 )
+from rebecsim.files import LimitError
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.limits import LimitError
 from rebecsim.live.log import load_log
 from rebecsim.report.messages import pytest_source
 from rebecsim.report.sequence_diagram import MOST_STEPS, sequence_diagram

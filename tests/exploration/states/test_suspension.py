@@ -157,7 +157,7 @@ def test_a_message_server_that_waits_for_ever_comes_back_to_the_same_state(engin
 def test_times_of_a_message_that_can_be_read_count(reading: str) -> None:
     checked = _checked(
         f"while (true) {{ delay(1); {reading} x = 0; }}",
-        members="void look() { x = now - currentMessageArrival; }",
+        members="void look() { see(); } void see() { x = now - currentMessageArrival; }",
     )
     found = explore(build_model(checked), checked=checked, mode="TTS", limits=Limits(states=50))
     assert "states" in found.bounds

@@ -20,7 +20,7 @@ from rebecsim.exploration.temporal.automaton import (
     normal,
 )
 from rebecsim.exploration.temporal.product import accepted_run, product_of
-from rebecsim.limits import LimitError
+from rebecsim.files import LimitError
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (
     formula_at_random,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.studies.scenario_files import builtin_scenarios, read_scenario_text
-from rebecsim.studies.toml import toml_text, with_value
+from rebecsim.studies.toml_edits import toml_text, with_value
 
 TEXT = """\
 # what it is about

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from rebecsim.studies.toml import key_lines, line_of, most_parts
+from rebecsim.studies.scenario_files import key_lines, line_of, most_parts
 
 TEXT = '''\
 # a comment with [brackets] and "quotes

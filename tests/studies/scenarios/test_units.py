@@ -9,8 +9,7 @@ import pytest
 from pydantic import Field
 
 from rebecsim.clusters.kinds import find_kind, kind_names
-from rebecsim.studies.scenario import Table
-from rebecsim.studies.units import NO_UNIT, UNIT_OUTSIDE, unit, unit_of, with_unit
+from rebecsim.studies.scenario import NO_UNIT, UNIT_OUTSIDE, Table, unit, unit_of, with_unit
 
 
 class Silent(Table):

@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.estimates import student_estimate, student_quantile
-from rebecsim.studies.precision import SAFE_DISTANCE, rests_on_rare_events, share_of_runs_at_most
+from rebecsim.studies.estimates import (
+    SAFE_DISTANCE,
+    rests_on_rare_events,
+    student_estimate,
+    student_quantile,
+)
+from rebecsim.studies.precision import share_of_runs_at_most
 
 MEAN = Metric("mean", "Mean", "jobs", "lower", {"y": 1})
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.limits import LimitError
+from rebecsim.files import LimitError
 from rebecsim.workloads import AppsRule, WorkloadError, read_sls_jobs, read_sls_trace
 
 TRACE = Path(__file__).parents[2] / "data/containers/apps.json"

@@ -15,8 +15,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Confi
 from rebecsim.clusters.dispatch.orders.results import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.exploration.orders import GOALS, Goal
-from rebecsim.files import write_json, write_text
-from rebecsim.limits import RECORD, LimitError, read_json
+from rebecsim.files import RECORD, LimitError, read_json, write_json, write_text
 from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cells import Cell, Condition, Section, TextTable, grouped

@@ -29,6 +29,7 @@ from rebecsim.clusters.dispatch.report.hardware import (
 )
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.metrics import Metric
+from rebecsim.report.comparison import ReportInput
 from rebecsim.report.line_charts import ChartData, chart_figure
 from rebecsim.report.numbers import (
     ESTIMATE_FIELDS,
@@ -38,7 +39,6 @@ from rebecsim.report.numbers import (
     table_csv,
     text_of,
 )
-from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cells import Condition, Picture, Section, TextTable
 from rebecsim.studies.moments import CellMoments

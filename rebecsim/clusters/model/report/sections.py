@@ -29,7 +29,7 @@ from rebecsim.clusters.model.report.charts import (
 )
 from rebecsim.clusters.model.run import STAYS
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
-from rebecsim.report.comparison import MOST_LINES, along_pictures
+from rebecsim.report.axis_sections import MOST_LINES, along_pictures
 from rebecsim.report.numbers import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cells import Cell, Picture, Section, TextTable

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.errors import UserError
-from rebecsim.limits import read_file
+from rebecsim.files import read_file
 
 _DEEPEST = 10
 _PAIR = re.compile(r"\s*([A-Za-z][\w.]*)\s*([-+*/]?)=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S*))(?=\s|$)")

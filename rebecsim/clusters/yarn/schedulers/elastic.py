@@ -17,7 +17,7 @@ from rebecsim.clusters.yarn.containers import (
     Task,
 )
 from rebecsim.clusters.yarn.foresight import Foresight, Held
-from rebecsim.clusters.yarn.schedulers.regular import GONE, NEVER, Regular
+from rebecsim.clusters.yarn.schedulers.fair import GONE, NEVER, Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
 
 

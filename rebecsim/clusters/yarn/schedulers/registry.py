@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.kit.plugins import NamedPolicy, Registry
 from rebecsim.clusters.yarn.schedulers.elastic import Greedy, Peek, RaceInLockstep, SmartGreedy
-from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
-from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair, Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import (
     ContainerScheduler,
     FirstInFirstOut,

@@ -30,8 +30,8 @@ from rebecsim.exploration.races.cures.change import (
 )
 from rebecsim.exploration.races.result import Contender
 from rebecsim.lang import CheckedClass, CheckedModel, CheckedServer, syntax, walk
+from rebecsim.lang.checked import RebecType
 from rebecsim.lang.traversal import rewritten
-from rebecsim.lang.types import RebecType
 
 _Host = syntax.MessageServer | syntax.Constructor
 
