@@ -129,9 +129,7 @@ def _gres(
     for name, count in need.gres_node:
         found[name] = np.full(len(where), count, np.int64)
     for name, count in need.gres_job:
-        free = level.gres[name][where]
-        before = np.concatenate(([0], np.cumsum(free)[:-1]))
-        found[name] = found.get(name, 0) + np.clip(count - before, 0, free)
+        found[name] = found.get(name, 0) + _spread(level.gres[name][where], count)
     for name in list(found):
         plain, _, of_type = name.partition(":")
         if of_type:
@@ -143,3 +141,16 @@ def _gres(
             found[typed] = found.get(typed, 0) + part
             left -= part
     return tuple(sorted(found.items()))
+
+
+def _spread(free: Integers, count: int) -> Integers:
+    """Give each node as many as it has, but leave one for each further node, and then the rest."""
+    given = np.zeros_like(free)
+    for node, there in enumerate(free.tolist()):
+        given[node] = max(min(there, count - (len(free) - 1 - node)), 0)
+        count -= int(given[node])
+    for node, there in enumerate((free - given).tolist()):
+        more = min(there, count)
+        given[node] += more
+        count -= more
+    return given

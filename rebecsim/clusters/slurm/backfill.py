@@ -28,8 +28,8 @@ from rebecsim.clusters.slurm.preemption import mode_of, preempt
 from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import Entry, Record
 from rebecsim.clusters.slurm.reservations import Closed
+from rebecsim.clusters.slurm.room import could_fit, usable
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
-from rebecsim.clusters.slurm.selection import could_fit, usable
 from rebecsim.clusters.slurm.slots import SlotMap
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from rebecsim.actors import Constant
 Tres = Mapping[str, int]
 """Amounts by the name of a TRES."""
 
-DAY = 86_400
+MINUTE, DAY = 60, 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,9 @@ from rebecsim.clusters.slurm.occupancy import Allocation, Level, together
 from rebecsim.clusters.slurm.preemption import candidates
 from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Closed
+from rebecsim.clusters.slurm.room import could_fit, usable
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
-from rebecsim.clusters.slurm.selection import choose, could_fit, usable
+from rebecsim.clusters.slurm.selection import choose
 
 _FIRST_WINDOW = 30
 

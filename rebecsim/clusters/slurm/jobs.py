@@ -186,3 +186,27 @@ class Job(Constant):
 
     def __str__(self) -> str:
         return f"job {self.number}"
+
+
+_ANY = 10**9
+
+
+def gres_tasks(request: Request, most_nodes: int | None) -> int:
+    """Give the most tasks on a node of a job with generic resources."""
+    if request.tasks_per_node:
+        return request.tasks_per_node
+    if request.tasks and most_nodes == 1:
+        return request.tasks
+    if request.tasks == 1 or request.tasks == request.min_nodes == most_nodes:
+        return 1
+    return _ANY
+
+
+def times_of(amounts: Amounts, count: int) -> Amounts:
+    """Give so many times as much."""
+    return tuple((name, each * count) for name, each in amounts)
+
+
+def gpus_of(amounts: Amounts) -> int:
+    """Give how many GPUs there are among generic resources."""
+    return sum(count for name, count in amounts if name.split(":")[0] == "gpu")

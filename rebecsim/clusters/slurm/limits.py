@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.configuration import Partition, Qos, ResourceLimits, Tres
+from rebecsim.clusters.slurm.configuration import MINUTE, Partition, Qos, ResourceLimits, Tres
 from rebecsim.clusters.slurm.reasons import Kind, limit_reason
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.usage import PastUsage
@@ -319,10 +319,10 @@ class LimitBook(StatePart):
             group = group.accounts.get(record.job.account) or _NOBODY
         elif each.kind in ("grp_run", "grp_seconds"):
             running = group.ends[each.tres] - self.usage.last * group.tres[each.tres]
-            running -= self._late(group)[each.tres]
+            running = max(running - self._late(group)[each.tres], 0) // MINUTE * MINUTE
             if each.kind == "grp_run":
                 return asked * limit + running > each.most
-            used = self._used(each.qos, each.association, each.tres)
+            used = self._used(each.qos, each.association, each.tres) // MINUTE * MINUTE
             if not asked:
                 return False
             if self.is_safe and asked * limit + running > each.most - used:

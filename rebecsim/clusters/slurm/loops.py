@@ -258,7 +258,7 @@ class Loops:
         self._sets: dict[int, Integers] = {}
 
     def fits(self, level: Level, need: Need, nodes: int) -> bool:
-        """Whether there may be enough for a need on these nodes; see `selection.could_fit`."""
+        """Whether there may be enough for a need on these nodes; see `room.could_fit`."""
         mask = self.machine.mask(nodes)
         return bool(self._fitting(self.table, level.table, need.packed, mask))
 
@@ -370,6 +370,8 @@ class Loops:
         if given is not None:
             many = self._given[2, 0] = len(given.nodes)
             self._given[0, :many] = given.nodes
+        if begin >= self._last:
+            return  # Slurm forgets what begins after all slots
         begins = self._slots[0, : self._count].tolist()
         begin = max(begin, begins[0])
         self.records += (begin == begins[0]) + (begin not in begins)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rebecsim.actors import Constant
 from rebecsim.clusters.slurm.configuration import Cluster, NodeSpec, Partition
 from rebecsim.clusters.slurm.features import Alternative, alternatives
-from rebecsim.clusters.slurm.jobs import Amounts, Request
+from rebecsim.clusters.slurm.jobs import Amounts, Request, gpus_of, gres_tasks, times_of
 
 if TYPE_CHECKING:
     from rebecsim.clusters.slurm.loops import Loops
@@ -127,6 +127,12 @@ class Need(Constant):
         of_place = spec.lln or spec.max_cpus_per_node is not None
         is_special = is_special or of_place or asked.contiguous or asked.spread
         return not is_special and len(self.alternatives) == 1 and not self.alternatives[0].counted
+
+    @cached_property
+    def gpus(self) -> Amounts:
+        """Its GPUs, of a node or of the whole job."""
+        asked = (*self.gres_node, *self.gres_job)
+        return tuple(each for each in asked if each[0].split(":")[0] == "gpu")
 
     @cached_property
     def family(self) -> tuple[object, ...]:
@@ -384,7 +390,7 @@ class Machine(Constant):
         cpus = request.least_cpus // (request.cpus_per_task or 1) * per_task
         by_gpus = spec.cpus_per_gpu and request.cpus_per_task is None
         if by_gpus and spec.cpus_per_gpu:
-            gpus = _gpus(request.gres_per_node) * nodes + _gpus(request.gres)
+            gpus = gpus_of(request.gres_per_node) * nodes + gpus_of(request.gres)
             cpus = max(cpus, spec.cpus_per_gpu * gpus)
         cpus = max(cpus, nodes)
         least = per_task
@@ -397,7 +403,7 @@ class Machine(Constant):
         if request.exclusive == "node" and spec.sharing != "FORCE":
             whole = True
         gres_node = request.gres_per_node
-        gres_job = _times(request.gres_per_task, request.tasks or nodes) + request.gres
+        gres_job = times_of(request.gres_per_task, request.tasks or nodes) + request.gres
         by_tasks = bool(gres_node or gres_job) and not by_gpus
         shares = spec.sharing == "FORCE" or (spec.sharing == "YES" and request.oversubscribe)
         reach = fit = place.nodes & ~self.named(request.excluded)
@@ -437,7 +443,7 @@ class Machine(Constant):
             all_memory=all_memory,
             gres_node=gres_node,
             gres_job=gres_job,
-            gres_tasks=_gres_tasks(request, most) if by_tasks else 0,
+            gres_tasks=gres_tasks(request, most) if by_tasks else 0,
             alternatives=kept,
             candidates=reduce(or_, (each.nodes for each in kept), 0),
             reach=reach & reduce(or_, (each.nodes for each in found), 0),
@@ -461,7 +467,7 @@ class Machine(Constant):
                 if node is not None or cpu is not None or gpu is not None:
                     break
         if node is None and cpu is None and gpu is not None:
-            node = gpu * _gpus(request.gres_per_node)
+            node = gpu * gpus_of(request.gres_per_node)
         most_cpu = self._most_per_cpu(place)
         most_node = own.most_per_node if own.most_per_node is not None else all_.most_per_node
         if cpu and most_cpu and cpu > most_cpu:
@@ -477,21 +483,3 @@ def _threads(node: NodeSpec) -> int:
 
 def _usable(node: NodeSpec) -> int:
     return node.cpus - node.reserved_cores * _threads(node)
-
-
-def _gres_tasks(request: Request, most_nodes: int | None) -> int:
-    if request.tasks_per_node:
-        return request.tasks_per_node
-    if request.tasks and most_nodes == 1:
-        return request.tasks
-    if request.tasks == 1 or request.tasks == request.min_nodes == most_nodes:
-        return 1
-    return _MANY
-
-
-def _times(amounts: Amounts, count: int) -> Amounts:
-    return tuple((name, each * count) for name, each in amounts)
-
-
-def _gpus(amounts: Amounts) -> int:
-    return sum(count for name, count in amounts if name.split(":")[0] == "gpu")

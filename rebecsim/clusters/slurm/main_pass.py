@@ -195,7 +195,7 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
             continue
         found = Attempt("busy", "Resources")
         if (avail & place.nodes).bit_count() >= need.nodes and (
-            scheduler.fitting(need) or scheduler.may_preempt_any
+            scheduler.fitting(need) or scheduler.may_preempt_any or scheduler.weights.change
         ):
             found = attempt(scheduler, entry, avail, now, entry.limit, True)
         elif scheduler.reservations.all or need.candidates & ~scheduler.occupancy.up:
@@ -280,11 +280,16 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
         if problem:
             scheduler.set_reason(entry, problem, now, "submission")
             break
+        if entry.rank and not scheduler.is_runnable(entry.need):
+            break  # it waits for what it lacks in the partition before
         limit = entry.limit
         found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
         if found.given is not None:
             done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))
             break
+        if found.verdict == "busy" and not found.victims:
+            problem = scheduler.asked_problem(entry)
+            found = Attempt("limit", problem) if problem else found
         scheduler.set_reason(entry, found.reason, now, "submission")
         gone = preempt(scheduler, entry, found.victims, now)
         done.victims.extend(gone)

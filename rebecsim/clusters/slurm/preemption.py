@@ -13,6 +13,9 @@ from rebecsim.clusters.slurm.selection import choose
 
 _MOST_RANK = 65_535
 
+CREDENTIAL_LIFE = 121
+"""How long a requeued job waits at least, seconds."""
+
 
 class Victim(NamedTuple):
     """A job that has to go.
@@ -248,3 +251,12 @@ def resumable(scheduler: SlurmScheduler, now: int) -> list[Record]:
         _go_on(scheduler, record, now)
         found.append(record)
     return found
+
+
+def requeue(scheduler: SlurmScheduler, record: Record, now: int) -> None:
+    """Put a job whose nodes are back into the queue anew."""
+    record.submit, record.begin, record.accrue = now, now + CREDENTIAL_LIFE, -1
+    record.left, record.reason = record.job.run, "BeginTime"
+    record.limit = record.entries[0].limit
+    scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
+    scheduler.submit(record, now)

@@ -27,7 +27,7 @@ from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.machine import Machine
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
-from rebecsim.clusters.slurm.preemption import Victim, resumable, suspend, switched
+from rebecsim.clusters.slurm.preemption import Victim, requeue, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.runs import RunState
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
@@ -37,9 +37,6 @@ _UNBOUNDED = 2**31 - 1
 _AT_A_TIME = 16  # jobs that are submitted together; more would make the heap of messages larger
 
 CONTROLLER = "controller"
-
-CREDENTIAL_LIFE = 121
-"""How long a requeued job waits at least, seconds."""
 
 TIMEOUT_PERIOD = 30
 """Within so long after its limit a job is found to be over it, seconds."""
@@ -320,18 +317,10 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         self._after_end(record, given, again=again)
 
     def _after_end(self, record: Record, given: Allocation, *, again: bool) -> None:
-        """Requeue or forget a job that has ended, and have its nodes released."""
-        scheduler, now = self.scheduler, self._now
+        """Forget a job that has ended for good, and have its nodes released."""
+        scheduler = self.scheduler
         delay = scheduler.machine.cluster.clock.release
-        if again:
-            self.waiting += 1
-            record.submit, record.begin, record.accrue = now, now + CREDENTIAL_LIFE, -1
-            record.left = record.job.run
-            record.reason = "BeginTime"
-            record.limit = record.entries[0].limit
-            scheduler.limits.submit(record, record.entries[0].place.spec.qos, -1)
-            scheduler.submit(record, now)
-        else:
+        if not again:
             self._forget(record)
         scheduler.occupancy.complete(given)
         if delay:
@@ -342,7 +331,10 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
     def _released(self, job: Job, given: Allocation) -> None:
         """See who may go on without a job whose nodes are back."""
         scheduler = self.scheduler
-        scheduler.release(job, given, self._now)
+        requeued = scheduler.release(job, given, self._now)
+        if requeued is not None:
+            self.waiting += 1
+            requeue(scheduler, requeued, self._now)
         self._switch()
         if scheduler.waiting.asleep:
             self._admit(timed=False)

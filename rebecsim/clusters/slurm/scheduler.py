@@ -21,8 +21,9 @@ from rebecsim.clusters.slurm.queue import JobQueue
 from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import HELD, Entry, Record
 from rebecsim.clusters.slurm.reservations import Reservations
+from rebecsim.clusters.slurm.room import could_fit, usable
 from rebecsim.clusters.slurm.runs import By, JobRun, Journal, RunState
-from rebecsim.clusters.slurm.selection import Search, choose, could_fit, usable
+from rebecsim.clusters.slurm.selection import Search, choose
 from rebecsim.clusters.slurm.topology import Tree
 from rebecsim.clusters.slurm.usage import PastUsage, Running
 from rebecsim.clusters.slurm.weights import NodeWeights
@@ -158,7 +159,10 @@ class SlurmScheduler(StatePart):
                 entry.priority = HELD
             self.waiting.sleep(record)
             return
-        self.weights.try_on(record.entries[0], record.entries[0].need.candidates)
+        first = record.entries[0]
+        limited = "" if self.partition_problem(first) else self.early_problem(first)
+        if not limited:
+            self.weights.try_on(first, first.need.candidates)
         reason = self.waiting.reason(record, now)
         if reason:
             record.reason = reason
@@ -167,6 +171,7 @@ class SlurmScheduler(StatePart):
             if reason == NEVER and self.machine.cluster.main.kill_invalid_depend:
                 self.withdraw(record, now)
         else:
+            record.reason = limited or record.reason
             self.make_eligible(record, now)
 
     def is_runnable(self, need: Need) -> bool:
@@ -412,7 +417,7 @@ class SlurmScheduler(StatePart):
             self.waiting.note_end(record.job, ran=True)
         elif record.job.extras.array is not None:
             self.waiting.running[record.job.extras.array.array] -= 1
-        record.state = "PENDING" if again else "DONE"
+        record.state = "COMPLETING" if again else "DONE"
         self.changed += 1
         return given
 
@@ -422,21 +427,26 @@ class SlurmScheduler(StatePart):
         wanted = self.machine.cluster.requeues if own is None else own
         return wanted and record.job.batch
 
-    def release(self, job: Job, given: Allocation, now: int) -> None:
-        """Take back nodes of an ended job that were completing, and its licences with the last."""
+    def release(self, job: Job, given: Allocation, now: int) -> Record | None:
+        """Take back nodes of an ended job that were completing, and its licences with the last.
+
+        Give its record if it is to be requeued now.
+        """
         self.occupancy.release(given)
         left, well = self.leaving.pop(job.number)
         left -= len(given.nodes)
         if left:
             self.leaving[job.number] = left, well
-            return
+            return None
         for name, count in job.request.licenses:
             self.licenses[name] -= count
         if self.gang is not None:
             self.gang.end(job.number)
         record = self.records.get(job.number)
-        if record is None or record.state == "DONE":
-            self.waiting.note_gone(job, now, well=well)
+        if record is not None and record.state == "COMPLETING":
+            return record
+        self.waiting.note_gone(job, now, well=well)
+        return None
 
     def _note(self, record: Record, now: int, state: RunState, given: Allocation | None) -> None:
         place = record.entry.place.number if record.entry else -1

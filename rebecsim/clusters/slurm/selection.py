@@ -17,10 +17,14 @@ import numpy as np
 from rebecsim.clusters.slurm.allotment import allotted
 from rebecsim.clusters.slurm.machine import Integers, Machine, Need, bits_of
 from rebecsim.clusters.slurm.occupancy import Allocation, Level
+from rebecsim.clusters.slurm.room import could_fit, usable
 from rebecsim.clusters.slurm.rows import placed
 from rebecsim.clusters.slurm.topology import Tree
 
 _MOST = 2**62
+
+RANGE = 256
+"""A weight of slurm.conf is so many here; nodes of one weight differ by the GPUs of a job."""
 
 
 class Search(NamedTuple):
@@ -43,65 +47,6 @@ class Search(NamedTuple):
     preferred: bool = False
     weights: Integers | None = None
     plans: bool = False
-
-
-def usable(machine: Machine, level: Level, need: Need, cpus: Integers | None = None) -> Integers:
-    """Give how many CPUs a job may have on each node, for its memory and generic resources too.
-
-    `cpus` are those that it may have otherwise; None: those that no job has, or that it may share
-    with some. Shape (nodes,).
-    """
-    free = level.cpus if cpus is None else cpus
-    if cpus is None and machine.by_core and (not need.claim or machine.cluster.has_gang):
-        free = machine.cpus
-    elif need.whole:
-        is_free = level.jobs == 0 if cpus is None else cpus >= machine.cpus
-        free = np.where(is_free, machine.cpus, 0)
-    limit = need.place.spec.max_cpus_per_node
-    if limit is not None:
-        free = np.minimum(free, limit - level.of_place[need.place.number])
-    if need.memory_cpu:
-        free = np.minimum(free, level.memory // need.memory_cpu)
-    if need.per_task > 1 and need.memory_cpu:
-        free = free - free % need.per_task
-    if need.most is not None:
-        free = np.minimum(free, need.most)
-    fits = free >= need.least
-    if need.memory_node:
-        fits &= level.memory >= need.memory_node
-    elif need.all_memory:
-        fits &= level.jobs == 0
-    for name, count in need.gres_node:
-        found = level.gres.get(name)
-        if found is None:
-            return np.zeros_like(free)
-        fits &= found >= count
-    if need.gres_tasks and not need.whole:
-        tasks = np.minimum(free // need.per_task, need.gres_tasks)
-        for name, count in need.request.gres_per_task:
-            tasks = np.minimum(tasks, level.gres.get(name, np.zeros_like(free)) // count)
-        free = np.minimum(free, tasks * need.per_task)
-    return free * fits
-
-
-def could_fit(need: Need, free: Integers) -> bool:
-    """Whether there may be enough; where this is false, `choose` finds nothing in any part."""
-    if need.most_nodes is None:
-        if np.add.reduce(free) < need.cpus:
-            return False
-        return need.nodes <= 1 or bool(np.count_nonzero(free) >= need.nodes)
-    count = np.count_nonzero(free)
-    if count < need.nodes:
-        return False
-    total = int(free.sum())
-    if total < need.cpus:
-        return False
-    most = need.most_nodes
-    if most >= count:
-        return True
-    if most == 1:
-        return bool(free.max() >= need.cpus)
-    return bool(np.partition(free, len(free) - most)[-most:].sum() >= need.cpus)
 
 
 def choose(search: Search, level: Level, need: Need, nodes: int) -> Allocation | None:
@@ -130,12 +75,29 @@ def _on_cores(
         if among.bit_count() < need.nodes:
             continue
         inside = free * machine.mask(among)
+        if need.gpus and search.weights is not None:
+            _weigh(search, search.weights, level, need, among)
         if not could_fit(need, inside):
             continue
         found = _Chooser(search, level, need, inside, alternative.counted).found()
         if found is not None:
             return allotted(machine, level, need, *found, cores or 0)
     return None
+
+
+def _weigh(search: Search, weights: Integers, level: Level, need: Need, nodes: int) -> None:
+    """Let nodes weigh less with more of the GPUs of a job, whatever CPUs are free there.
+
+    As in Slurm, weights are left so for later jobs.
+    """
+    machine, near = search.machine, np.zeros_like(weights)
+    for name, count in need.gpus:
+        near += np.minimum(level.gres.get(name, 0), count)
+    there = (usable(machine, level, need, machine.cpus) > 0) & machine.mask(nodes)
+    lighter = weights // RANGE * RANGE + RANGE - 1 - np.minimum(near, RANGE - 1)
+    weights[there] = lighter[there]
+    if machine.loops is not None:
+        machine.loops.table[3] = weights
 
 
 class _Chooser:
@@ -156,12 +118,8 @@ class _Chooser:
             self.weight, self.one_weight = search.weights, False
         self.last: list[tuple[int, int]] = []
         self.gpus = np.zeros_like(free)
-        for name, count in (*need.gres_node, *need.gres_job):
-            if name.split(":")[0] == "gpu" and name in level.gres:
-                self.gpus = self.gpus + level.gres[name]
-                near = np.minimum(level.gres[name], count)
-                self.weight = self.weight * 256 + 255 - np.minimum(near, 255)
-                self.one_weight = False
+        for name, _ in need.gpus:
+            self.gpus = self.gpus + level.gres.get(name, 0)
         self.required = need.required
         self.lacks = False
         taken = 0

@@ -76,7 +76,9 @@ class SlotMap:
     def reserve(
         self, nodes: int, begin: int, end: int, licenses: Amounts = (), own: str = ""
     ) -> None:
-        """Take nodes and licences out in [begin, end)."""
+        """Take nodes and licences out in [begin, end); what begins after all slots is forgotten."""
+        if begin >= self.end:
+            return
         places = self._between(begin, end)
         for place in places:
             self.nodes[place] &= ~nodes

@@ -1,10 +1,11 @@
-"""The weights by which nodes are taken, where limits are about nodes or reservations flexible.
+"""The weights by which nodes are taken, where limits are about nodes, and for GPUs.
 
 Slurm writes them into its nodes whenever it tries to start a job: of each line of slurm.conf, the
 nodes that count for the job's user, account or QOS already keep the weight of the line, and the
 others weigh one more. Nodes outside the flexible reservation of a job weigh more than any within.
-They stay as they are until the next job is tried; so what backfill plans
-in between goes by the weights of another job.
+Whenever nodes are chosen for a job with GPUs, those with more of them come to weigh less
+(`selection`). Weights stay as they are until the next job is tried; so what backfill plans in
+between goes by the weights of another job.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rebecsim.clusters.slurm.limits import LimitBook
 from rebecsim.clusters.slurm.machine import Integers, Machine, bits_of
 from rebecsim.clusters.slurm.records import Entry
 from rebecsim.clusters.slurm.reservations import Reservations
+from rebecsim.clusters.slurm.selection import RANGE
 
 _OUTSIDE = 1 << 40
 
@@ -30,8 +32,8 @@ class NodeWeights(StatePart):
 
     def __init__(self, machine: Machine, limits: LimitBook, reservations: Reservations) -> None:
         self.machine, self.limits, self.reservations = machine, limits, reservations
-        self.now: Integers = machine.weight
-        self.change = limits.counts_nodes or reservations.has_flexible
+        self.change = bool(limits.counts_nodes or reservations.has_flexible or machine.gres)
+        self.now: Integers = machine.weight * (RANGE if self.change else 1)
 
     def try_on(self, entry: Entry, nodes: int) -> None:
         """Weigh the nodes, as bits, on which a job is tried."""
@@ -44,7 +46,7 @@ class NodeWeights(StatePart):
                 if line & nodes & own:
                     heavier |= line & nodes & ~own
         outside = machine.mask(nodes & ~self.reservations.preferred(entry.record.job))
-        weights = machine.weight + machine.mask(heavier) + _OUTSIDE * outside
+        weights = (machine.weight + machine.mask(heavier) + 1) * RANGE - 1 + _OUTSIDE * outside
         self.now = np.where(machine.mask(nodes), weights, self.now)
         if machine.loops is not None:
             machine.loops.table[3] = self.now

@@ -126,6 +126,18 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="5-a-job-goes-where-more-of-its-gpus-are",
         ),
         pytest.param(
+            CORES + "GresTypes=gpu\nNodeName=n[1-2] CPUs=8 Gres=gpu:4\n" + P,
+            [(0, 9, "salloc -N2 -n2 --gpus=3"), (1, 9, "salloc -N1 -n1 --gres=gpu:2 -w n1")],
+            ["0 n[1-2]", "1 n1"],
+            id="5-the-first-nodes-leave-a-gpu-for-each-further-one",
+        ),
+        pytest.param(
+            CORES + "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:2\nNodeName=n2 CPUs=8\n" + P,
+            [(0, 9, "salloc -n4 --gpus=2"), (1, 9, "salloc -n6 --gpus=2")],
+            ["0 n1", "never"],
+            id="5-each-node-of-a-job-with-gpus-has-one",
+        ),
+        pytest.param(
             CORES
             + "NodeName=n[1-2] CPUs=4 Features=fast\nNodeName=n[3-4] CPUs=4 Features=slow\n"
             + P,
