@@ -31,8 +31,10 @@ from .interface import (
     ManyRuns as ManyRuns,
     Replayed as Replayed,
     RunsCompared as RunsCompared,
+    Sensitivities as Sensitivities,
     Simulated as Simulated,
     StoredRuns as StoredRuns,
+    Tuned as Tuned,
     check as check,
     compare as compare,
     diff as diff,
@@ -51,10 +53,12 @@ from .interface import (
     run as run,
     run_live as run_live,
     runs as runs,
+    sensitivity as sensitivity,
     simulate as simulate,
     size as size,
     small_clusters as small_clusters,
     step as step,
+    tune as tune,
 )
 from .lang import RebecaError as RebecaError
 
