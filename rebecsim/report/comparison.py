@@ -26,6 +26,7 @@ from rich.text import Text
 
 from rebecsim.metrics import Metric
 from rebecsim.report.line_charts import chart_data, chart_figure
+from rebecsim.report.maps import map_sections
 from rebecsim.report.numbers import (
     ESTIMATE_FIELDS,
     by_axis_csv,
@@ -349,7 +350,8 @@ def sections_of(plan: Plan, results: Results, moments: Sequence[CellMoments]) ->
     found = plan.study.sections(first, results, moments[: len(first.cells)])
     if not plan.scenario.swept:
         return found
-    return (*along_sections(plan, results, moments), *of_first_setting(plan, found))
+    swept = (*map_sections(plan, results, moments), *along_sections(plan, results, moments))
+    return (*swept, *of_first_setting(plan, found))
 
 
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
