@@ -17,7 +17,7 @@ from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web import Inquiry, Library
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
-from rebecsim.web.answers import rendered
+from rebecsim.web.rendering import rendered
 from rebecsim.web.verdict_worker import answered, verdict
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
