@@ -15,16 +15,16 @@ from starlette.concurrency import run_in_threadpool
 from rebecsim.errors import UserError
 from rebecsim.files import reason_of
 from rebecsim.generate.code import starter_text
-from rebecsim.lang import Diagnostic, format_source, problems_of
+from rebecsim.lang import format_source, problems_of
 from rebecsim.lang.highlighting import WORDS
 from rebecsim.web.answers import download, read_form
 from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library
 from rebecsim.web.limits import visitor
 from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.tiles import edit_address
+from rebecsim.web.views import problem_on, problems_shown
 from rebecsim.wording import clipped
 
-_MOST_PROBLEMS = 100
 _STARTER = "starter"
 
 
@@ -123,21 +123,10 @@ def _text(form: dict[str, str]) -> str:
 
 def _problems(form: dict[str, str]) -> list[dict[str, Any]]:
     try:
-        found = problems_of(_text(form), "model.rebeca")
+        text = _text(form)
     except UserError as error:
-        return [_on_line_one(str(error))]
-    return [_shown(each) for each in found[:_MOST_PROBLEMS]]
-
-
-def _shown(found: Diagnostic) -> dict[str, Any]:
-    plain = found.to_json()
-    del plain["file"]
-    return plain | {"message": clipped(found.message, LONGEST_ERROR)}
-
-
-def _on_line_one(message: str) -> dict[str, Any]:
-    place = {"line": 1, "column": 1, "end_line": 1, "end_column": 1}
-    return place | {"severity": "error", "message": message, "hint": None, "code": ""}
+        return [problem_on(1, str(error))]
+    return problems_shown(text)
 
 
 def _formatted(form: dict[str, str]) -> Response:

@@ -43,7 +43,7 @@ def say(what: dict[str, Any]) -> None:
 def verdict(asked: dict[str, Any]) -> dict[str, Any]:
     """Explore and give the result. Raises UserError, Violation."""
     loaded = _loaded(asked)
-    limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
+    limits = Limits(**asked["limits"])
     invariants = tuple(asked["invariants"])
     question = ask(loaded, False, invariants, asked["questions"], limits=limits)
     if asked["races"]:

@@ -1,4 +1,4 @@
-"""What the explorer shows of a run: what may happen next, the rebecs, the run, the states ahead."""
+"""What pages show of a model: its problems, a run, what may happen next, the states ahead."""
 
 from __future__ import annotations
 
@@ -15,14 +15,43 @@ from markupsafe import Markup, escape
 
 from rebecsim.actors import Constant
 from rebecsim.actors.values import value_text
+from rebecsim.errors import UserError
 from rebecsim.exploration import Neighbourhood, Path as Run, RebecState
+from rebecsim.lang import problems_of
 from rebecsim.lang.highlighting import RebecaLexer
 from rebecsim.live import Stepper, Turn
 from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.report.messages import busy_text, effect_text
 from rebecsim.report.sequence_diagram import sequence_diagram
 from rebecsim.web.addresses import LONGEST_RUN, Place
+from rebecsim.web.rendering import LONGEST_ERROR
 from rebecsim.web.steppers import ModelSteppers
+from rebecsim.wording import clipped
+
+_MOST_PROBLEMS = 100
+
+
+def problems_shown(text: str) -> list[dict[str, Any]]:
+    """Give what is wrong with a text in Rebeca, as the editor marks it."""
+    try:
+        found = problems_of(text, "model.rebeca")
+    except UserError as error:
+        return [problem_on(1, str(error))]
+    plain = [
+        each.to_json() | {"message": clipped(each.message, LONGEST_ERROR)}
+        for each in found[:_MOST_PROBLEMS]
+    ]
+    for each in plain:
+        del each["file"]
+    return plain
+
+
+def problem_on(line: int, message: str, column: int = 1) -> dict[str, Any]:
+    """Give an error that is known to be on a line, as the editor marks it."""
+    place = {"line": line, "column": column, "end_line": line, "end_column": column}
+    said = {"severity": "error", "message": clipped(message, LONGEST_ERROR), "hint": None}
+    return {**place, **said, "code": ""}
+
 
 _LONGEST = 60_000
 """Characters; longer texts are for the editor."""
