@@ -8,7 +8,7 @@ explorer; the model in them is always the one of the question.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,12 @@ from urllib.parse import parse_qs, urlsplit
 import rebecsim as rs
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Path as Run, PathStep
 from rebecsim.generate.code import starter_text
 from rebecsim.interface.loading import LoadedModel, as_loaded
 from rebecsim.lang import format_source
 from rebecsim.lang.highlighting import WORDS
-from rebecsim.report.sequence_diagram import sequence_diagram
+from rebecsim.live import Alternative, Stepper
+from rebecsim.simulation import Event
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.rendering import LONGEST_ERROR, rendered
@@ -36,7 +36,7 @@ from rebecsim.wording import clipped
 LIMITS = {"states": 200_000, "seconds": 60}
 """Where an exploration stops; 200,000 states take some 300 MB of the 2 GB that a page may have."""
 
-DRAWN_STATES = 40
+DRAWN_STATES = 20
 
 MODELS = Path(str(files("rebecsim.models")))
 IN_PYTHON = ("ticket_service.py", "teaching/capacity_queues.py", "teaching/yarn_reservations.py")
@@ -48,7 +48,9 @@ def page() -> dict[str, Any]:
     """Give what the page shows before Python has been loaded: the models, words of the language."""
     rebeca = Library().models()
     python = [Library(MODELS / each).models()[0] for each in IN_PYTHON]
-    begun = ListedModel("", "my_model.rebeca", "typed", Path("my_model.rebeca"), starter_text("my_model"))
+    begun = ListedModel(
+        "", "my_model.rebeca", "typed", Path("my_model.rebeca"), starter_text("my_model")
+    )
     tiles = [*tiles_of(rebeca), *tiles_of(python), *tiles_of([begun])]
     models = [
         {
@@ -133,28 +135,30 @@ def simulate(sheet: Sheet) -> Sheet:
     """Run it once: the messages, as `rebecsim simulate` prints them, and as a diagram."""
     loaded = _opened(sheet).loaded()
     run = rs.simulate(loaded, seed=int(sheet["seed"]), steps=int(sheet["steps"]))
-    steps = [
-        PathStep(
-            "message",
-            event.time,
-            event.finished,
-            event.rebec,
-            event.server,
-            event.sender,
-            event.arguments,
-            event.arrival,
-            event.deadline,
-            tuple((index, 0) for index in event.choices),
-            tuple(event.changed.items()),
-            drawn=event.drawn,
-            parameters=event.parameters,
-        )
-        for event in run.events
-    ]
-    mode = "core" if loaded.model.core else "FTTS"
-    path = Run(loaded.model.name, mode, 0, (), tuple(steps), None, None)
-    diagram = sequence_diagram(path) if steps else ""
+    with _opened(sheet).steppers.at(()) as stepper:
+        _follow(stepper, run.events)
+        place = Place("model", stepper.ordinals, len(stepper))
+        diagram = diagram_of(stepper.path(), place) if place.at else ""
     return {"text": str(run), "wrong": run.is_violation, "diagram": diagram}
+
+
+def _follow(stepper: Stepper, events: Sequence[Event]) -> None:
+    """Take the steps of a run, as far as an address goes."""
+    for event in events[:LONGEST_RUN]:
+        told = (event.rebec, event.sender, event.call, event.arrival, event.deadline, event.choices)
+        for turn in stepper.turns():
+            each = turn.step
+            here = each.rebec, each.sender, each.call, each.arrival, each.deadline
+            ways = (way for way in turn.alternatives if (*here, _indices(way)) == told)
+            if (way := next(ways, None)) is not None:
+                stepper.take(way)
+                break
+        else:
+            return
+
+
+def _indices(way: Alternative) -> tuple[int, ...]:
+    return tuple(index for index, _ in way.step.choices)
 
 
 def step(sheet: Sheet) -> Sheet:

@@ -38,6 +38,8 @@ PYTHON = "3.14"
 PLATFORM = "manylinux2014_x86_64"
 """A platform that all wheels are found for; what they have compiled for it is left out."""
 
+LEXERS = ("__init__", "_mapping", "python")
+
 OF_THE_WHEEL = ("rebecsim", "models", "templates", "setup.cfg", "pyproject.toml", "MANIFEST.in")
 PAGES = ("index.html", "playground.css", "playground.js", "worker.js")
 OF_THE_STUDIO = ("app.css", "app.js", "editor.js", "codemirror.min.js", "icon.svg")
@@ -105,12 +107,18 @@ def _unpacked(wheel: Path, site: Path) -> list[str]:
     licences = []
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
-            if ".dist-info/" not in name and not name.endswith((".so", ".c", ".pyi.c")):
+            if ".dist-info/" not in name and not _is_left_out(name):
                 archive.extract(name, site)
             elif Path(name).name.upper().startswith(("LICEN", "COPYING")):
                 title = wheel.name.split("-py3")[0].split("-cp")[0]
                 licences.append(f"--- {title}\n\n{archive.read(name).decode('utf-8')}")
     return licences
+
+
+def _is_left_out(name: str) -> bool:
+    """Whether a file is of no use in a browser: compiled, or of Pygments for another language."""
+    other = name.startswith("pygments/lexers/") and Path(name).stem not in LEXERS
+    return other or name.endswith((".so", ".c"))
 
 
 def _run(*command: object) -> None:

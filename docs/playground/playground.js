@@ -351,10 +351,8 @@ function inPython() {
   return [language, CodeMirror.autocompletion({ override: [CodeMirror.completeAnyWord] })];
 }
 
+begin();
 fetch("page.json").then((found) => found.json()).then(
-  (found) => {
-    begin();
-    begins(found);
-  },
+  begins,
   () => sayState("This page is not built yet: run `make playground`."),
 );

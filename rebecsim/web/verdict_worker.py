@@ -104,7 +104,7 @@ def _show(progress: Progress) -> None:
 
 def _plain(result: Result, question: Question) -> dict[str, Any]:
     first = result.violations[0] if result.violations else None
-    text = "" if first is None else first.message
+    text = first.message if first else result.message if result.bounds else ""
     ends = result.ends
     path = result.path if ends is None else ends.path
     if path is not None and path.mode != question.mode:
