@@ -44,15 +44,6 @@ OF_THE_WHEEL = ("rebecsim", "models", "templates", "setup.cfg", "pyproject.toml"
 PAGES = ("index.html", "playground.css", "playground.js", "worker.js")
 OF_THE_STUDIO = ("app.css", "app.js", "editor.js", "codemirror.min.js", "icon.svg")
 
-LICENCES = f"""\
-The playground contains these programs, unchanged, from the npm registry and PyPI:
-
-Pyodide {PYODIDE}: Mozilla Public License 2.0, https://github.com/pyodide/pyodide
-CPython {PYTHON}, within Pyodide: Python Software Foundation License 2, https://www.python.org
-CodeMirror 6: MIT
-and the packages whose licences are below, and rebecsim: Apache License 2.0.
-"""
-
 
 def build(out: Path) -> None:
     """Write the playground into a directory, which is made."""
@@ -63,7 +54,8 @@ def build(out: Path) -> None:
         for name in RUNTIME:
             shutil.copyfile(place / "package" / name, out / name)
         site = place / "site"
-        licences = [LICENCES, (WEB / "codemirror-LICENSE.txt").read_text("utf-8")]
+        named = HERE / "licences.txt", WEB / "codemirror-LICENSE.txt"
+        licences = [each.read_text("utf-8") for each in named]
         for wheel in _wheels(place):
             licences += _unpacked(wheel, site)
         shutil.copyfile(HERE / "answers.py", site / "answers.py")

@@ -116,6 +116,9 @@ async function show(heading, asked, shown) {
     (document.getElementById(focused) ?? document.getElementById("answer-heading")).focus();
   }
   SHOWN.querySelectorAll(".diagram").forEach(setApart);
+  if (ANSWER.getBoundingClientRect().top > innerHeight / 2) { // below the text, in a small window
+    ANSWER.scrollIntoView();
+  }
   const ran = SHOWN.querySelector(".source .runs");
   if (ran) {
     ran.parentElement.scrollTop = ran.offsetTop - ran.parentElement.offsetTop - 60;
