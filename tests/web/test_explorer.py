@@ -331,7 +331,7 @@ def asked_of(folder: Path, questions: str) -> dict[str, Any]:
         "msgsrv m() { x = 1; self.m() after(5); } } main { R r():(); }"
     )
     asked = {"text": text, "name": "a", "python": None, "model": "a", "races": False}
-    return asked | {"questions": str(file), "invariants": [], "seconds": 60, "megabytes": None}
+    return asked | {"questions": str(file), "invariants": [], "limits": {"seconds": 60}}
 
 
 def test_a_run_of_another_transition_system_is_not_led_to(tmp_path: Path) -> None:
