@@ -13,7 +13,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies.executors import available_workers
 from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
 from rebecsim.studies.toml_edits import toml_text
-from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.forms import (
     GROUPS,
     FormField,
