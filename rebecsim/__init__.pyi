@@ -15,6 +15,17 @@ from .actors import (
     require as require,
     state_variable as state_variable,
 )
+from .distributions import (
+    Distribution as Distribution,
+    empirical as empirical,
+    exponential as exponential,
+    gamma as gamma,
+    lognormal as lognormal,
+    normal as normal,
+    pareto as pareto,
+    uniform as uniform,
+    weibull as weibull,
+)
 from .errors import UserError as UserError
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (

@@ -56,6 +56,7 @@ _OPERATIONS = [
     "choose_weighted",
     "delay",
     "double_quotient",
+    "draw",
     "element",
     "endless",
     "fill",

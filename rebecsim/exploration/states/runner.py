@@ -27,11 +27,11 @@ from rebecsim.actors import (
     System,
     Timer,
     Violation,
-    Weighted,
     serve,
 )
 from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.system import refuse_attributes
+from rebecsim.distributions import Weighted
 from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
 from rebecsim.exploration.states.rebec_states import (
     NEVER,
