@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import erfc, exp, floor, isfinite, lgamma, log, log1p, sqrt
+from math import exp, floor, isfinite, lgamma, log, log1p, sqrt
 from typing import Any, NamedTuple, Self, SupportsIndex
 
 from rebecsim.arithmetic import FRACTION_BITS, Shares, shares_of
@@ -27,7 +27,7 @@ MOST = 2**31 - 1
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_VALUES = 8
 
-_EXPONENTIAL, _UNIFORM, _NORMAL, _LOGNORMAL, _WEIBULL, _GAMMA, _PARETO, EMPIRICAL = range(8)
+_EXPONENTIAL, _WEIBULL, _PARETO, _UNIFORM, _NORMAL, _LOGNORMAL, _GAMMA, EMPIRICAL = range(8)
 
 
 class Weighted(tuple[Any, ...]):
@@ -63,8 +63,8 @@ def whole(kind: int, first: float, second: float, third: float, fraction: int) -
     share = ((fraction >> 1) + 0.5) * 2.0**-52  # never 0 or 1
     if kind == _UNIFORM:
         return int(first + floor(share * (second - first + 1)))
-    passed = -log1p(-share)
-    if kind in (_EXPONENTIAL, _WEIBULL, _PARETO):
+    passed = -log(1.0 - share)
+    if kind <= _PARETO:
         if kind == _EXPONENTIAL:
             value = first * passed
         elif kind == _WEIBULL:
@@ -78,36 +78,36 @@ def whole(kind: int, first: float, second: float, third: float, fraction: int) -
         if probe == low:
             return high
         border = probe + 0.5
-        if kind == _NORMAL:
-            below = 0.5 * erfc((first - border) / second)
-        elif kind == _LOGNORMAL:
-            below = 0.5 * erfc((first - log(border)) / second)
+        offset = 0.0
+        if kind == _GAMMA:
+            shape, point = first, border / second
+        else:  # a normal deviate's square, halved, has a gamma distribution
+            offset = ((log(border) if kind == _LOGNORMAL else border) - first) / second
+            shape, point = 0.5, offset * offset
+        scale = exp(shape * log(point) - point - third) if point > 0.0 else 0.0
+        if point < shape + 1.0:
+            term = total = 1.0 / shape
+            count = shape
+            while term > total * 1e-16:
+                count += 1.0
+                term *= point / count
+                total += term
+            below = scale * total
         else:
-            border = border / second
-            scale = exp(first * log(border) - border - third)
-            if border < first + 1.0:
-                term = total = 1.0 / first
-                count = first
-                while term > total * 1e-16:
-                    count += 1.0
-                    term *= border / count
-                    total += term
-                below = scale * total
-            else:
-                count = 0.0
-                odd = border + 1.0 - first
-                ratio, term = 1.0 / odd, 1.0 / 1e-300
-                total = ratio
-                change = 0.0
-                while abs(change - 1.0) > 1e-15:
-                    count += 1.0
-                    factor = count * (first - count)
-                    odd += 2.0
-                    ratio = 1.0 / (factor * ratio + odd)
-                    term = odd + factor / term
-                    change = ratio * term
-                    total *= change
-                below = 1.0 - scale * total
+            count, odd = 0.0, point + 1.0 - shape
+            total = ratio = 1.0 / odd
+            term, change = 1e300, 0.0
+            while abs(change - 1.0) > 1e-15:
+                count += 1.0
+                factor = count * (shape - count)
+                odd += 2.0
+                ratio = 1.0 / (factor * ratio + odd)
+                term = odd + factor / term
+                change = ratio * term
+                total *= change
+            below = 1.0 - scale * total
+        if kind != _GAMMA:
+            below = 0.5 + 0.5 * below if offset > 0.0 else 0.5 - 0.5 * below
         if below > share or probe == 2147483647:
             high = probe
         else:
@@ -126,18 +126,19 @@ class Distribution(Weighted):
     name: str
     parameters: tuple[float, ...]
     numbers: Numbers
-    is_whole: bool
-    """Whether the choice has all values, but for 1 % at each end."""
+    cut: str
+    """Which values stand for all in a search; nothing if they are all."""
 
     def __new__(cls, name: str, parameters: tuple[float, ...]) -> Self:
         """Raise ValueError for parameters that do not fit."""
         numbers = _numbers(name, parameters)
         data = tuple(sorted(map(int, parameters))) if numbers.kind == EMPIRICAL else ()
-        found, is_whole = _choice_of(data, numbers)
+        found, tried = _choice_of(data, numbers)
         total = sum(found.values())
         made = super().__new__(cls, found, [each / total for each in found.values()])
         made.name, made.parameters, made.numbers = name, data or parameters, numbers
-        made.is_whole = is_whole
+        ends = made.at(0), made.at((1 << FRACTION_BITS) - 1)
+        made.cut = tried if ends != (min(found), max(found)) else ""
         return made
 
     @property
@@ -172,31 +173,34 @@ def _at(data: tuple[int, ...], numbers: Numbers, fraction: int) -> int:
     return data[(fraction >> 22) * len(data) >> 31] if data else whole(*numbers, fraction)
 
 
-def _choice_of(data: tuple[int, ...], numbers: Numbers) -> tuple[dict[int, float], bool]:
-    """Give the values that stand for a distribution, their weights, and if these are all."""
+def _choice_of(data: tuple[int, ...], numbers: Numbers) -> tuple[dict[int, float], str]:
+    """Give the values that stand for a distribution, their weights, and which ones they are."""
 
     def at(fraction: int) -> int:
         return _at(data, numbers, fraction)
 
     if data and len(set(data)) <= MOST_VALUES:
-        return dict(Counter(data)), True
+        return dict(Counter(data)), ""
     end = 1 << FRACTION_BITS
     first, last = at(end // 100), at(end - end // 100)
     if not data and last - first < MOST_VALUES:
         limits = [bisect_right(range(end), each, key=at) for each in range(first - 1, last + 1)]
         shares = [(after - before) / end for before, after in pairwise(limits)]
-        return dict(zip(range(first, last + 1), shares, strict=True)), True
-    return dict(Counter(at(int(end * each)) for each in QUANTILES)), False
+        values = range(first, last + 1)
+        return dict(zip(values, shares, strict=True)), "the values between 1 and 99 %"
+    *before, last_one = (f"{100 * each:g}" for each in QUANTILES)
+    text = f"its {', '.join(before)} and {last_one} % quantiles"
+    return dict(Counter(at(int(end * each)) for each in QUANTILES)), text
 
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "exponential": ("mean",),
+    "weibull": ("shape", "scale"),
+    "pareto": ("shape", "least"),
     "uniform": ("low", "high"),
     "normal": ("mean", "deviation"),
     "lognormal": ("mean", "deviation"),
-    "weibull": ("shape", "scale"),
     "gamma": ("shape", "scale"),
-    "pareto": ("shape", "least"),
     "empirical": (),
 }
 """The distributions, by the order of their kinds, and what their parameters are called."""
@@ -226,8 +230,8 @@ def _numbers(name: str, given: tuple[float, ...]) -> Numbers:
         variance = log1p((second / first) ** 2)
         first, second = log(first) - variance / 2, sqrt(variance)
     if kind in (_NORMAL, _LOGNORMAL):
-        second *= sqrt(2)  # what erfc wants
-    return Numbers(kind, first, second, lgamma(first) if kind == _GAMMA else 0.0)
+        second *= sqrt(2)  # for the square of a deviate, halved
+    return Numbers(kind, first, second, lgamma(first if kind == _GAMMA else 0.5))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -277,6 +281,6 @@ def empirical(*values: int) -> Distribution:
 
 
 DISTRIBUTIONS: tuple[Callable[..., Distribution], ...] = (
-    *(exponential, uniform, normal, lognormal, weibull, gamma, pareto, empirical),
+    *(exponential, weibull, pareto, uniform, normal, lognormal, gamma, empirical),
 )
 """The functions that make distributions."""

@@ -317,7 +317,7 @@ class StepExpressions(ExpressionWriter):
             is_one = self.model.classes[name].is_a(kind.name)
             numbers.append(own[server.name] if is_one else 0)
         listed = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
-        return f"({listed})[rebecs[{receiver}, CLASS]]"
+        return f"pick(({listed}), rebecs[{receiver}, CLASS])"
 
     def _choice(self, node: syntax.Choice) -> Code:
         kind = self.model.type_of(node)

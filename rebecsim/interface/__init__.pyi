@@ -13,6 +13,7 @@ from .exploring import (
     replay as replay,
 )
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .measuring import Measures as Measures, measure as measure
 from .quantities import (
     Estimated as Estimated,
     EstimatedRare as EstimatedRare,
