@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,7 +51,8 @@ class Measures(Shown):
         table = Table(box=None, title=shown, title_justify="left", title_style="")
         for name in ("Of", "Measure"):
             table.add_column(name)
-        for name in ("Mean", "95 % interval"):
+        level = next(each.level for found in self.of.values() for each in found.values())
+        for name in ("Mean", f"{100 * level:g} % interval"):
             table.add_column(name, justify="right")
         for text, found in self.of.items():
             for name, each in found.items():
@@ -71,6 +72,7 @@ def measure(
     runs: int = 10,
     seed: int = 0,
     warm_up: int | Literal["mser5"] = "mser5",
+    level: float = 0.95,
     engine: Engine = "auto",
 ) -> Measures:
     """Measure message servers, or servers of `rebecsim.lib`, in runs of a model.
@@ -83,6 +85,7 @@ def measure(
         runs: how many; of a single one, intervals come from 20 equal parts of it.
         seed: of everything that is drawn.
         warm_up: the time up to which runs are left out; "mser5" finds it.
+        level: how likely intervals cover the truth.
         engine: what runs the model; the results are the same.
 
     Raises UserError for names that do not fit, a warm-up as long as the runs, and runs that end in
@@ -120,18 +123,20 @@ def measure(
     estimates = {}
     for at, each in enumerate(wanted):
         rows = [measuring.measures(run[at].until(times), times, each.servers) for run in found]
-        estimates[each.text] = _estimates(measuring.MEASURES, np.concatenate(rows, axis=1))
+        estimates[each.text] = _estimates(np.concatenate(rows, axis=1), level)
     return Measures(estimates, begin, runs)
 
 
-def _estimates(names: Sequence[str], values: Any) -> dict[str, Estimate]:
-    """Give the means of rows of values, with Student intervals."""
+def _estimates(values: Any, level: float) -> dict[str, Estimate]:
+    """Give the means of rows of values, one for each measure, with Student intervals."""
     import numpy as np
 
+    from rebecsim.simulation.measuring import MEASURES
+
     found = {}
-    for name, row in zip(names, values, strict=True):
+    for name, row in zip(MEASURES, values, strict=True):
         row = row[np.isfinite(row)]
         mean = float(row.mean()) if len(row) else float("nan")
         error = float(row.std(ddof=1)) / len(row) ** 0.5 if len(row) > 1 else float("nan")
-        found[name] = student_estimate(mean, error, max(len(row) - 1, 1))
+        found[name] = student_estimate(mean, error, max(len(row) - 1, 1), level)
     return found
