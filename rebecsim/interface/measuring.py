@@ -26,11 +26,13 @@ class Measures(Shown):
             throughput.
         warm_up: the time, in model time units, up to which runs were left out.
         runs: how many there were.
+        until: their last time.
     """
 
     of: Mapping[str, Mapping[str, Estimate]]
     warm_up: float
     runs: int
+    until: int
 
     def __getitem__(self, text: str) -> Mapping[str, Estimate]:
         return self.of[text]
@@ -41,13 +43,15 @@ class Measures(Shown):
             text: {name: [each.value, each.low, each.high] for name, each in found.items()}
             for text, found in self.of.items()
         }
-        return {"warm_up": self.warm_up, "runs": self.runs, "measures": values}
+        return {"warm_up": self.warm_up, "runs": self.runs, "until": self.until, "of": values}
 
     def __rich__(self) -> Table:
         """Give a row for each measure."""
         from rich.table import Table
 
         shown = f"Runs: {self.runs}. Left out as warm-up: up to time {self.warm_up:,g}."
+        if self.warm_up > 0.45 * self.until:
+            shown += " That is nearly half of each run: run longer."
         table = Table(box=None, title=shown, title_justify="left", title_style="")
         for name in ("Of", "Measure"):
             table.add_column(name)
@@ -124,7 +128,7 @@ def measure(
     for at, each in enumerate(wanted):
         rows = [measuring.measures(run[at].until(times), times, each.servers) for run in found]
         estimates[each.text] = _estimates(np.concatenate(rows, axis=1), level)
-    return Measures(estimates, begin, runs)
+    return Measures(estimates, begin, runs, until)
 
 
 def _estimates(values: Any, level: float) -> dict[str, Estimate]:
@@ -138,5 +142,6 @@ def _estimates(values: Any, level: float) -> dict[str, Estimate]:
         row = row[np.isfinite(row)]
         mean = float(row.mean()) if len(row) else float("nan")
         error = float(row.std(ddof=1)) / len(row) ** 0.5 if len(row) > 1 else float("nan")
-        found[name] = student_estimate(mean, error, max(len(row) - 1, 1), level)
+        most = 1.0 if name == "utilisation" else float("inf")
+        found[name] = student_estimate(mean, error, max(len(row) - 1, 1), level, (0, most))
     return found
