@@ -27,8 +27,8 @@ from rebecsim.distributions import exponential, uniform
 
 __all__ = [
     "Balancer",
+    "Client",
     "Clock",
-    "Customer",
     "Link",
     "Listener",
     "PriorityServer",
@@ -217,7 +217,7 @@ class Balancer(Rebec, Station, queue_size=100):
         self.turn = not self.turn
 
 
-class Customer(Interface):
+class Client(Interface):
     """Who asks a store for a unit."""
 
     @message_server
@@ -229,7 +229,7 @@ class Customer(Interface):
 class Store(Rebec, queue_size=100):
     """Holds up to `capacity` units, `first` of them at the start.
 
-    `get` is answered by `granted` when there is a unit, in the order of asking; at most 16 wait. A
+    `get` is answered by `granted` when there is a unit, in the order of asking; at most 8 wait. A
     unit for which there is no room is lost.
     """
 
@@ -237,7 +237,7 @@ class Store(Rebec, queue_size=100):
     first = 0
     level: int = state_variable(Int)
     waiting: int = state_variable(Int)
-    asking: list[Customer | None] = state_variable(Reference[16])
+    asking: list[Client | None] = state_variable(Reference[8])
 
     def __init__(self) -> None:
         self.level = self.first
@@ -250,14 +250,14 @@ class Store(Rebec, queue_size=100):
             if customer is not None:
                 customer.granted()
             self.waiting -= 1
-            for place in range(15):
+            for place in range(7):
                 self.asking[place] = self.asking[place + 1]
-            self.asking[15] = None
+            self.asking[7] = None
         elif self.level < self.capacity:
             self.level += 1
 
     @message_server
-    def get(self, customer: Customer) -> None:
+    def get(self, customer: Client) -> None:
         """Give a unit, now or when there is one."""
         if self.level > 0:
             self.level -= 1

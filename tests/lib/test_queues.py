@@ -193,7 +193,7 @@ def test_clocks_ring_and_timeouts_are_forgotten() -> None:
 
 
 def test_a_store_serves_in_the_order_of_asking() -> None:
-    class Taker(rs.Rebec, lib.Customer, queue_size=3):
+    class Taker(rs.Rebec, lib.Client, queue_size=3):
         store: lib.Store = rs.known_rebec()
         at: int = rs.state_variable(rs.Int)
 
