@@ -123,6 +123,10 @@ def test_a_saved_run_is_done_again(tmp_path: Path) -> None:
     assert rs.simulate(dice, replay=str(file)).state == run.state
 
 
+def test_a_live_run_is_checked() -> None:
+    assert rs.run_live(rs.loads(TEXT), until=20, speed=0, seed=1).log.ending.outcome == "time limit"
+
+
 def test_exact_uses_the_shares() -> None:
     coin = rs.loads(
         "reactiveclass A(2) { statevars { int x; } A() { self.go(); } "
