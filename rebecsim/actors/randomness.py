@@ -9,7 +9,8 @@ and its own number. Any engine that computes Philox can draw the same ones:
 * the four words of each block are used in order, the upper 32 bits of each word;
 * an index below n is drawn from them without bias by Lemire's method ("Fast random integer
   generation in an interval", TOMACS 29, 2019, algorithm 5); with n = 1 nothing is drawn;
-* of weighted alternatives one is drawn by two words, the second for the lowest 21 of 53 bits.
+* of weighted alternatives one is drawn by two words, the second for the lowest 21 of 53 bits;
+  a value of a distribution, too.
 """
 
 from __future__ import annotations
@@ -70,8 +71,11 @@ class Stream:
         """Draw the index of an alternative, each as likely as its share says."""
         if len(shares) == 1:
             return 0
-        fraction = self._word() << FRACTION_BITS - 32 | self._word() >> 64 - FRACTION_BITS
-        return bisect_right(limits_of(shares), fraction)
+        return bisect_right(limits_of(shares), self.fraction())
+
+    def fraction(self) -> int:
+        """Draw a number of FRACTION_BITS bits."""
+        return self._word() << FRACTION_BITS - 32 | self._word() >> 64 - FRACTION_BITS
 
 
 def key_of(seed: int | np.random.SeedSequence) -> tuple[int, int]:

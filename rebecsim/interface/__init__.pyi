@@ -13,6 +13,7 @@ from .exploring import (
     replay as replay,
 )
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .measuring import Measures as Measures, measure as measure
 from .quantities import (
     Estimated as Estimated,
     EstimatedRare as EstimatedRare,
@@ -47,10 +48,10 @@ from .workloads import (
     ContainerJobs as ContainerJobs,
     ExpectedShares as ExpectedShares,
     LoggedJobs as LoggedJobs,
-    Measured as Measured,
+    MeasuredSchedules as MeasuredSchedules,
     containers as containers,
     draw_containers as draw_containers,
     draw_workload as draw_workload,
-    measure as measure,
+    measure_schedules as measure_schedules,
     workload as workload,
 )
