@@ -163,7 +163,8 @@ class RandomScheduler:
     def pick(self, rebecs: list[Rebec]) -> Pick:
         """Draw the next step."""
         rebec = rebecs[self.place(len(rebecs))]
-        return rebec, rebec._bag.messages[self.place(count_alternatives(rebec))]
+        messages = rebec._bag.messages
+        return rebec, messages[self.place(count_alternatives(messages, rebec._system.model.core))]
 
 
 class RankedScheduler(RandomScheduler):

@@ -49,7 +49,7 @@ class WatchedRun:
             self.served += serve(system, jobtracker, (now, 0, 0))
             if jobtracker.closed:
                 break
-            if (system.front or system.moments) and system.comes_before((now, 0, 0)):
+            if system.comes_before((now, 0, 0)):
                 raise stuck(jobtracker.state)  # time stands still
             use = self._use(now)
             if is_sampled:
