@@ -48,7 +48,7 @@ _Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
 Until = tuple[int, int, int]
 """An end of serving: the arrival, the priority and the number of a message."""
 
-_NEVER: Until = sys.maxsize, 0, 0  # integers compare faster with it than with infinity
+NEVER: Until = sys.maxsize, 0, 0  # integers compare faster with it than with infinity
 
 
 class QueuedSystem(System):
@@ -210,7 +210,7 @@ def _refuse_delay(self: Rebec, duration: int) -> None:
     raise ModelError(f"{self}: a delay of {duration} time units is not possible here")
 
 
-def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
+def serve(system: QueuedSystem, closing: Closing, until: Until = NEVER) -> int:
     """Serve messages until there are none, or something is `closed`; give how many that were.
 
     Those that `until` does not come after are left. Ends also when time stands still, as `simulate`

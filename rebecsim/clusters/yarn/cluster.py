@@ -10,7 +10,7 @@ from rebecsim.actors import Instance, Model, Rebec, known_rebec, message_server
 from rebecsim.clusters.kit.plugins import blaming
 from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.containers import ANY_CORES, Application, ClusterNode, Killed, NodeSize
+from rebecsim.clusters.yarn.containers import ANY_CORES, Application, ClusterNode, NodeSize
 from rebecsim.clusters.yarn.durations import Errors, applications_of
 from rebecsim.clusters.yarn.launching import StuckError, instances_of
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker, Racer
@@ -21,7 +21,7 @@ from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
-from rebecsim.clusters.yarn.records import Accounts, WaitLog
+from rebecsim.clusters.yarn.records import Accounts, Killed, WaitLog
 from rebecsim.clusters.yarn.requirements import require_allowed, require_placeable, require_sense
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers

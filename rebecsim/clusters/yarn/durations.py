@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from rebecsim.clusters.yarn.containers import (
     LEAST_MEMORY,
     Application,
     Container,
-    Launch,
     Task,
     hundreds,
 )
 from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.launching import Launch
 
 _OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
 

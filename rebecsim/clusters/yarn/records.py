@@ -35,6 +35,21 @@ NOTHING_BACK = "Node can't find a container to be unreserved when needed"
 REFUSED = "Choice refused: a queue or user would pass its limit"
 
 
+class Killed(NamedTuple):
+    """A container that a scheduler has killed.
+
+    Attributes:
+        chosen: when it was chosen (ms).
+        killed: when it was killed (ms).
+        reason: for whom: queues, users, or reservations.
+    """
+
+    container: Container
+    chosen: int
+    killed: int
+    reason: str
+
+
 class Wait(NamedTuple):
     """What became of an application at a heartbeat, where that is not as before.
 

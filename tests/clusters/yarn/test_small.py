@@ -19,10 +19,11 @@ from rebecsim.clusters.yarn.configuration import (
     YarnConfiguration,
 )
 from rebecsim.clusters.yarn.containers import NodeSize
+from rebecsim.clusters.yarn.launching import ClusterState
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
-from rebecsim.clusters.yarn.small import WatchedManager, small_cluster
+from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, explore
 from rebecsim.studies.study import Cut, SmallCluster
@@ -158,28 +159,31 @@ def test_schedulers_that_look_ahead_keep_their_promises(scheduler: str, more) ->
     assert explored(cluster).verdict == "satisfied"
 
 
+@pytest.mark.parametrize("others", [(), (job(1, 3500, tasks(1, 500, 500)),)], ids=["one", "two"])
 @pytest.mark.parametrize(("scheduler", "more"), AHEAD)
 def test_what_is_under_way_follows_from_what_the_manager_knows(
-    monkeypatch, scheduler: str, more
+    monkeypatch, scheduler: str, more, others
 ) -> None:
     """So a look ahead in exploring has the messages that one in a simulation has."""
     seen = []
-    derived = WatchedManager.messages
+    copied = ClusterState.copied
 
-    def compared(self: WatchedManager):
-        found = derived(self)
-        there = [each for each in under_way(self._system) if each[3] is self and each[5]]
-        assert sorted((each[0], each[4].name, each[5]) for each in found) == sorted(
+    def compared(self: ClusterState) -> ClusterState:
+        found = [(each.due, *each.message) for each in self.expected()]
+        manager = self.scheduler.grants
+        there = [each for each in under_way(manager._system) if each[3] is manager and each[5]]
+        assert sorted(found) == sorted(
             (each[0], each[4].name, each[5]) for each in there if each[4].name != "submit"
         )
         seen.append(len(found))
-        return found
+        return copied(self)
 
-    monkeypatch.setattr(WatchedManager, "messages", compared)
-    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)),), **more)
+    monkeypatch.setattr(ClusterState, "copied", compared)
+    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)), *others), **more)
     ends = ends_of_some_orders(cluster, 20)
     monkeypatch.undo()
-    assert ends <= ends_of(cluster)
+    if not others:
+        assert ends <= ends_of(cluster)
     assert max(seen) > 1
 
 
