@@ -227,7 +227,7 @@ class ClusterState(StatePart):
         """Copy what goes on: nodes, and the applications that run. The scheduler is the same.
 
         Containers of tasks that run, of which nothing changes before they end, are not copied: who
-        has the copy takes each over when it ends, by `own`. What has ended is not copied either.
+        has the copy takes each over before it ends, by `own`. What has ended is not copied either.
         """
         running = [each.copied() for each in self.running.values()]
         nodes = [each.copied() for each in self.nodes.values()]
@@ -250,8 +250,6 @@ class ClusterState(StatePart):
     def own(self, container: Container) -> Container:
         """Give a container of this state in place of that of the one that it is a copy of."""
         application = self.applications[container.application.number]
-        if container.application is application:
-            return container
         node = self.nodes[container.node.size.number]
         own = container.copied(application, node)
         application.containers[own.number - 1] = own

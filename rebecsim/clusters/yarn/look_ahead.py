@@ -21,69 +21,68 @@ from rebecsim.clusters.yarn.records import Accounts
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 
 
-class CopiedManager(ResourceManager):
-    """Goes on with a copied state, whose containers are the original's until they end."""
+class CopiedCluster:
+    """A cluster as it was, which can go on under a scheduler, with what schedulers can know.
 
-    def begin(self, now: int) -> None:
-        """Begin at a time (ms), before what is sent from now on, with all that is under way."""
-        self._begun, self._taken = now, 0
+    It has the applications that ran, and knows of no errors of memory, of bumps, and of containers
+    that ran already. Messages that were under way are put into its queue in time.
+
+    Attributes:
+        manager: its resource manager.
+        system: what that is in.
+    """
+
+    def __init__(
+        self,
+        original: ResourceManager,
+        now: int,
+        scheduler: type[Regular],
+        *,
+        gaps: bool,
+        closes: bool,
+    ) -> None:
+        """Copy a cluster as it is now (ms); `closes` is as for `ResourceManager.resume`."""
+        self._now = now
+        self._state = state = original.state.copied()
+        configuration = _known_of(original.configuration, gaps)
+        self._period = configuration.node_heartbeat
+        nodes, applications = tuple(state.nodes.values()), tuple(state.running.values())
+        largest = max(node.size.memory for node in nodes)
+        errors = Errors(configuration, scheduler.elastic, largest)
+        arguments = (configuration, nodes, scheduler, Accounts(), errors, applications, False, None)
+        beats = [None] * len(nodes)
+        instances = instances_of(ResourceManager, arguments, nodes, beats, applications, errors)
+        self.system = QueuedSystem(Model("foreseen", tuple(instances)))
+        manager = self.system.actor = self.system.rebecs[0]
+        assert isinstance(manager, ResourceManager)
+        self.manager = manager
+        self.system.now = manager._now = now
+        queue = [state.running[each.number] for each in original.scheduler.waiting()]
+        manager.resume(state, queue, original.tasks, closes=closes)
         self._later: defaultdict[int, list[Any]] = defaultdict(list)
-        period = self.configuration.node_heartbeat
-        for each in self.state.expected():
-            self._later[each.due // period].append(each)
+        for each in state.expected():
+            self._later[each.due // self._period].append(each)
         self._periods = sorted(self._later, reverse=True)
-        self.queued.sequence = sum(map(len, self._later.values()))
-
-    @property
-    def queued(self) -> QueuedSystem:
-        """The system that it is in."""
-        system = self._system
-        assert isinstance(system, QueuedSystem)
-        return system
+        self._taken = 0  # of messages, which come before all that are sent from now on
+        self.system.sequence = sum(map(len, self._later.values()))
 
     def expect(self, until: int) -> None:
         """Put into the queue what arrives until a time (ms), and perhaps more, in its order."""
-        periods, servers = self._periods, type(self).__servers__
-        while periods and periods[-1] <= until // self.configuration.node_heartbeat:
+        periods, manager = self._periods, self.manager
+        servers = type(manager).__servers__
+        while periods and periods[-1] <= until // self._period:
             for each in sorted(self._later.pop(periods.pop()), key=attrgetter("due", "sent")):
                 self._taken += 1
                 name, about = each.message
-                arrival = max(each.due, self._begun), LOWEST_PRIORITY, self._taken
-                self.queued.take_over((*arrival, self, servers[name], about))
+                arrival = max(each.due, self._now), LOWEST_PRIORITY, self._taken
+                self.system.take_over((*arrival, manager, servers[name], about))
+                if isinstance(each, Container):
+                    self._state.own(each)
 
     def serve(self, until: Until = NEVER) -> None:
         """Serve what comes before the end that `until` is."""
         self.expect(until[0])
-        serve(self.queued, self, until)
-
-    def _end(self, container: Container) -> None:
-        super()._end(self.state.own(container))
-
-
-def copied_cluster(
-    manager: ResourceManager, now: int, scheduler: type[Regular], *, gaps: bool, closes: bool
-) -> CopiedManager:
-    """Copy a cluster as it is now (ms), so that it can go on under a scheduler.
-
-    It has the applications that run, and knows of no errors of memory, of bumps, and of containers
-    that run already. `closes` is as for `ResourceManager.resume`.
-    """
-    state = manager.state.copied()
-    configuration = _known_of(manager.configuration, gaps)
-    nodes, applications = tuple(state.nodes.values()), tuple(state.running.values())
-    largest = max(node.size.memory for node in nodes)
-    errors = Errors(configuration, scheduler.elastic, largest)
-    arguments = (configuration, nodes, scheduler, Accounts(), errors, applications, False, None)
-    beats = [None] * len(nodes)
-    instances = instances_of(CopiedManager, arguments, nodes, beats, applications, errors)
-    system = QueuedSystem(Model("foreseen", tuple(instances)))
-    found = system.actor = system.rebecs[0]
-    assert isinstance(found, CopiedManager)
-    system.now = found._now = now
-    queue = [state.running[each.number] for each in manager.scheduler.waiting()]
-    found.resume(state, queue, manager.tasks, closes=closes)
-    found.begin(now)
-    return found
+        serve(self.system, self.manager, until)
 
 
 def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:
@@ -114,13 +113,14 @@ def look_ahead(
 
     Its scheduler is REGULAR, without gaps. It goes on when somebody asks what is foreseen.
     """
-    copy = copied_cluster(manager, now, Regular, gaps=False, closes=True)
+    copy = CopiedCluster(manager, now, Regular, gaps=False, closes=True)
     if placement is not None:
         application, node, memory = placement
-        own = copy.state.nodes[node.size.number]
-        assert isinstance(copy.scheduler, Regular)
-        copy.scheduler.give(copy.running[application.number], own, memory)
-        copy.wake_node(own, now)
+        state, scheduler = copy.manager.state, copy.manager.scheduler
+        assert isinstance(scheduler, Regular)
+        own = state.nodes[node.size.number]
+        scheduler.give(state.running[application.number], own, memory)
+        copy.manager.wake_node(own, now)
     return Foresight(_GoingOn(copy, now), until)
 
 
@@ -133,21 +133,21 @@ def play_out(
     """
     configuration = manager.configuration
     gaps = configuration.gaps and not configuration.quirks.no_gaps_foreseen
-    copy = copied_cluster(manager, now, scheduler, gaps=gaps, closes=False)
+    copy = CopiedCluster(manager, now, scheduler, gaps=gaps, closes=False)
     copy.serve()
-    return copy.state.applications
+    return copy.manager.state.applications
 
 
 class _GoingOn:
     """A copy of a cluster that goes on by the heartbeats of its nodes; see `Future`."""
 
-    def __init__(self, copy: CopiedManager, now: int) -> None:
+    def __init__(self, copy: CopiedCluster, now: int) -> None:
         self._copy = copy
-        self.applications: Mapping[int, Application] = copy.state.applications
+        self.applications: Mapping[int, Application] = copy.manager.state.applications
         self.reached = now
-        self.finishes = LastFinishes(copy.configuration)
-        self._step = copy.configuration.node_heartbeat
-        self._last_sent = copy.queued.sequence
+        self.finishes = LastFinishes(copy.manager.configuration)
+        self._step = copy.manager.configuration.node_heartbeat
+        self._last_sent = copy.system.sequence
         self._looked_until: int | None = None
 
     def go_on(self, until: int) -> bool:
@@ -155,7 +155,7 @@ class _GoingOn:
 
         At that time itself only those messages count that were sent before looking ahead began.
         """
-        if self._copy.closed or self._looked_until == until:
+        if self._copy.manager.closed or self._looked_until == until:
             return False
         reached = self.reached + self._step
         if reached < until:

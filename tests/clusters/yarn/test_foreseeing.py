@@ -20,7 +20,7 @@ from rebecsim.clusters.yarn.configuration import (
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.durations import applications_of
 from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
-from rebecsim.clusters.yarn.look_ahead import copied_cluster, look_ahead
+from rebecsim.clusters.yarn.look_ahead import CopiedCluster, look_ahead
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import ResourceManager
@@ -94,7 +94,7 @@ def test_what_is_expected_is_what_is_under_way_in_the_order_of_sending(jobs, con
     seen = []
 
     def compared(manager, now, *arguments, **named):
-        copy = copied_cluster(manager, now, *arguments, **named)
+        copy = CopiedCluster(manager, now, *arguments, **named)
         there = sorted(
             each
             for each in under_way(manager._system)
@@ -103,16 +103,16 @@ def test_what_is_expected_is_what_is_under_way_in_the_order_of_sending(jobs, con
         errs = manager.configuration.elasticity
         if not (errs.memory_error or errs.bump_error or errs.duration_error):
             copy.expect(NEVER[0])
-            mine = sorted(each for each in under_way(copy._system))
+            mine = sorted(each for each in under_way(copy.system))
             assert [(each[0], each[4].name, each[5]) for each in mine] == [
                 (each[0], each[4].name, each[5]) for each in there
             ]
-        assert len(under_way(copy._system)) + sum(map(len, copy._later.values())) == len(there)
+        assert len(under_way(copy.system)) + sum(map(len, copy._later.values())) == len(there)
         seen.append(len(there))
         return copy
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(look_ahead_module, "copied_cluster", compared)
+        patch.setattr(look_ahead_module, "CopiedCluster", compared)
         finished(jobs, nodes(2), configuration)
     assert seen
 
@@ -142,13 +142,13 @@ def test_a_copy_goes_on_as_its_cluster_does(jobs, configuration, until):
     serve(system, manager, (1001 + until, 0, 0))
     scheduler = type(manager.scheduler)
     named = {"gaps": configuration.gaps, "closes": False}
-    copies = [copied_cluster(manager, 1000 + until, scheduler, **named) for _ in range(2)]
+    copies = [CopiedCluster(manager, 1000 + until, scheduler, **named) for _ in range(2)]
     running = list(manager.running.values())
     copies[0].serve()
     serve(system, manager)
     copies[1].serve()
     for copy in copies:
-        assert [had(copy.state.applications[each.number]) for each in running] == list(
+        assert [had(copy.manager.state.applications[each.number]) for each in running] == list(
             map(had, running)
         )
 
