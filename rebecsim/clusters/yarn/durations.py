@@ -6,7 +6,8 @@ What is random is drawn from a stream for each job, or from one stream as in DSS
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
@@ -177,20 +178,31 @@ class Errors(Constant):
         self._erring = bool(self._elasticity.duration_error)
         self._adds_twice = configuration.quirks.errors_twice
         self._draws: Draws = draws_of(configuration)
-        self._streams: dict[tuple[int, bool], tuple[Random, list[float]]] = {}
+        self._is_shared = configuration.quirks.fixed_draws
+        self._streams: dict[Hashable, tuple[Random, list[float]]] = {}
 
-    def submitted(self, application: Application) -> None:
-        """Draw the errors of an application: of its memory, then of the bump of its penalty."""
+    def submitted(self, application: Application, drawn: int) -> int:
+        """Draw the errors of an application: of its memory, then of the bump of its penalty.
+
+        `drawn` is how many have been drawn if all applications share a stream, and is given anew.
+        """
         task = application.first_task
         if task is None or not (self._elasticity.memory_error or self._elasticity.bump_error):
-            return
-        draws = self._draws.errors(application.number)
+            return drawn
+        number = application.number
+        key = None if self._is_shared else number
+        places = count(drawn if self._is_shared else 0)
+
+        def draw() -> float:
+            return self._drawn(key, next(places), lambda: self._draws.errors(number))
+
         if self._elasticity.memory_error:
-            error = self._whole(self._elasticity.memory_error, task.ideal, draws.random)
+            error = self._whole(self._elasticity.memory_error, task.ideal, draw)
             needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
             application.memory_error = needed - task.ideal
         if self._elasticity.bump_error and self._elastic:
-            application.bump_error = self._bump_error(task.penalty, draws)
+            application.bump_error = self._bump_error(task.penalty, draw)
+        return next(places) if self._is_shared else drawn
 
     def allocated(self, container: Container) -> None:
         """Compute how long the task takes in what its container was given."""
@@ -223,15 +235,16 @@ class Errors(Constant):
         error = self._whole(
             self._elasticity.duration_error,
             duration,
-            lambda: self._drawn(application, elastic, place),
+            lambda: self._drawn(
+                (application, elastic), place, lambda: self._draws.durations(application, elastic)
+            ),
         )
         return max(duration + error, 0)
 
-    def _drawn(self, application: int, elastic: bool, place: int) -> float:
+    def _drawn(self, key: Hashable, place: int, begin: Callable[[], Random]) -> float:
         """Give the number at a place of a stream: the same one, however often it is asked for."""
-        key = application, elastic
         if key not in self._streams:
-            self._streams[key] = self._draws.durations(application, elastic), []
+            self._streams[key] = begin(), []
         generator, drawn = self._streams[key]
         while place >= len(drawn):
             drawn.append(generator.random())
@@ -243,7 +256,7 @@ class Errors(Constant):
             return most if error.sign == "POSITIVE" else -most
         return whole_between(draw(), error.lowest * most, error.highest * most)
 
-    def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
+    def _bump_error(self, penalty: Penalty | None, draw: Callable[[], float]) -> float:
         if penalty is None or not penalty.has_bump:
             return 0.0
         error = self._elasticity.bump_error
@@ -252,5 +265,5 @@ class Errors(Constant):
             drawn = most if error.sign == "POSITIVE" else -most
         else:
             low, high = error.lowest * most, error.highest * most
-            drawn = low + (high - low) * draws.random()
+            drawn = low + (high - low) * draw()
         return drawn if penalty.bump + drawn >= 1 else 1 - penalty.bump

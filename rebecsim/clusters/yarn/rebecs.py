@@ -68,6 +68,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         tasks: that have a container and have not finished.
         ended: how many have, without being killed.
         clock: the time of what it has heard last, be that in a message of its own or a call.
+        drawn: as for `Errors.submitted`.
         sent: how many messages have been sent that it waits for; see `ClusterState.expected`.
     """
 
@@ -105,7 +106,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         self.errors = errors
         self._in_vain = self.unfinished = 0
         self.changed = self.closed = False
-        self.clock = self.sent = 0
+        self.clock = self.sent = self.drawn = 0
         self.seer = None if seer is None else seer(configuration)
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
@@ -147,8 +148,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
 
         `tasks` is as for `ResourceManager`; `closes` says that it need not end by itself.
         """
-        self._to_come = int(closes)
-        self.tasks = tasks
+        self._to_come, self.tasks = int(closes), tasks
         state.scheduler, self.state = self.state.scheduler, state
         self.unfinished = len(state.running)
         for application in queue:
@@ -170,7 +170,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             self._gone(application)
             return
         state.running[number] = application
-        self.errors.submitted(application)
+        self.drawn = self.errors.submitted(application, self.drawn)
         scheduler.submitted(application)
         application.awake = True
         application.due = now + self.launching

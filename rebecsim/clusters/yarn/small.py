@@ -298,11 +298,10 @@ def small_cluster(
     """Cut a cluster to the first jobs submitted and the first nodes.
 
     Jobs keep their times. Each class keeps a part of its tasks, rounded up: that of the nodes which
-    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises UserError for
-    what cannot be cut, and what `require_runnable` raises.
+    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises what
+    `require_runnable` raises.
     """
     cut = cut or Cut()
-    _require_plain(configuration)
     nodes = tuple(sizes[: cut.nodes])
     wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
     configuration = replace(configuration, occupancy_interval=None, explains=False)
@@ -330,16 +329,6 @@ def small_cluster(
         "end",
         _terms(paths),
     )
-
-
-def _require_plain(configuration: YarnConfiguration) -> None:
-    """Raise UserError for what is not one value that can be copied, compared and hashed."""
-    name, elasticity = configuration.scheduler, configuration.elasticity
-    if configuration.quirks.fixed_draws and (elasticity.memory_error or elasticity.bump_error):
-        raise UserError(
-            f"{name} cannot be explored: DSS draws errors of memory and bumps for all jobs in the "
-            "order in which they begin; leave out these errors, or DSS's behaviour"
-        )
 
 
 def _cut_jobs(
