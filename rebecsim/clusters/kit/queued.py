@@ -54,7 +54,7 @@ _Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
 Until = tuple[int, int, int]
 """An end of serving: the arrival, the priority and the number of a message."""
 
-_NEVER: Until = NEVER, 0, 0
+TO_THE_END: Until = NEVER, 0, 0
 
 
 class QueuedSystem(System):
@@ -178,7 +178,7 @@ def _refuse_delay(self: Rebec, duration: int) -> None:
     raise ModelError(f"{self}: a delay of {duration} time units is not possible here")
 
 
-def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
+def serve(system: QueuedSystem, closing: Closing, until: Until = TO_THE_END) -> int:
     """Serve messages until there are none, or something is `closed`; give how many that were.
 
     Those that `until` does not come after are left. Ends also when time stands still, as `simulate`

@@ -21,7 +21,6 @@ from rebecsim.clusters.yarn.containers import (
     ANY_CORES,
     Application,
     ClusterNode,
-    Killed,
     NodeSize,
     hundreds,
 )
@@ -36,7 +35,7 @@ from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
-from rebecsim.clusters.yarn.records import WaitLog
+from rebecsim.clusters.yarn.records import Killed, WaitLog
 from rebecsim.clusters.yarn.schedulers.elastic import Peek, RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, QueueShare

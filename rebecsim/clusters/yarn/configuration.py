@@ -7,10 +7,11 @@ in DSS."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import count
 from random import Random
-from typing import Annotated, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +21,6 @@ from rebecsim.clusters.yarn.containers import (
     LEAST_MEMORY,
     Application,
     Container,
-    Launch,
     Task,
     hundreds,
 )
@@ -28,6 +28,9 @@ from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.studies.scenario import Table, within
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.launching import Launch
 
 MOST = 2**40
 """Most of an amount of memory (MB), cores or time (ms)."""
@@ -368,20 +371,31 @@ class Errors(Constant):
         self._erring = bool(self._elasticity.duration_error)
         self._adds_twice = configuration.quirks.errors_twice
         self._draws: Draws = draws_of(configuration)
-        self._streams: dict[tuple[int, bool], tuple[Random, list[float]]] = {}
+        self._is_shared = configuration.quirks.fixed_draws
+        self._streams: dict[Hashable, tuple[Random, list[float]]] = {}
 
-    def submitted(self, application: Application) -> None:
-        """Draw the errors of an application: of its memory, then of the bump of its penalty."""
+    def submitted(self, application: Application, drawn: int) -> int:
+        """Draw the errors of an application: of its memory, then of the bump of its penalty.
+
+        `drawn` is how many have been drawn if all applications share a stream, and is given anew.
+        """
         task = application.first_task
         if task is None or not (self._elasticity.memory_error or self._elasticity.bump_error):
-            return
-        draws = self._draws.errors(application.number)
+            return drawn
+        number = application.number
+        key = None if self._is_shared else number
+        places = count(drawn if self._is_shared else 0)
+
+        def draw() -> float:
+            return self._drawn(key, next(places), lambda: self._draws.errors(number))
+
         if self._elasticity.memory_error:
-            error = self._whole(self._elasticity.memory_error, task.ideal, draws.random)
+            error = self._whole(self._elasticity.memory_error, task.ideal, draw)
             needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
             application.memory_error = needed - task.ideal
         if self._elasticity.bump_error and self._elastic:
-            application.bump_error = self._bump_error(task.penalty, draws)
+            application.bump_error = self._bump_error(task.penalty, draw)
+        return next(places) if self._is_shared else drawn
 
     def allocated(self, container: Container) -> None:
         """Compute how long the task takes in what its container was given."""
@@ -414,15 +428,16 @@ class Errors(Constant):
         error = self._whole(
             self._elasticity.duration_error,
             duration,
-            lambda: self._drawn(application, elastic, place),
+            lambda: self._drawn(
+                (application, elastic), place, lambda: self._draws.durations(application, elastic)
+            ),
         )
         return max(duration + error, 0)
 
-    def _drawn(self, application: int, elastic: bool, place: int) -> float:
+    def _drawn(self, key: Hashable, place: int, begin: Callable[[], Random]) -> float:
         """Give the number at a place of a stream: the same one, however often it is asked for."""
-        key = application, elastic
         if key not in self._streams:
-            self._streams[key] = self._draws.durations(application, elastic), []
+            self._streams[key] = begin(), []
         generator, drawn = self._streams[key]
         while place >= len(drawn):
             drawn.append(generator.random())
@@ -434,7 +449,7 @@ class Errors(Constant):
             return most if error.sign == "POSITIVE" else -most
         return whole_between(draw(), error.lowest * most, error.highest * most)
 
-    def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
+    def _bump_error(self, penalty: Penalty | None, draw: Callable[[], float]) -> float:
         if penalty is None or not penalty.has_bump:
             return 0.0
         error = self._elasticity.bump_error
@@ -443,5 +458,5 @@ class Errors(Constant):
             drawn = most if error.sign == "POSITIVE" else -most
         else:
             low, high = error.lowest * most, error.highest * most
-            drawn = low + (high - low) * draws.random()
+            drawn = low + (high - low) * draw()
         return drawn if penalty.bump + drawn >= 1 else 1 - penalty.bump

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.actors import Constant, StatePart
 from rebecsim.clusters.yarn.penalties import Penalty
@@ -93,6 +94,7 @@ class Application(StatePart):
         awake: whether a heartbeat of its AppMaster is under way.
         beat: when the last one was (ms).
         due: when the next one is, if one is under way (ms).
+        sent: the place of that message among all that the resource manager waits for.
         rank: what the queue has sorted it by; None: it is in no queue.
         missed: opportunities that it has let pass, to run nearer to where it would rather.
         missed_at: the number of the node that it has let pass last, and when (ms).
@@ -135,6 +137,7 @@ class Application(StatePart):
         "refused",
         "released",
         "requests",
+        "sent",
         "start",
         "tasks",
     )
@@ -159,7 +162,7 @@ class Application(StatePart):
         self.acquired: list[Container] = []
         self.released = self.gone = 0
         self.launched = self.leaving = self.awake = False
-        self.beat = self.due = 0
+        self.beat = self.due = self.sent = 0
         self.memory_error = 0
         self.bump_error = 0.0
         self.rank: tuple[Any, int, int, Application] | None = None
@@ -264,57 +267,29 @@ class Application(StatePart):
         self.requests += 1
         self.head = left[0][0] if left else None
 
+    @property
+    def last_finish(self) -> int | None:
+        """When its AppMaster's container, the last one, has ended (ms), or None."""
+        return self.containers[0].finished
+
+    @property
+    def message(self) -> tuple[str, tuple[int, ...]]:
+        """The message server that hears of its AppMaster next, and the arguments."""
+        return "master_heartbeat" if self.awake else "left", (self.number,)
+
     def copied(self) -> Application:
-        """Give another of the same job that is as far, without containers and errors."""
-        copy = Application(self.job, self.tasks, self._late)
-        copy._held = self._held
-        copy._left = self._left[:]
-        copy._served = self._served
-        copy.head = self.head
-        copy.start = self.start
-        copy.consumption = self.consumption
-        copy.consumed_cores = self.consumed_cores
-        copy.launched = self.launched
-        copy.leaving = self.leaving
-        copy.awake = self.awake
-        copy.beat = self.beat
-        copy.missed = self.missed
-        return copy
-
-
-Launch = tuple[int, "NodeManager", int, int, bool]
-"""What an AppMaster knows of a container: its number, its node, how long its task should take
-(ms), how much of that is `lengthened`, and whether it is elastic."""
-
-
-def launch_of(container: Container) -> Launch:
-    """Give what an AppMaster hears of a container that it is given."""
-    return (
-        container.number,
-        container.node.rebec,
-        container.duration,
-        container.lengthened,
-        container.is_elastic,
-    )
+        """Give another that is as far, with the same containers, and without errors or a rank."""
+        own = copy(self)
+        own._left = self._left[:]
+        own.containers, own.losses = self.containers[:], self.losses[:]
+        own.allocated, own.acquired = self.allocated[:], self.acquired[:]
+        own.memory_error, own.bump_error, own.rank = 0, 0.0, None
+        own.decisions = Decisions()
+        return own
 
 
 Locality = Literal["node", "rack", "any"]
 """On the node where a task would rather run, in the rack of that, or elsewhere."""
-
-
-class Killed(NamedTuple):
-    """A container that a scheduler has killed.
-
-    Attributes:
-        chosen: when it was chosen (ms).
-        killed: when it was killed (ms).
-        reason: for whom: queues, users, or reservations.
-    """
-
-    container: Container
-    chosen: int
-    killed: int
-    reason: str
 
 
 class Container(StatePart):
@@ -331,10 +306,13 @@ class Container(StatePart):
         finished: when its task ended (ms), or None.
         locality: how near its node is to where the task prefers to run, or None.
         killed: whether it was ended so that someone else has its place.
+        due: when its task should end (ms), if it is launched.
+        sent: as of an application, of the message that its task ends.
     """
 
     __slots__ = (
         "application",
+        "due",
         "duration",
         "finished",
         "is_elastic",
@@ -346,6 +324,7 @@ class Container(StatePart):
         "node",
         "number",
         "scheduled",
+        "sent",
         "task",
     )
 
@@ -370,6 +349,7 @@ class Container(StatePart):
         self.finished: int | None = None
         self.locality: Locality | None = None
         self.killed = False
+        self.due = self.sent = 0
 
     @property
     def size(self) -> Resources:
@@ -381,23 +361,30 @@ class Container(StatePart):
         start = self.scheduled + heartbeat if self.launched is None else self.launched
         return start + self.duration
 
-    def copied(self, application: Application | None, node: ClusterNode) -> Container:
+    @property
+    def message(self) -> tuple[str, tuple[int, ...]]:
+        """The message server that hears of the end of its task, and the arguments."""
+        return "finished", (self.application.number, self.number)
+
+    def copied(self, application: Application, node: ClusterNode) -> Container:
         """Give another of an application like this one's, on a node like this one's."""
-        copy = object.__new__(Container)
-        copy.application = self.application if application is None else application
-        copy.task = self.task
-        copy.node = node
-        copy.memory = self.memory
-        copy.is_elastic = self.is_elastic
-        copy.number = self.number
-        copy.duration = self.duration
-        copy.lengthened = self.lengthened
-        copy.scheduled = self.scheduled
-        copy.launched = self.launched
-        copy.finished = self.finished
-        copy.locality = self.locality
-        copy.killed = self.killed
-        return copy
+        own = object.__new__(Container)
+        own.application = application
+        own.task = self.task
+        own.node = node
+        own.memory = self.memory
+        own.is_elastic = self.is_elastic
+        own.number = self.number
+        own.duration = self.duration
+        own.lengthened = 0
+        own.scheduled = self.scheduled
+        own.launched = self.launched
+        own.due = self.due
+        own.finished = self.finished
+        own.locality = self.locality
+        own.killed = self.killed
+        own.sent = self.sent
+        return own
 
 
 ANY_CORES = 2**40
@@ -444,6 +431,7 @@ class ClusterNode(StatePart):
         awake: whether a heartbeat is under way.
         beat: when the last one was, which fixes when others may be.
         due: when the next one is, if one is under way (ms).
+        sent: as of an application.
         last_head: the number of the job that was first in the queue at the last heartbeat that was
             only followed by another to look at the queue again.
         rebec: its node manager.
@@ -462,6 +450,7 @@ class ClusterNode(StatePart):
         "reservation",
         "reservations",
         "running",
+        "sent",
         "size",
     )
 
@@ -473,7 +462,7 @@ class ClusterNode(StatePart):
         self.running: dict[Container, None] = {}
         self.done: list[Container] = []
         self.awake = False
-        self.beat = self.due = 0
+        self.beat = self.due = self.sent = 0
         self.last_head: int | None = None
         self.reservation: Reservation | None = None
         self.reservations: list[Reservation] = []
@@ -488,3 +477,15 @@ class ClusterNode(StatePart):
     def free(self) -> Resources:
         """What it has free."""
         return Resources(self.memory, self.cores)
+
+    @property
+    def message(self) -> tuple[str, tuple[int, ...]]:
+        """The message server that hears of it next, and the arguments."""
+        return "node_heartbeat", (self.size.number,)
+
+    def copied(self) -> ClusterNode:
+        """Give another that is as this one, with the same containers."""
+        own = copy(self)
+        own.booked, own.running, own.done = self.booked.copy(), self.running.copy(), self.done[:]
+        own.reservations = []
+        return own

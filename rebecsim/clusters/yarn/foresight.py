@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -111,72 +111,69 @@ class Future(Protocol):
 
 
 class Held(NamedTuple):
-    """A container that has ended: MB and cores, and when it was allocated, and ended (ms)."""
+    """A container that has ended: where, MB and cores, when it was allocated, and ended (ms)."""
 
+    node: int
     memory: int
     cores: int
     scheduled: int
     finished: int
 
 
-def _held(application: Application) -> Iterator[tuple[int, Held]]:
-    """Give the containers in full memory of an application that has ended, and on which nodes."""
-    for each in application.containers:
-        if not each.is_elastic:
-            assert each.finished is not None
-            held = Held(each.memory, each.task.cores, each.scheduled, each.finished)
-            yield each.node.size.number, held
+def _held(application: Application) -> tuple[Held, ...]:
+    """Give the containers in full memory of an application that has ended."""
+    return tuple(
+        Held(each.node.size.number, each.memory, each.task.cores, each.scheduled, each.finished)
+        for each in application.containers
+        if not each.is_elastic and each.finished is not None
+    )
 
 
 class Foresight:
-    """How a cluster would go on until a time (ms), which may be put off.
+    """How a cluster would go on until a time (ms).
 
-    Most of what could be foreseen nobody asks for, and few answers need all of it: `begin` is
-    called at the first question, and what it gives goes on until the answer is known.
+    Few answers need all of it: it goes on until the answer is known.
     """
 
-    def __init__(self, begin: Callable[[], Future], until: int) -> None:
+    def __init__(self, future: Future, until: int) -> None:
         self.until = until
-        self._begin = begin
-        self._begun: Future | None = None
+        self._future = future
 
     @property
-    def reached(self) -> int | None:
-        """Until when it has been looked at (ms); None: not at all."""
-        return None if self._begun is None else self._begun.reached
+    def reached(self) -> int:
+        """Until when it has been looked at (ms)."""
+        return self._future.reached
+
+    def ended(self, application: Application) -> Application | None:
+        """Give an application as it is at its end; None: that is further away."""
+        found = self._future.applications.get(application.number)
+        if found is None:
+            return None
+        while found.end is None and self._future.go_on(self.until):
+            pass
+        return None if found.end is None else found
 
     def end(self, application: Application) -> int | None:
-        """Give when an application ends (ms); None: not as far as that is looked at."""
+        """Give when an application ends (ms); None as above."""
         found = self.ended(application)
         return None if found is None else found.end
 
     def last_finish(self, application: Application) -> int | None:
         """Give when the last container of an application ends, its AppMaster's; None as above."""
         found = self.ended(application)
-        return None if found is None else found.containers[0].finished
-
-    def ended(self, application: Application) -> Application | None:
-        """Give an application as it is at its end; None as above."""
-        future = self._future
-        found = future.applications.get(application.number)
-        if found is None:
-            return None
-        while found.end is None and future.go_on(self.until):
-            pass
-        return None if found.end is None else found
+        return None if found is None else found.last_finish
 
     def held(self, application: Application, node: int) -> Sequence[Held] | None:
         """Give the containers that it has on a node, in full memory; None as above."""
         found = self.ended(application)
-        return None if found is None else [each for at, each in _held(found) if at == node]
+        return None if found is None else [each for each in _held(found) if each.node == node]
 
     def scheduled(self, application: Application) -> int | None:
         """Give when an application has all its containers (ms); None as above."""
-        future = self._future
-        found = future.applications.get(application.number)
+        found = self._future.applications.get(application.number)
         if found is None:
             return None
-        while found.head is not None and future.go_on(self.until):
+        while found.head is not None and self._future.go_on(self.until):
             pass
         if found.head is not None:
             return None
@@ -200,12 +197,6 @@ class Foresight:
         finished = found.containers[0].finished
         return finished is not None and finished < time
 
-    @property
-    def _future(self) -> Future:
-        if self._begun is None:
-            self._begun = self._begin()
-        return self._begun
-
 
 class _Ended(NamedTuple):
     """What is foreseen of an application; see `Foresight`, and `_held`."""
@@ -213,44 +204,50 @@ class _Ended(NamedTuple):
     end: int | None
     last_finish: int | None
     scheduled: int | None
-    held: tuple[tuple[int, Held], ...]
+    held: tuple[Held, ...]
+
+
+_NOTHING = _Ended(None, None, None, ())
+
+
+def _known(foresight: Foresight, application: Application) -> _Ended:
+    found, scheduled = foresight.ended(application), foresight.scheduled(application)
+    if found is None:
+        return _NOTHING._replace(scheduled=scheduled)
+    return _Ended(found.end, found.last_finish, scheduled, _held(found))
 
 
 class Foreseen(Foresight, StatePart):
     """What a look ahead has shown, as a value: all of it, until its time."""
 
     def __init__(self, foresight: Foresight, applications: Iterable[Application]) -> None:
-        self._known: dict[int, _Ended] = {}
-        for each in applications:
-            scheduled, found = foresight.scheduled(each), foresight.ended(each)
-            self._known[each.number] = _Ended(
-                foresight.end(each),
-                foresight.last_finish(each),
-                scheduled,
-                () if found is None else tuple(_held(found)),
-            )
+        self.until = foresight.until
+        self._known = {each.number: _known(foresight, each) for each in applications}
+
+    @property
+    def reached(self) -> int:
+        """All of it."""
+        return self.until
+
+    def _of(self, application: Application) -> _Ended:
+        return self._known.get(application.number, _NOTHING)
 
     def end(self, application: Application) -> int | None:
         """Give when an application ends (ms); None: not in that time."""
-        known = self._known.get(application.number)
-        return None if known is None else known.end
+        return self._of(application).end
 
     def last_finish(self, application: Application) -> int | None:
         """Give when the last container of an application ends, its AppMaster's; None as above."""
-        known = self._known.get(application.number)
-        return None if known is None else known.last_finish
+        return self._of(application).last_finish
 
     def held(self, application: Application, node: int) -> Sequence[Held] | None:
         """Give the containers that it has on a node, in full memory; None as above."""
-        known = self._known.get(application.number)
-        if known is None or known.end is None:
-            return None
-        return [each for at, each in known.held if at == node]
+        known = self._of(application)
+        return None if known.end is None else [each for each in known.held if each.node == node]
 
     def scheduled(self, application: Application) -> int | None:
         """Give when an application has all its containers (ms); None as above."""
-        known = self._known.get(application.number)
-        return None if known is None else known.scheduled
+        return self._of(application).scheduled
 
     def finishes_before(self, application: Application, time: int) -> bool:
         """Whether `last_finish` is known, and before a time (ms)."""

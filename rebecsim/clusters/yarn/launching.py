@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.configuration import DurationDraws, Errors
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Launch
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,6 +20,22 @@ MANAGER = "manager"
 
 _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
+
+
+Launch = tuple[int, "NodeManager", int, int, bool]
+"""What an AppMaster knows of a container: its number, its node, how long its task should take
+(ms), how much of that is `lengthened`, and whether it is elastic."""
+
+
+def launch_of(container: Container) -> Launch:
+    """Give what an AppMaster hears of a container that it is given."""
+    return (
+        container.number,
+        container.node.rebec,
+        container.duration,
+        container.lengthened,
+        container.is_elastic,
+    )
 
 
 class NodeManager(Rebec, queue_size=_UNBOUNDED):
@@ -77,6 +93,14 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         self.holds_back = holds_back
         if not asks:
             self._go_on()
+
+    def resume(self, application: Application) -> None:
+        """Be as far as an application is."""
+        own, self.acquired = application.own, list(map(launch_of, application.acquired))
+        self.node = None if own is None else own.node.rebec
+        if application.launched:
+            self.taken = application.taken - len(application.allocated)
+            self.holds_back = application.holds_back
 
     @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
     def answer(self, given: list[Launch], ended: int, asks: bool) -> None:
@@ -204,6 +228,57 @@ class ClusterState(StatePart):
         self.scheduler = scheduler
         self.running: dict[int, Application] = {}
         self.dependents: dict[int, list[Application]] = {}
+
+    def expected(self) -> Iterator[Container | Application | ClusterNode]:
+        """Give what the resource manager waits for a message of; see `message`.
+
+        They come in the order of `due`, of one time in that of `sent`.
+        """
+        for node in self.nodes.values():
+            for container in node.running:
+                if not container.task.is_master:
+                    yield container
+        for application in self.running.values():
+            if application.awake or application.leaving:
+                yield application
+        for node in self.nodes.values():
+            if node.awake:
+                yield node
+
+    def copied(self) -> ClusterState:
+        """Copy what goes on: nodes, and the applications that run. The scheduler is the same.
+
+        Containers of tasks that run, of which nothing changes before they end, are not copied: who
+        has the copy takes each over before it ends, by `own`. What has ended is not copied either.
+        """
+        running = [each.copied() for each in self.running.values()]
+        nodes = [each.copied() for each in self.nodes.values()]
+        copy = ClusterState(nodes, running, self.scheduler)
+        copy.running.update(copy.applications)
+        for node in nodes:
+            node.booked = {copy.own(each): None for each in node.booked}
+            own = [each for each in node.done if each.application.number in copy.running]
+            node.done = list(map(copy.own, own))
+            if (kept := node.reservation) is not None:
+                whose = copy.running.get(kept.application.number, kept.application)
+                node.reservation = Reservation(whose, kept.task, kept.start)
+        for each in running:
+            if each.launched and (master := each.own) is not None and master.finished is None:
+                copy.own(master)
+            each.allocated = [each.containers[own.number - 1] for own in each.allocated]
+            each.acquired = [each.containers[own.number - 1] for own in each.acquired]
+        return copy
+
+    def own(self, container: Container) -> Container:
+        """Give a container of this state in place of that of the one that it is a copy of."""
+        application = self.applications[container.application.number]
+        node = self.nodes[container.node.size.number]
+        own = container.copied(application, node)
+        application.containers[own.number - 1] = own
+        if container in node.running:
+            del node.running[container]
+            node.running[own] = None
+        return own
 
 
 class Seer(StatePart):

@@ -69,8 +69,7 @@ class Peeker(Seer):
         """
         if not (self._foresees_all and peek.as_foreseen):
             return False
-        reached = foresight.reached
-        return until > now + max(self._period, SECOND) and (reached is None or reached < until)
+        return until > now + max(self._period, SECOND) and foresight.reached < until
 
     def look_with(
         self, manager: ResourceManager, application: Application, node: ClusterNode, memory: int

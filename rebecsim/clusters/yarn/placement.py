@@ -148,7 +148,7 @@ class Placement(StatePart):
         if most is None or (task is not None and task.is_master):
             return True
         held = sum(
-            container.application is application and not container.task.is_master
+            container.application.number == application.number and not container.task.is_master
             for container in chain(node.booked, node.running)
         )
         return held < most

@@ -29,16 +29,21 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import message_server
-from rebecsim.clusters.kit.queued import Waiting, under_way
 from rebecsim.clusters.yarn.configuration import Errors, YarnConfiguration
 from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
     Container,
     Reservation,
+)
+from rebecsim.clusters.yarn.launching import (
+    ClusterState,
+    Killing,
+    Looking,
+    Seer,
+    StuckError,
     launch_of,
 )
-from rebecsim.clusters.yarn.launching import ClusterState, Killing, Looking, Seer, StuckError
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.launching import Accounts
@@ -62,6 +67,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         tasks: that have a container and have not finished.
         ended: how many have, without being killed.
         clock: the time of what it has heard last, be that in a message of its own or a call.
+        drawn: as for `Errors.submitted`.
+        sent: how many messages have been sent that it waits for; see `ClusterState.expected`.
     """
 
     def __init__(
@@ -98,7 +105,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         self.errors = errors
         self._in_vain = self.unfinished = 0
         self.changed = self.closed = False
-        self.clock = 0
+        self.clock = self.sent = self.drawn = 0
         self.seer = None if seer is None else seer(configuration)
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
@@ -134,30 +141,19 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         return self.state.running
 
     def resume(
-        self,
-        running: Iterable[Application],
-        queue: Iterable[Application],
-        tasks: int,
-        *,
-        closes: bool,
+        self, state: ClusterState, queue: Iterable[Application], tasks: int, *, closes: bool
     ) -> None:
-        """Take over applications that have been submitted, and those of them in the queue.
+        """Go on with a state, that of another manager, whose queue has these applications.
 
-        `tasks` is as for `ResourceManager`; `closes` says that whoever resumes it closes it in
-        time, so that it need not end by itself.
+        `tasks` is as for `ResourceManager`; `closes` says that it need not end by itself.
         """
-        self._to_come = int(closes)
-        self.tasks = tasks
-        state = self.state
-        for application in running:
-            state.running[application.number] = application
+        self._to_come, self.tasks = int(closes), tasks
+        state.scheduler, self.state = self.state.scheduler, state
         self.unfinished = len(state.running)
         for application in queue:
             state.scheduler.submitted(application)
-
-    def messages(self) -> list[Waiting]:
-        """Give the messages that are under way."""
-        return under_way(self._system)
+        for application in state.running.values():
+            application.rebec.resume(application)
 
     @message_server
     def submit(self, number: int) -> None:
@@ -173,10 +169,11 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             self._gone(application)
             return
         state.running[number] = application
-        self.errors.submitted(application)
+        self.drawn = self.errors.submitted(application, self.drawn)
         scheduler.submitted(application)
         application.awake = True
         application.due = now + self.launching
+        self.sent = application.sent = self.sent + 1
         self.master_heartbeat(number, after=self.launching)
         self.wake_nodes(now)
         if self.seer is not None and (application.job.start is not None or self._looks_always):
@@ -211,6 +208,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         if not node.awake:  # what was given may have woken all nodes, this one too
             node.awake = True
             node.due = now + self._node_period
+            self.sent = node.sent = self.sent + 1
             self.node_heartbeat(number, after=self._node_period)
 
     @message_server
@@ -223,6 +221,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             self._begin(application, now)
             return
         if application.leaving:
+            self.sent = application.sent = self.sent + 1
             self.left(number)
             return
         launched, taken = application.acquired, application.allocated
@@ -239,6 +238,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             application.gone, application.released = gone + ended, 0
         asks = application.head is not None
         if launched or taken or not (asks or application.taken > gone):
+            for container in launched:
+                self.sent = container.sent = self.sent + 1
             application.rebec.answer([launch_of(each) for each in taken], gone, asks)
 
     def _begin(self, application: Application, now: int) -> None:
@@ -260,7 +261,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
 
     def _launched(self, container: Container) -> None:
         node = container.node
-        container.launched = self._now
+        container.launched = now = self._now
+        container.due = now + container.duration
         del node.booked[container]
         node.running[container] = None
         self.changed = True
@@ -270,6 +272,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         application.awake = True
         wait = (application.beat - self._now) % period or period
         application.due = self._now + wait
+        self.sent = application.sent = self.sent + 1
         self.master_heartbeat(application.number, after=wait)
 
     def _asks_anew(self, application: Application) -> None:
@@ -349,11 +352,6 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         if not node.awake:
             self._wake_node(node, now)
 
-    @message_server
-    def close(self) -> None:
-        """Do nothing any more."""
-        self.closed = True
-
     def wake_node(self, node: ClusterNode, now: int) -> None:
         """Let a node send its next heartbeat, as something has happened on it."""
         self._in_vain = 0
@@ -365,6 +363,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             period = self._node_period
             wait = (node.beat - now) % period or period
             node.due = now + wait
+            self.sent = node.sent = self.sent + 1
             self.node_heartbeat(node.size.number, after=wait)
 
     def wake_nodes(self, now: int) -> None:
@@ -382,6 +381,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             period = self._master_period
             wait = (application.beat - now) % period or period
             application.due = now + wait
+            self.sent = application.sent = self.sent + 1
             self.master_heartbeat(application.number, after=wait)
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:

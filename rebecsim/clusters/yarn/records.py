@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from rebecsim.clusters.yarn.containers import Application, ClusterNode
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 
 TURN = "Waits for a node with room, and its turn"
 SHARE = "Others are further below their fair share"
@@ -32,6 +32,21 @@ TOO_SMALL = "Node's total resource is insufficient for request"
 NO_ROOM = "Node does not have sufficient resource for request"
 NOTHING_BACK = "Node can't find a container to be unreserved when needed"
 REFUSED = "Choice refused: a queue or user would pass its limit"
+
+
+class Killed(NamedTuple):
+    """A container that a scheduler has killed.
+
+    Attributes:
+        chosen: when it was chosen (ms).
+        killed: when it was killed (ms).
+        reason: for whom: queues, users, or reservations.
+    """
+
+    container: Container
+    chosen: int
+    killed: int
+    reason: str
 
 
 class Wait(NamedTuple):

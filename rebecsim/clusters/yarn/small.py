@@ -16,8 +16,6 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.actors.rebec import LOWEST_PRIORITY
-from rebecsim.clusters.kit.queued import Waiting
 from rebecsim.clusters.yarn.cluster import (
     cluster_model,
     require_runnable,
@@ -129,28 +127,6 @@ class WatchedManager(ResourceManager):
         self.containers = [0] * self.left_over
         self._show_queues()
 
-    def messages(self) -> list[Waiting]:
-        """Give the messages that are under way, as they follow from what it knows.
-
-        Those of one time are in a fixed order: ends of tasks, AppMasters, nodes.
-        """
-        running = self.running.values()
-        found: list[tuple[int, str, tuple[int, ...]]] = []
-        for node in self.nodes:
-            for each in node.running:
-                if not each.task.is_master:
-                    end = (each.launched or 0) + each.duration
-                    found.append((end, "finished", (each.application.number, each.number)))
-        found += [(each.due, "master_heartbeat", (each.number,)) for each in running if each.awake]
-        found += [
-            (each.due, "node_heartbeat", (each.size.number,)) for each in self.nodes if each.awake
-        ]
-        servers = ResourceManager.__servers__
-        return [
-            (arrival, LOWEST_PRIORITY, number, self, servers[name], about)
-            for number, (arrival, name, about) in enumerate(found)
-        ]
-
     def stuck(self, why: str) -> NoReturn:
         """Raise AssertionFailedError: those that run wait in vain."""
         raise AssertionFailedError(str(StuckError(list(self.running.values()), why)))
@@ -190,6 +166,7 @@ class WatchedManager(ResourceManager):
     def check_promises(self) -> None:
         """Raise AssertionFailedError if a promise is broken."""
         self._kept = None
+        self.sent = 0  # messages of one time come in any order
         watch = watch_of(self.scheduler)
         if watch is not None:
             wrong = watch.exceeded()
@@ -198,12 +175,15 @@ class WatchedManager(ResourceManager):
         applications = self.state.applications.values()
         for place, node in enumerate(self.nodes):
             self.memory[place] = _check_node(node, self.counts_cores)
+            node.sent = 0
         for place, application in enumerate(applications):
             held = [each for each in application.containers if each.finished is None]
             self.containers[place] = len(held)
             self.ends[place] = -1 if application.end is None else application.end
             _check_application(application, held, errs=self._errs)
+            application.sent = 0
             for each in application.containers:
+                each.sent = 0
                 if each.finished is not None:
                     self._forget(each)
         self.left_over = self.ends.count(-1)
@@ -211,6 +191,7 @@ class WatchedManager(ResourceManager):
     def _forget(self, container: Container) -> None:
         """Forget when a container that has ended ran, and then where: nothing depends on it."""
         container.scheduled = container.launched = container.finished = container.duration = 0
+        container.due = 0
         container.lengthened, container.locality = 0, None
         if container not in container.node.done:
             container.node = self.state.nodes[min(self.state.nodes)]
@@ -315,11 +296,10 @@ def small_cluster(
     """Cut a cluster to the first jobs submitted and the first nodes.
 
     Jobs keep their times. Each class keeps a part of its tasks, rounded up: that of the nodes which
-    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises UserError for
-    what cannot be cut, and what `require_runnable` raises.
+    are left. Where these are still many, nodes get smaller, and tasks fewer. Raises what
+    `require_runnable` raises.
     """
     cut = cut or Cut()
-    _require_plain(configuration)
     nodes = tuple(sizes[: cut.nodes])
     wanted = _cut_jobs(jobs, cut.jobs, len(nodes), len(sizes))
     configuration = replace(configuration, occupancy_interval=None, explains=False)
@@ -347,16 +327,6 @@ def small_cluster(
         "end",
         _terms(paths),
     )
-
-
-def _require_plain(configuration: YarnConfiguration) -> None:
-    """Raise UserError for what is not one value that can be copied, compared and hashed."""
-    name, elasticity = configuration.scheduler, configuration.elasticity
-    if configuration.quirks.fixed_draws and (elasticity.memory_error or elasticity.bump_error):
-        raise UserError(
-            f"{name} cannot be explored: DSS draws errors of memory and bumps for all jobs in the "
-            "order in which they begin; leave out these errors, or DSS's behaviour"
-        )
 
 
 def _cut_jobs(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.clusters.kit.queued import QueuedSystem, serve
-from rebecsim.clusters.yarn import look_ahead_rebecs
+from rebecsim.clusters.kit.queued import TO_THE_END, QueuedSystem, serve, under_way
+from rebecsim.clusters.yarn import look_ahead as look_ahead_module, look_ahead_rebecs
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
@@ -22,7 +21,7 @@ from rebecsim.clusters.yarn.configuration import (
 from rebecsim.clusters.yarn.containers import Application, ClusterNode
 from rebecsim.clusters.yarn.foresight import Foresight, LastFinishes
 from rebecsim.clusters.yarn.launching import Accounts
-from rebecsim.clusters.yarn.look_ahead import look_ahead
+from rebecsim.clusters.yarn.look_ahead import CopiedCluster, look_ahead
 from rebecsim.clusters.yarn.look_ahead_rebecs import Peeker
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import ResourceManager
@@ -41,18 +40,14 @@ MIXED = InjectedError(40, "MIXED", "RANDOM")
 
 
 class LookingAtAll(Foresight):
-    """Looks at everything until the end, with all tasks on their nodes, and only then answers."""
+    """Looks at everything until the end, with all messages under way, and only then answers."""
 
     def __init__(self, *arguments) -> None:
-        self._original = look_ahead(*arguments)
-        super().__init__(self._begin_and_end, self._original.until)
-
-    def _begin_and_end(self):
-        future = self._original._future
-        future._copy.take_messages(math.inf)
-        while future.go_on(self.until):
+        original = look_ahead(*arguments)
+        super().__init__(original._future, original.until)
+        self._future._copy.expect(TO_THE_END[0])
+        while self._future.go_on(self.until):
             pass
-        return future
 
     def finishes_before(self, application: Application, time: int) -> bool:
         last = self.last_finish(application)
@@ -90,6 +85,80 @@ def test_peek_gives_the_same_when_it_looks_at_all_of_the_future_each_time(jobs, 
 def decided(run: Finished) -> list:
     looks = [application.decisions for application in run.applications]
     return [rows(run), [(each.total, each.accepted, each.elastic) for each in looks]]
+
+
+@settings(max_examples=dear(120))
+@given(jobs=workloads(), configuration=peeking)
+def test_what_is_expected_is_what_is_under_way_in_the_order_of_sending(jobs, configuration):
+    """So a copy needs no look into the queue, and what has no error ends when it should."""
+    seen = []
+
+    def compared(manager, now, *arguments, **named):
+        copy = CopiedCluster(manager, now, *arguments, **named)
+        there = sorted(
+            each
+            for each in under_way(manager._system)
+            if each[3] is manager and each[4].name in EXPECTED
+        )
+        errs = manager.configuration.elasticity
+        if not (errs.memory_error or errs.bump_error or errs.duration_error):
+            copy.expect(TO_THE_END[0])
+            mine = sorted(each for each in under_way(copy.system))
+            assert [(each[0], each[4].name, each[5]) for each in mine] == [
+                (each[0], each[4].name, each[5]) for each in there
+            ]
+        assert len(under_way(copy.system)) + sum(map(len, copy._later.values())) == len(there)
+        seen.append(len(there))
+        return copy
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look_ahead_module, "CopiedCluster", compared)
+        finished(jobs, nodes(2), configuration)
+    assert seen
+
+
+EXPECTED = {"finished", "node_heartbeat", "master_heartbeat", "left"}
+
+
+@settings(max_examples=dear(120))
+@given(
+    jobs=workloads(),
+    configuration=st.builds(
+        replace,
+        configurations("REGULAR", "SMARTG"),
+        elasticity=st.just(Elasticity(penalty_named("STEP", 1.5))),
+    ),
+    until=st.integers(0, 30_000),
+)
+def test_a_copy_goes_on_as_its_cluster_does(jobs, configuration, until):
+    """All jobs are submitted first; both go on, the copy after its cluster or before it."""
+    jobs = [replace(each, start=min(each.start or 0, 1000), after=None) for each in jobs]
+    finished(jobs, nodes(2), configuration)  # which gives up if they never end
+    applications = applications_of(jobs, configuration)
+    its_nodes = [ClusterNode(size) for size in nodes(2)]
+    system = QueuedSystem(cluster_model(applications, its_nodes, configuration, Accounts(), []))
+    manager = system.rebecs[0]
+    assert isinstance(manager, ResourceManager)
+    serve(system, manager, (1001 + until, 0, 0))
+    scheduler = type(manager.scheduler)
+    named = {"gaps": configuration.gaps, "closes": False}
+    copies = [CopiedCluster(manager, 1000 + until, scheduler, **named) for _ in range(2)]
+    running = list(manager.running.values())
+    copies[0].serve()
+    serve(system, manager)
+    copies[1].serve()
+    for copy in copies:
+        assert [had(copy.manager.state.applications[each.number]) for each in running] == list(
+            map(had, running)
+        )
+
+
+def had(application):
+    given = [
+        (each.node.size.number, each.memory, each.scheduled, each.launched, each.finished)
+        for each in application.containers
+    ]
+    return application.end, given
 
 
 @settings(max_examples=dear(200))

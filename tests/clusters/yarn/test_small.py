@@ -19,11 +19,11 @@ from rebecsim.clusters.yarn.configuration import (
     YarnConfiguration,
 )
 from rebecsim.clusters.yarn.containers import NodeSize
+from rebecsim.clusters.yarn.launching import ClusterState
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.fair import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import FirstInFirstOut
-from rebecsim.clusters.yarn.small import WatchedManager, small_cluster
-from rebecsim.errors import UserError
+from rebecsim.clusters.yarn.small import small_cluster
 from rebecsim.exploration import Checks, explore
 from rebecsim.studies.study import Cut, SmallCluster
 from tests.clusters.yarn.clusters import job, nodes, tasks
@@ -103,8 +103,12 @@ DRAWN = InjectedError(50, mode="RANDOM")
         {"quirks": QUIRKS_OF_DSS, "elasticity": replace(PLAIN_STEP, duration_error=DRAWN)},
         {"elasticity": replace(PLAIN_STEP, duration_error=DRAWN)},
         {"elasticity": replace(PLAIN_STEP, memory_error=DRAWN, bump_error=DRAWN)},
+        {
+            "quirks": QUIRKS_OF_DSS,
+            "elasticity": replace(PLAIN_STEP, memory_error=DRAWN, bump_error=DRAWN),
+        },
     ],
-    ids=["quirks", "as DSS", "durations", "memory"],
+    ids=["quirks", "as DSS", "durations", "memory", "memory as DSS"],
 )
 def test_errors_and_what_dss_does_can_be_explored(more) -> None:
     """How long tasks really take is a function of the seed, the job and how many have begun."""
@@ -117,6 +121,30 @@ def test_errors_and_what_dss_does_can_be_explored(more) -> None:
     found = ends_of(cluster)
     assert (run.end,) in found
     assert found == set(ends_of_every_order(cluster.model, cluster.starts))
+
+
+def test_dss_draws_for_who_is_submitted_first() -> None:
+    """Two jobs of one time share a stream of errors: which is drawn for whom depends on who is."""
+    jobs = tuple(job(number, 0, tasks(1, 3000, 2000)) for number in range(2))
+    elasticity = replace(PLAIN_STEP, memory_error=DRAWN)
+    seen = {}
+    for quirks in (Quirks(), Quirks(fixed_draws=True)):
+        more = {"elasticity": elasticity, "master_memory": 500, "quirks": quirks}
+        configuration = YarnConfiguration("SMARTG", **more)
+        model = small_cluster(jobs, nodes(1), configuration, Cut(2, 1)).model
+        seen[quirks.fixed_draws] = {errors_of(model, order) for order in range(6)}
+    assert [len(seen[shared]) for shared in (False, True)] == [1, 2]
+    first, second = seen[True]
+    assert first == second[::-1]
+
+
+def errors_of(model, order: int) -> tuple[int, ...]:
+    """Give the errors of memory of jobs that are submitted in an order that is drawn."""
+    draws, system = Random(order), model.start()
+    applications = system.rebec("manager").state.applications.values()
+    while not all(each.awake or each.launched for each in applications):
+        execute(system, draws.choice(enabled(system)))
+    return tuple(each.memory_error for each in applications)
 
 
 @pytest.mark.parametrize(
@@ -158,28 +186,31 @@ def test_schedulers_that_look_ahead_keep_their_promises(scheduler: str, more) ->
     assert explored(cluster).verdict == "satisfied"
 
 
+@pytest.mark.parametrize("others", [(), (job(1, 3500, tasks(1, 500, 500)),)], ids=["one", "two"])
 @pytest.mark.parametrize(("scheduler", "more"), AHEAD)
 def test_what_is_under_way_follows_from_what_the_manager_knows(
-    monkeypatch, scheduler: str, more
+    monkeypatch, scheduler: str, more, others
 ) -> None:
     """So a look ahead in exploring has the messages that one in a simulation has."""
     seen = []
-    derived = WatchedManager.messages
+    copied = ClusterState.copied
 
-    def compared(self: WatchedManager):
-        found = derived(self)
-        there = [each for each in under_way(self._system) if each[3] is self and each[5]]
-        assert sorted((each[0], each[4].name, each[5]) for each in found) == sorted(
+    def compared(self: ClusterState) -> ClusterState:
+        found = [(each.due, *each.message) for each in self.expected()]
+        manager = self.scheduler.grants
+        there = [each for each in under_way(manager._system) if each[3] is manager and each[5]]
+        assert sorted(found) == sorted(
             (each[0], each[4].name, each[5]) for each in there if each[4].name != "submit"
         )
         seen.append(len(found))
-        return found
+        return copied(self)
 
-    monkeypatch.setattr(WatchedManager, "messages", compared)
-    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)),), **more)
+    monkeypatch.setattr(ClusterState, "copied", compared)
+    cluster = small(scheduler, (job(0, 0, tasks(2, 3000, 2000)), *others), **more)
     ends = ends_of_some_orders(cluster, 20)
     monkeypatch.undo()
-    assert ends <= ends_of(cluster)
+    if not others:
+        assert ends <= ends_of(cluster)
     assert max(seen) > 1
 
 
@@ -219,23 +250,6 @@ def test_brute_force_finds_the_same_ends(first, scheduler, reservations) -> None
     )
     (run,) = run_cluster([job(0, 0, *jobs[0].classes)], nodes(1), configuration).applications
     assert (run.end,) in found
-
-
-@pytest.mark.parametrize(
-    ("more", "text"),
-    [
-        (
-            {
-                "quirks": Quirks(fixed_draws=True),
-                "elasticity": Elasticity(memory_error=InjectedError(20)),
-            },
-            "DSS draws errors of memory and bumps for all jobs",
-        ),
-    ],
-)
-def test_what_cannot_be_cut_is_refused(more, text) -> None:
-    with pytest.raises(UserError, match=text):
-        small_cluster(TWO, nodes(1), YarnConfiguration(**more))
 
 
 def test_jobs_keep_their_part_of_the_tasks() -> None:

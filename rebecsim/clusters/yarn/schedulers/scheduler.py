@@ -12,14 +12,13 @@ from rebecsim.clusters.yarn.containers import (
     Application,
     ClusterNode,
     Container,
-    Killed,
     Reservation,
 )
 from rebecsim.clusters.yarn.placement import Placement
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.foresight import Foresight
-    from rebecsim.clusters.yarn.records import WaitLog
+    from rebecsim.clusters.yarn.records import Killed, WaitLog
 
 
 class Offer(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from rebecsim.actors import StatePart
-from rebecsim.clusters.yarn.containers import ClusterNode, Container, Killed
+from rebecsim.clusters.yarn.containers import ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.capacity.cluster import CapacityCluster, label_of
@@ -22,6 +22,7 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
     Taking,
     newest_first,
 )
+from rebecsim.clusters.yarn.records import Killed
 
 BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
 

@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rebecsim.actors import StatePart
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Killed
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.fair.cluster import FairCluster
 from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+from rebecsim.clusters.yarn.records import Killed
 
 SHARE = "share"
 _NODE_HEARTBEATS = 4
