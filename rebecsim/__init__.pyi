@@ -35,8 +35,10 @@ from .interface import (
     Measured as Measured,
     Replayed as Replayed,
     RunsCompared as RunsCompared,
+    Sensitivities as Sensitivities,
     Simulated as Simulated,
     StoredRuns as StoredRuns,
+    Tuned as Tuned,
     check as check,
     compare as compare,
     containers as containers,
@@ -59,10 +61,12 @@ from .interface import (
     run as run,
     run_live as run_live,
     runs as runs,
+    sensitivity as sensitivity,
     simulate as simulate,
     size as size,
     small_clusters as small_clusters,
     step as step,
+    tune as tune,
     workload as workload,
 )
 from .lang import RebecaError as RebecaError

@@ -23,6 +23,12 @@ from .quantities import (
 )
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, open as open, run as run
+from .searching import (
+    Sensitivities as Sensitivities,
+    Tuned as Tuned,
+    sensitivity as sensitivity,
+    tune as tune,
+)
 from .shown import Drawing as Drawing
 from .simulating import (
     Simulated as Simulated,
