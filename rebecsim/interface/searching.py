@@ -14,7 +14,7 @@ from rebecsim.extras import require
 from rebecsim.interface.comparing import AnyScenario, Comparison, Running, compare_loaded
 from rebecsim.native.engines import Engine
 from rebecsim.search.sensitivity import Sensitivity, explain
-from rebecsim.search.space import Question, measure_of, restricted, space_of
+from rebecsim.search.space import Question, StoredCounts, measure_of, restricted, space_of
 from rebecsim.search.tuning import Choice, choose, most_runs
 from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.trust import Consent, refuse_programs, run_programs
@@ -39,7 +39,7 @@ class Tuned(Comparison):
         """The result of the search: the standings of all candidates, the best one first."""
         stored = open_run(self.directory)
         plan = plan_of_run(stored)
-        return choose(plan, stored.results, plan.search, lambda cells, runs: None)
+        return choose(plan, plan.search, StoredCounts(stored.results), lambda cells, runs: None)
 
     @property
     def best(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Sensitivities(Comparison):
         """The result: the effect of each parameter, the largest first."""
         stored = open_run(self.directory)
         plan = plan_of_run(stored)
-        return explain(plan, stored.results, plan.search)
+        return explain(plan, plan.search, StoredCounts(stored.results))
 
     def __repr__(self) -> str:
         names = ", ".join(each.name for each in self.sensitivity.effects)

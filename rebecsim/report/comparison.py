@@ -21,6 +21,7 @@ from rich.table import Column
 
 from rebecsim.metrics import Metric
 from rebecsim.report.axis_sections import along_sections, of_first_setting
+from rebecsim.report.maps import map_sections
 from rebecsim.studies.cells import POLICIES, Compared, Condition, Section, grouped, leading_section
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments, PairedMoments
@@ -332,7 +333,8 @@ def sections_of(plan: Plan, results: Results, moments: Sequence[CellMoments]) ->
     found = plan.study.sections(first, results, moments[: len(first.cells)])
     if not plan.scenario.swept:
         return found
-    return (*along_sections(plan, results, moments), *of_first_setting(plan, found))
+    swept = (*map_sections(plan, results, moments), *along_sections(plan, results, moments))
+    return (*swept, *of_first_setting(plan, found))
 
 
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:

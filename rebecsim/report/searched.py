@@ -16,7 +16,7 @@ from rebecsim.report.figures import BLUE, GREY, legend_below, new_figure, plain_
 from rebecsim.report.numbers import column_heading, display_scale, level_text, text_of
 from rebecsim.report.tables import text_table
 from rebecsim.search.sensitivity import Effect, Sensitivity, Share, explain
-from rebecsim.search.space import Space
+from rebecsim.search.space import Space, StoredCounts
 from rebecsim.search.tuning import FEWEST, Choice, Standing, choose
 from rebecsim.studies.cells import Answered, Picture, Section, TextTable
 from rebecsim.studies.plan import Plan
@@ -39,7 +39,7 @@ _MOST_COLUMNS = 4
 
 def search(run: PlannedRun, runner: StudyRunner) -> None:
     """Make the runs that a plan's question asks for. Raises as `choose` and `run_plans`."""
-    plan, results = run.plan, run.results
+    plan = run.plan
     if plan.search["what"] == "sensitivity":
         runner.run([run])
         return
@@ -48,7 +48,7 @@ def search(run: PlannedRun, runner: StudyRunner) -> None:
         def more(cells: Sequence[PlannedCell], runs: int) -> None:
             do(replace(run, plan=replace(plan, cells=tuple(cells)), replications=runs))
 
-        return choose(plan, results, plan.search, more)
+        return choose(plan, plan.search, StoredCounts(run.results), more)
 
     runner.run_in_steps(run, rounds)
 
@@ -56,8 +56,10 @@ def search(run: PlannedRun, runner: StudyRunner) -> None:
 def search_section(plan: Plan, results: Results) -> Section:
     """Show the answer to a plan's question; all runs must be there. Raises ResultsError."""
     if plan.search["what"] == "sensitivity":
-        return _sensitivity_section(explain(plan, results, plan.search))
-    return _choice_section(choose(plan, results, plan.search, lambda cells, runs: None))
+        return _sensitivity_section(explain(plan, plan.search, StoredCounts(results)))
+    return _choice_section(
+        choose(plan, plan.search, StoredCounts(results), lambda cells, runs: None)
+    )
 
 
 def _figure(metric: Metric, value: float, decimals: int, sign: str = "") -> str:

@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 from rebecsim.metrics import Metric
-from rebecsim.search.space import Numbers, Question, RunTable, Space, measure_of, pooled, space_of
+from rebecsim.search.space import Counted, Numbers, Question, Space, measure_of, pooled, space_of
 from rebecsim.studies.estimates import student_quantile
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 
 _POINTS = 4096
 """Points of SALib's sample, times the number of parameters and two: a power of two."""
@@ -139,7 +138,7 @@ def sobol_indices(
     return Indices(np.asarray(indices["S1"]), np.asarray(indices["ST"]), *errors)
 
 
-def explain(plan: Plan, results: Results, question: Question) -> Sensitivity:
+def explain(plan: Plan, question: Question, counted: Counted) -> Sensitivity:
     """Share the variance of a figure among the parameters; all cells must have been run.
 
     Raises UserError where parameters are not combined in full, or a figure is undefined.
@@ -152,7 +151,7 @@ def explain(plan: Plan, results: Results, question: Question) -> Sensitivity:
             f"has {len(space.candidates)}; leave parameters out, or give other values by --over"
         )
     runs = plan.scenario.replications if space.is_random else 1
-    table = _Table(space, RunTable(results, metric), runs)
+    table = _Table(space, metric, counted, runs)
     if np.isnan(table.without(None)).any():
         raise UserError(f"{metric.title} is undefined in some cells; choose another measure")
     whole = sobol_indices(list(space.levels), _looking_up(table.without(None), sizes))
@@ -173,12 +172,12 @@ def explain(plan: Plan, results: Results, question: Question) -> Sensitivity:
 class _Table:
     """The figures of all candidates as an array with a dimension for each parameter."""
 
-    def __init__(self, space: Space, table: RunTable, runs: int) -> None:
+    def __init__(self, space: Space, metric: Metric, counted: Counted, runs: int) -> None:
         self._counts = {}
         self._sizes = [len(values) for values in space.levels.values()]
         for each in space.candidates:
             place = tuple(levels.index(each.values[name]) for name, levels in space.levels.items())
-            self._counts[place] = table.counts(each, runs)
+            self._counts[place] = counted.counts(each, metric, runs)
 
     def without(self, group: NDArray[np.intp] | None) -> Numbers:
         """Give the figures, some replications left out."""

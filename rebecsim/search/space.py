@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -124,8 +124,11 @@ def _list_of_policies(plan: Plan, name: str) -> tuple[str, list[str]]:
 
 def parameters_of(plan: Plan, cell: PlannedCell) -> dict[str, Value]:
     """Give what a cell is made of: name -> value, the policy first, swept keys by their names."""
-    keys = {coordinate: key for key, coordinate in plan.swept.coordinates.items()}
-    own = dict(cell.parameters) or {plan.study.compared.one: cell.cell.policy}
+    keys = {re.sub(r"\W+", "_", key): key for key in plan.scenario.sweep}
+    keys |= {coordinate: key for key, coordinate in plan.swept.coordinates.items()}
+    own = {keys.get(name, name): value for name, value in cell.parameters.items()} or {
+        plan.study.compared.one: cell.cell.policy
+    }
     return own | {keys.get(name, name): value for name, value in cell.cell.condition.coordinates}
 
 
@@ -260,43 +263,54 @@ def pooled(numerators: Numbers, denominators: Numbers | None) -> Figure:
     return Figure(float(ratio), (numerators - ratio * denominators).sum(axis=0) / total)
 
 
-class RunTable:
+class Counted(Protocol):
+    """Gives what was counted in the runs of a candidate."""
+
+    def counts(
+        self, candidate: Candidate, metric: Metric, runs: int
+    ) -> tuple[Numbers, Numbers | None]:
+        """Give the numerators and denominators of a figure in the first runs.
+
+        Both have the shape (cells, runs). A cell in which nothing is drawn has one run, which
+        stands for all.
+        """
+
+
+class StoredCounts:
     """Reads what was counted in each run, and keeps it."""
 
-    def __init__(self, results: Results, metric: Metric) -> None:
-        self._results, self._metric = results, metric
-        self._known: dict[str, Mapping[str, Numbers]] = {}
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._known: dict[str, pa.Table] = {}
 
-    def counts(self, candidate: Candidate, runs: int) -> tuple[Numbers, Numbers | None]:
-        """Give numerators and denominators of the first runs, shape (cells, runs).
-
-        A cell in which nothing is drawn has one run, which stands for all.
-        Raises ResultsError for a part that is missing or damaged.
-        """
+    def counts(
+        self, candidate: Candidate, metric: Metric, runs: int
+    ) -> tuple[Numbers, Numbers | None]:
+        """Give them from the parts. Raises ResultsError for one that is missing or damaged."""
         tables = [self._first(cell, runs) for cell in candidate.cells]
-        metric = self._metric
-        numerators = np.stack([_combined(each, metric.numerator) for each in tables])
-        if metric.denominator is None:
-            return numerators, None
-        return numerators, np.stack([_combined(each, metric.denominator) for each in tables])
+        return combined(tables, metric, runs)
 
-    def figure(self, candidate: Candidate, runs: int) -> Figure:
-        """Give the figure of a candidate in its first runs. Raises ResultsError."""
-        return pooled(*self.counts(candidate, runs))
-
-    def _first(self, cell: PlannedCell, runs: int) -> Mapping[str, Numbers]:
+    def _first(self, cell: PlannedCell, runs: int) -> Mapping[str, Any]:
         wanted = cell.replications(runs)
         known = self._known.get(cell.name)
-        if known is None or len(next(iter(known.values()))) < wanted:
+        if known is None or len(known) < wanted:
             self._results.require(cell)
-            table = pa.concat_tables(row_groups(self._results.part(cell)))
-            known = {
-                name: table.column(name).to_numpy().astype(np.float64)
-                for name in self._metric.counters
-            }
+            known = pa.concat_tables(row_groups(self._results.part(cell)))
             self._known[cell.name] = known
-        return {name: np.resize(column[:wanted], runs) for name, column in known.items()}
+        names = [name for name in known.column_names if name != "outcome"]
+        return {name: known.column(name).slice(0, wanted).to_numpy() for name in names}
 
 
-def _combined(columns: Mapping[str, Numbers], weights: Weights) -> Numbers:
-    return np.asarray(sum(float(weight) * columns[name] for name, weight in weights.items()))
+def combined(
+    cells: Sequence[Mapping[str, Any]], metric: Metric, runs: int
+) -> tuple[Numbers, Numbers | None]:
+    """Give the numerators and denominators of a figure from what was counted in some cells."""
+
+    def of(weights: Weights) -> Numbers:
+        sums = (
+            sum(float(weight) * columns[name] for name, weight in weights.items())
+            for columns in cells
+        )
+        return np.stack([np.resize(np.asarray(each, np.float64), runs) for each in sums])
+
+    return of(metric.numerator), None if metric.denominator is None else of(metric.denominator)

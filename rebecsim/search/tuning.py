@@ -29,12 +29,20 @@ import numpy as np
 
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.search.space import Candidate, Figure, Question, RunTable, Space, measure_of, space_of
+from rebecsim.search.space import (
+    Candidate,
+    Counted,
+    Figure,
+    Question,
+    Space,
+    measure_of,
+    pooled,
+    space_of,
+)
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 
-FEWEST = 10
+FEWEST = 5
 """Runs of a candidate from which on it can be ruled out: of fewer, the spread is not known."""
 
 _LEAST = 2
@@ -166,14 +174,14 @@ Run = Callable[[Sequence[PlannedCell], int], None]
 """Sees to it that cells have so many replications."""
 
 
-def choose(plan: Plan, results: Results, question: Question, run: Run) -> Choice:
-    """Search for the best candidate; what the results hold already decides as it did before.
+def choose(plan: Plan, question: Question, counted: Counted, run: Run) -> Choice:
+    """Search for the best candidate; what was counted already decides as it did before.
 
     Raises UserError for a question that does not fit, and what `run` raises.
     """
     space, metric = space_of(plan, question), measure_of(plan, question["measure"])
     sign = 1 if question["better"] == "lower" else -1
-    race = _Race(space, RunTable(results, metric), sign, plan.scenario.level)
+    race = _Race(space, metric, counted, sign, plan.scenario.level)
     rounds = _rounds(space, question["budget"])
     looks = sum(each.runs >= FEWEST for each in rounds) + 1
     race.risk = (1 - race.level) / ((len(space.candidates) - 1) * looks)
@@ -192,8 +200,10 @@ def choose(plan: Plan, results: Results, question: Question, run: Run) -> Choice
 class _Race:
     """The candidates that are left, and what is known of all."""
 
-    def __init__(self, space: Space, table: RunTable, sign: int, level: float) -> None:
-        self._table, self._sign, self._space = table, sign, space
+    def __init__(
+        self, space: Space, metric: Metric, counted: Counted, sign: int, level: float
+    ) -> None:
+        self._space, self._metric, self._counted, self._sign = space, metric, counted, sign
         self.level, self.risk = level, 1 - level
         self.left = list(space.candidates)
         self.runs: dict[Candidate, int] = {}
@@ -202,7 +212,7 @@ class _Race:
 
     def look(self, each: Round) -> None:
         """Rank those who are left after a round, and drop the worst and whoever is ruled out."""
-        figures = {one: self._table.figure(one, each.runs) for one in self.left}
+        figures = {one: self._figure(one, each.runs) for one in self.left}
         self.runs |= dict.fromkeys(self.left, each.runs)
         ranked = sorted(self.left, key=lambda one: _rank(self._sign * figures[one].value))
         leader = figures[ranked[0]]
@@ -211,6 +221,9 @@ class _Race:
         kept = [one for one in ranked if one not in out][: each.left]
         self._dropped += reversed([one for one in ranked if one not in kept])
         self.left = kept
+
+    def _figure(self, one: Candidate, runs: int) -> Figure:
+        return pooled(*self._counted.counts(one, self._metric, runs))
 
     @property
     def used(self) -> int:
@@ -240,7 +253,7 @@ class _Race:
     def look_again(self, runs: int) -> None:
         """Rule out who is worse than the leader of all who were undecided."""
         open_ones = self.undecided
-        figures = {one: self._table.figure(one, runs) for one in open_ones}
+        figures = {one: self._figure(one, runs) for one in open_ones}
         self.runs |= {one: max(self.runs[one], runs) for one in open_ones}
         leader = min(open_ones, key=lambda one: _rank(self._sign * figures[one].value))
         self._out |= {one for one in open_ones if self._is_worse(figures[one], figures[leader])}
@@ -278,7 +291,7 @@ class _Race:
 
     def _standing(self, one: Candidate, best: Candidate) -> Standing:
         runs = self.runs[one]
-        figure, first = self._table.figure(one, runs), self._table.figure(best, runs)
+        figure, first = self._figure(one, runs), self._figure(best, runs)
         verdict: Verdict = "ruled out" if one in self._out else "not told apart"
         if math.isnan(figure.value):
             verdict = "undefined"
