@@ -57,7 +57,13 @@ class Tuned(Comparison):
 
 @dataclass(frozen=True)
 class Sensitivities(Comparison):
-    """How much of the variance of a figure each parameter of a scenario explains."""
+    """How much of the variance of a figure each parameter of a scenario explains.
+
+    >>> found = rs.sensitivity("for_edf", over={"app_masters": [1, 3]}, replications=20,
+    ...                        progress=False)
+    >>> [each.is_none for each in found.sensitivity.effects]
+    [False, False]
+    """
 
     @cached_property
     def sensitivity(self) -> Sensitivity:
