@@ -23,6 +23,7 @@ DEFAULT_BUDGET = 1_000
 """Runs of all cells together that `tune` makes at most, unless it is told otherwise."""
 
 Better = Literal["lower", "higher"]
+What = Literal["tune", "sensitivity"]
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _consent(scenario: AnyScenario, trust: bool) -> Consent:
 
 def searched(
     text: ScenarioText,
-    what: Literal["tune", "sensitivity"],
+    what: What,
     *,
     measure: tuple[str | None, Better | None],
     over: Mapping[str, Sequence[Any]],
@@ -211,14 +212,29 @@ def searched(
 
     Raises UserError for what does not fit.
     """
-    if what == "sensitivity":
-        require("sensitivity", "SALib")
     loaded = load(text, consent)
     names: list[str] = []
     if over:
         values, swept, names = restricted(text.values, loaded.plan(), over)
         loaded = load(replace(text, values=values).with_sweep(swept), consent)
-    plan = loaded.plan(replications=replications, seed=seed)
+    return asked(loaded, what, measure, names, budget, replications=replications, seed=seed)
+
+
+def asked(
+    loaded: LoadedScenario,
+    what: What,
+    measure: tuple[str | None, Better | None] = (None, None),
+    names: Sequence[str] = (),
+    budget: int = 0,
+    **changes: int | None,
+) -> LoadedScenario:
+    """Ask a question about a scenario; `names` are parameters beside those of its sweep.
+
+    Raises as `searched`.
+    """
+    if what == "sensitivity":
+        require("sensitivity", "SALib")
+    plan = loaded.plan(**changes)
     metric = measure_of(plan, measure[0])
     better = measure[1] or metric.better
     if better == "neither":
@@ -227,7 +243,7 @@ def searched(
                 "minimise", f"neither a low nor a high {metric.name} is better; say which is wanted"
             )
         better = "lower"
-    question = Question(what=what, measure=metric.name, better=better, over=names, budget=budget)
+    question = Question(what=what, measure=metric.name, better=better, over=[*names], budget=budget)
     space = space_of(plan, question)
     scenario = plan.scenario.model_copy(update={"precision": None})
     if what == "tune":

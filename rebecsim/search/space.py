@@ -21,6 +21,7 @@ from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.cells import Value, grouped
 from rebecsim.studies.parts import row_groups
 from rebecsim.studies.plan import Plan
+from rebecsim.studies.record import ResultsError
 from rebecsim.studies.results import Results
 from rebecsim.studies.study import PlannedCell
 from rebecsim.studies.sweeps import read_sweep, shown_value
@@ -286,7 +287,7 @@ class StoredCounts:
     def counts(
         self, candidate: Candidate, metric: Metric, runs: int
     ) -> tuple[Numbers, Numbers | None]:
-        """Give them from the parts. Raises ResultsError for one that is missing or damaged."""
+        """Give them from the parts. Raises ResultsError for one that is damaged or too short."""
         tables = [self._first(cell, runs) for cell in candidate.cells]
         return combined(tables, metric, runs)
 
@@ -297,6 +298,10 @@ class StoredCounts:
             self._results.require(cell)
             known = pa.concat_tables(row_groups(self._results.part(cell)))
             self._known[cell.name] = known
+        if len(known) < wanted:
+            raise ResultsError(
+                f"{self._results.directory}: the search is not complete; finish it with --resume"
+            )
         names = [name for name in known.column_names if name != "outcome"]
         return {name: known.column(name).slice(0, wanted).to_numpy() for name in names}
 
