@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rebecsim.metrics import Metric
-from rebecsim.report.figures import ON_COLOUR, fill_colours, legend_below, new_figure
+from rebecsim.report.figures import HEADING, ON_COLOUR, fill_colours, legend_below, new_figure
 from rebecsim.report.numbers import DASH
 from rebecsim.studies.cells import Condition, Picture, Section, TextTable, Value
 from rebecsim.studies.moments import CellMoments
@@ -29,6 +30,8 @@ _MOST_PLACES = 40
 
 _LONGEST_LABEL = 8
 _HATCH = "///"
+_FEW = 6
+"""Columns that have room for names, also on a phone."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class WinnerMap:
     rows: tuple[Value, ...]
     standings: dict[tuple[Value, Value], Standing]
     policies: tuple[str, ...]
+
+    @property
+    def question(self) -> str:
+        """What it answers, as its heading."""
+        return f"{self.metric.title} by {self.across.by} and {self.up.by}: who is best where?"
 
     @property
     def sentences(self) -> Iterator[str]:
@@ -119,10 +127,11 @@ def map_sections(plan: Plan, results: Results, moments: Sequence[CellMoments]) -
         pictures=tuple(
             Picture(
                 f"map_{each.across.name}_{each.up.name}",
-                f"{metric.title} by {each.across.by} and {each.up.by}: who is best where?",
+                each.question,
                 "Colours and names: the best. Hatched: no difference to all others was found.",
                 partial(map_figure, each),
                 is_wide=False,
+                is_small=len(each.columns) <= _FEW,
             )
             for each in small
         ),
@@ -166,7 +175,7 @@ def map_figure(shown: WinnerMap) -> Figure:
     named = [each for each in shown.policies if each in leaders]
     colours = dict(zip(shown.policies, fill_colours(len(shown.policies)), strict=True))
     columns, rows = len(shown.columns), len(shown.rows)
-    are_short = max(map(len, named), default=0) <= _LONGEST_LABEL and columns <= 6
+    are_short = max(map(len, named), default=0) <= _LONGEST_LABEL and columns <= _FEW
     labels = {
         each: each if are_short else chr(ord("A") + place % 26) for place, each in enumerate(named)
     }
@@ -200,6 +209,9 @@ def map_figure(shown: WinnerMap) -> Figure:
                 bbox={"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.5},
             )
             text.set_gid(f"{ON_COLOUR}-{corner}")
+    width = round(10 * figure.get_figwidth())
+    title = axes.set_title("\n".join(wrap(shown.question, width)), fontsize=10, parse_math=False)
+    title.set_gid(HEADING)
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(-0.5, rows - 0.5)
     every = max(1, -(-columns // 12))

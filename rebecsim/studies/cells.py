@@ -194,6 +194,7 @@ class Picture:
         draw: makes the figure; it is pickled, so that worker processes can draw.
         dots_per_inch: of the PNG file.
         is_wide: whether it takes the whole width of the page.
+        is_small: whether it can be read on a phone without moving it.
     """
 
     name: str
@@ -202,6 +203,7 @@ class Picture:
     draw: Callable[[], Figure]
     dots_per_inch: int = 150
     is_wide: bool = True
+    is_small: bool = False
 
 
 @dataclass(frozen=True, slots=True)
