@@ -111,24 +111,39 @@ def entry_of(function: Function) -> Function:
     whole, run = Fields(tuple, function.signature.arguments), function.run
     words: Any = (ctypes.c_int64 * _size(whole))()
     address = ctypes.addressof(words)
-    kept: list[Any] = [None] * len(words)  # each where its words begin
-
-    def put(value: Any, kind: Kind, place: int) -> int:
-        if isinstance(kind, Fields):
-            for part, own in zip(value, kind.parts, strict=True):
-                place = put(part, own, place)
-            return place
-        after = place + 1 + kind.dimensions
-        if kept[place] is not value:
-            words[place:after] = _words(value, kind)
-            kept[place] = value
-        return after
+    put = _keeper(whole, words, 0)
 
     def call(*arguments: Any) -> Any:
-        put(arguments, whole, 0)
+        put(arguments)
         return run(address)
 
     return cast(Function, call)
+
+
+def _keeper(kinds: Fields, words: Any, place: int) -> Callable[[Any], None]:
+    """Give what writes values to words, those only that are not the same as before."""
+    count = len(kinds.parts)
+    steps: list[tuple[Kind, int, int, Callable[[Any], None] | None]] = []
+    for kind in kinds.parts:
+        after = place + _size(kind)
+        inner = _keeper(kind, words, place) if isinstance(kind, Fields) else None
+        steps.append((kind, place, after, inner))
+        place = after
+    kept: list[Any] = [None] * count
+
+    def put(values: Any) -> None:
+        if len(values) != count:
+            raise TypeError(f"{count} values are expected")
+        for number, value in enumerate(values):
+            if kept[number] is not value:
+                kind, begin, after, inner = steps[number]
+                if inner is None:
+                    words[begin:after] = _words(value, kind)
+                else:
+                    inner(value)
+                kept[number] = value
+
+    return put
 
 
 _addresses: dict[str, int] = {}  # of what is loaded in this process, by digest
