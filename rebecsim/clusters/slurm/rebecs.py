@@ -286,7 +286,8 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         for record in started.jobs:
             self.starts[record.index] = now
             self.waiting -= 1
-            self._send(record)
+            if record.state == "RUNNING":  # else another one of the same pass has preempted it
+                self._send(record)
         for victim in started.victims:
             self._preempt(victim)
         self._switch()

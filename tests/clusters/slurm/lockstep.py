@@ -249,8 +249,11 @@ class Lockstep:
 
     def _begin(self, started: Started) -> None:
         scheduler = self.scheduler
+        gone = {
+            each.record.number: each.given for each in started.victims if each.given is not None
+        }
         for record in started.jobs:
-            self._send(record)
+            self._send(record, gone.get(record.number))
         for victim in started.victims:
             record = victim.record
             if victim.given is not None:
@@ -279,11 +282,12 @@ class Lockstep:
         if record.state == "RUNNING" and record.attempt == attempt:
             self._stop(record, "PREEMPTED", again=again)
 
-    def _send(self, record: Record) -> None:
+    def _send(self, record: Record, gone: Allocation | None = None) -> None:
         number = record.number
         self.began[number] = self.ms
         names = self.scheduler.machine.names
-        nodes = tuple(names[n] for n in self.scheduler.occupancy.given[number].nodes.tolist())
+        given = gone or self.scheduler.occupancy.given[number]
+        nodes = tuple(names[n] for n in given.nodes.tolist())
         self.starts[number] = (self.ms, nodes)
         real = self.real_starts.get(number)
         if (
@@ -291,6 +295,8 @@ class Lockstep:
             and 0 <= (at := min(real, key=lambda each: abs(each - self.ms))) - self.ms <= 3
         ):
             self.starts[number] = (at, nodes)  # a pass may go on into the next second
+        if gone is not None:
+            return
         end = next_after(self.real_ends.get(number), self.ms)
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
             line = self.logged.get((number, end))
