@@ -11,7 +11,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Modules are compiled once, and not again by each process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-plain test-installed test-shared coverage docs pictures lint style format clean
+.PHONY: demo test test-all test-plain test-installed test-shared coverage docs playground pictures lint style format clean
 
 demo: $(FOR_DEMO)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
@@ -28,7 +28,7 @@ CHECKS = $(BIN)/lint-imports && $(BIN)/mypy
 TEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-all: PROFILE = thorough
-test-all: lint test-plain test-installed  ## The same, the slow tests, more examples of dear properties, and those below.
+test-all: lint test-plain test-installed playground  ## The same, the slow tests, more examples of dear properties, and those below.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-profile $(PROFILE)
 	newest=$$($(BIN)/python tests/installing/installation.py --newest) && \
 		if [ "$$newest" != "$(PYTHON)" ]; then $(MAKE) test VENV=$(VENV)-newest PYTHON=$$newest; fi
@@ -53,6 +53,9 @@ coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explo
 
 docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+playground:  ## Build the page that runs models in its reader's browser; with npm, and after `make docs`.
+	$(PYTHON) -m docs.playground.build site/playground
 
 pictures: $(INSTALLED)  ## Pictures of all pages, wide and narrow, light and dark, in pictures/.
 	$(BIN)/python -m tests.web.pictures pictures

@@ -60,7 +60,7 @@ def _scenarios(kind: str) -> Reader:
         "stages": "slots_by_deadlines budgets_or_deadlines",
         "yarn": "fifo_or_fair elastic_or_regular changed_queues user_limit peek_with_errors",
     }[kind].split()
-    commands = ["compare {} --dry-run"] * 9
+    commands = ["compare {} --dry-run"] * 9 + ["tune {} --budget 5000 --dry-run"]
     if kind == "dispatch":
         commands += ["generate {} --out out"] * 5 + ["generate {} --out out --form python"]
     return Reader(
@@ -97,6 +97,8 @@ _OF_CLUSTERS = tuple(
         workload nodes --nodes 8:memory=64000,cores=16 --racks 2 --out out/racks.json
         workload metrics LOG --share 4 --share 1=2 --user 1 --by queue
         compare fresh_readings --dry-run --sweep until=100,200 --precision 2%
+        tune fresh_readings --dry-run --over until=90..99,FRESH=4 --minimise wait --budget 90
+        sensitivity fresh_readings --dry-run --over until=100,200 --replications 3
         dss DIR/dss.json DIR/nodes.json 16000 16 100 100 1000 1 greedy step 1.5 --out out
         workflow data/readers/workflow.dax --manager EDF --deadline 90 --resources 3 --slots 2
     """.strip().splitlines()

@@ -7,15 +7,15 @@
     rs.explore(model)
 
 `load` and `loads` read models, `check` says what is wrong in one; `new`, `generate` and `format`
-write them; `Rebec`, `Instance` and `Model`
-are what you write them with in Python. `simulate` runs a model once and `run` many times, `step`
-lets you pick each message, `run_live` runs it in real time. `explore` tries all orders of its
-messages, `races` lists the orders that matter, `exact` computes the best case, the worst case and
-the mean over all orders, `estimate` and `rare` how likely something is; `replay` does a
-counterexample again. `compare` runs a scenario, `size` estimates beforehand how long that takes,
-`open` reads results that were kept, `runs` lists them, `diff` compares two.
-`Checks` says what an exploration looks for, `Limits` where it stops. What you can mend is raised
-as `UserError`.
+write them; `Rebec`, `Instance` and `Model` are what you write them with in Python. `simulate` runs
+a model once and `run` many times, `step` lets you pick each message, `run_live` runs it in real
+time. `explore` tries all orders of its messages, `races` lists the orders that matter, `exact`
+computes the best case, the worst case and the mean over all orders, `estimate` and `rare` how
+likely something is; `replay` does a counterexample again. `compare` runs a scenario, `size`
+estimates beforehand how long that takes; `tune` searches its best cell, `sensitivity` which
+parameters matter. `open` reads results that were kept, `runs` lists them, `diff` compares two.
+`Checks` says what an exploration looks for, `Limits` where it stops. What you can mend is raised as
+`UserError`.
 
 All take the model (or the scenario) first, and everything else by name. Where several texts can
 be given, one may be given alone.

@@ -15,6 +15,17 @@ from .actors import (
     require as require,
     state_variable as state_variable,
 )
+from .distributions import (
+    Distribution as Distribution,
+    empirical as empirical,
+    exponential as exponential,
+    gamma as gamma,
+    lognormal as lognormal,
+    normal as normal,
+    pareto as pareto,
+    uniform as uniform,
+    weibull as weibull,
+)
 from .errors import UserError as UserError
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (
@@ -32,11 +43,14 @@ from .interface import (
     LoadedModel as LoadedModel,
     LoggedJobs as LoggedJobs,
     ManyRuns as ManyRuns,
-    Measured as Measured,
+    MeasuredSchedules as MeasuredSchedules,
+    Measures as Measures,
     Replayed as Replayed,
     RunsCompared as RunsCompared,
+    Sensitivities as Sensitivities,
     Simulated as Simulated,
     StoredRuns as StoredRuns,
+    Tuned as Tuned,
     check as check,
     compare as compare,
     containers as containers,
@@ -51,6 +65,7 @@ from .interface import (
     load as load,
     loads as loads,
     measure as measure,
+    measure_schedules as measure_schedules,
     new as new,
     open as open,
     races as races,
@@ -59,10 +74,12 @@ from .interface import (
     run as run,
     run_live as run_live,
     runs as runs,
+    sensitivity as sensitivity,
     simulate as simulate,
     size as size,
     small_clusters as small_clusters,
     step as step,
+    tune as tune,
     workload as workload,
 )
 from .lang import RebecaError as RebecaError

@@ -25,6 +25,7 @@ EXTRAS = {
         "statistics, stored results and charts",
         ("scipy", "pyarrow", "duckdb", "matplotlib", "plotly"),
     ),
+    "sensitivity": Extra("Sobol's indices", ("SALib",)),
     "web": Extra("pages in the browser", ("fastapi", "uvicorn", "segno")),
     "optimise": Extra("constraint programming", ("ortools",)),
     "distributed": Extra("workers on several machines", ("distributed",)),

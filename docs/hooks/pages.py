@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 PAGES = {"README.md": "project.md", "benchmarks/README.md": "benchmarks.md"}
 """Markdown outside of docs/: path in the repository, path of the page."""
 
+STUDIO = ("app.css", "app.js", "codemirror.min.js", "editor.js", "icon.svg")
+"""What the page of the playground shares with those of the browser; Python is added later."""
+
 _FENCED = re.compile(r"^(?P<ticks>`{3,}).*?^(?P=ticks)$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 _LANGUAGES = {".py": "python", ".rebeca": "rebeca", ".toml": "toml"}
@@ -34,6 +37,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     for source, address in PAGES.items():
         files.append(File.generated(config, address, abs_src_path=str(root / source)))
+    shared = {name: root / "rebecsim" / "web" / "static" / name for name in STUDIO}
+    shared["tokens.css"] = root / "rebecsim" / "report" / "tokens.css.j2"
+    for name, path in shared.items():
+        if files.get_file_from_path("playground/index.html") is not None:
+            address = f"playground/{name}"
+            files.append(File.generated(config, address, abs_src_path=str(path)))
     shown = {
         path
         for file in files.documentation_pages()

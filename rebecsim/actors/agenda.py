@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from typing import Any
 
 from rebecsim.actors.rebec import MessageServer, PlainMessage, Rebec
 from rebecsim.actors.schedulers import FifoScheduler, Pick, RandomScheduler, Scheduler
 from rebecsim.actors.semantics import count_alternatives, deciding_server
-from rebecsim.actors.system import System
+from rebecsim.actors.system import NEVER, Calendar, System, ranks_of
 
 _SPARE = 1000  # entries that may get out of date, or as many as rebecs, before all are made anew
 
@@ -29,7 +27,7 @@ def agenda_for(system: System, scheduler: Scheduler, until: int | None = None) -
         return FirstSent(system, scheduler.priorities, until)
     if type(scheduler) is RandomScheduler:
         return DrawnPlaces(system, scheduler, until)
-    return AllDue(system, scheduler, until)
+    return AllDue(system, scheduler.priorities, until, scheduler.pick)
 
 
 class Agenda(ABC):
@@ -40,32 +38,28 @@ class Agenda(ABC):
 
     def __init__(self, system: System, priorities: bool, until: int | None) -> None:
         self._system = system
-        self._ranks = 1  # how many urgencies there are; rank 0 is the most urgent
         self._rank_of_server: dict[MessageServer, int] = {}
         self._rank_of_rebec: list[int] = []
         self._turns = priorities and _may_turn(system)
-        if priorities:
-            self._find_ranks()
-        self._end = None if until is None else (until + 1) * self._ranks
-        self._moments: list[int] = []  # a heap of those that have entries
-        self._entries: dict[int, Any] = {}  # of each of these moments
+        self._ranks = self._find_ranks() if priorities else 1
+        self._end = NEVER if until is None else (until + 1) * self._ranks
         self._spare = 0  # so many entries may still get out of date
         self._bags = [rebec._bag.messages for rebec in system.rebecs]
         system.put = self.note
         self._note_all()
 
-    def _find_ranks(self) -> None:
-        """Number the urgencies by which `semantics.most_urgent` goes."""
+    def _find_ranks(self) -> int:
+        """Number the urgencies by which `semantics.most_urgent` goes; give how many there are."""
         rebecs = self._system.rebecs
         if self._system.uses_global_priority:
             classes = {type(rebec) for rebec in rebecs}
             servers = [server for each in classes for server in each.__servers__.values()]
-            ranks = _ranks(server.global_priority for server in servers)
+            ranks = ranks_of(server.global_priority for server in servers)
             self._rank_of_server = {server: ranks[server.global_priority] for server in servers}
         else:
-            ranks = _ranks(rebec._priority for rebec in rebecs)
+            ranks = ranks_of(rebec._priority for rebec in rebecs)
             self._rank_of_rebec = [ranks[rebec._priority] for rebec in rebecs]
-        self._ranks = max(len(ranks), 1)
+        return max(len(ranks), 1)
 
     def _rank(self, rebec: Rebec, head: PlainMessage) -> int:
         if self._turns:
@@ -77,11 +71,14 @@ class Agenda(ABC):
     def _note_all(self) -> None:
         """Note every rebec, and forget what was noted before."""
         self._spare = max(len(self._system.rebecs), _SPARE)
-        self._moments.clear()
-        self._entries.clear()
+        self._forget()
         for rebec in self._system.rebecs:
             if rebec._bag.messages:
                 self.note(rebec)
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Forget what is noted."""
 
     def _matters(self, rebec: Rebec, message: PlainMessage, at_work: bool) -> bool:
         """Put a message beside others; tell whether its rebec has to be noted for it.
@@ -134,124 +131,88 @@ def _may_turn(system: System) -> bool:
     return False
 
 
-def _ranks(urgencies: Iterable[int]) -> dict[int, int]:
-    return {urgency: rank for rank, urgency in enumerate(sorted(set(urgencies)))}
-
-
-_Entry = tuple[int, Rebec]
-
-
-class FirstSent(Agenda):
+class FirstSent(Calendar[tuple[int, Rebec]], Agenda):
     """Takes the step whose message was sent first, as `FifoScheduler` does.
 
-    An entry is the number of a rebec's first message, and the rebec; at a moment the smallest
-    number is next. Most entries come in this order. One is out of date when its message is no
-    longer the first, or the rebec is busy.
+    An entry is the number of a rebec's first message, and the rebec. One is out of date when its
+    message is no longer the first, or the rebec is busy.
     """
 
-    _entries: dict[int, _Entry | deque[_Entry]]
+    def __init__(self, system: System, priorities: bool, until: int | None) -> None:
+        Calendar.__init__(self)
+        Agenda.__init__(self, system, priorities, until)
+
+    def _forget(self) -> None:
+        self.clear()
+        self.ranks = self._ranks
 
     def ready(self) -> tuple[int, list[Rebec]]:
         """Give the next time, and the rebec whose first message was sent first."""
-        first = self._first()
-        return (0, []) if first is None else (self._moments[0] // self._ranks, [first])
-
-    def _first(self) -> Rebec | None:
-        """Give the rebec that is next, and forget the entries before it that are out of date."""
-        while self._moments:
-            moment = self._moments[0]
-            due = self._entries[moment]
-            if isinstance(due, tuple):
-                due = deque((due,))
-            while due:
-                number, rebec = due[0]
-                messages = rebec._bag.messages
-                if messages and messages[0][2] == number and rebec._now * self._ranks <= moment:
-                    return rebec
-                due.popleft()
-            heappop(self._moments)
-            del self._entries[moment]
-        return None
+        for number, rebec in self.taken():
+            messages = rebec._bag.messages
+            if messages and messages[0][2] == number and rebec._now <= self.time:
+                self.put(self.present, (number, rebec))
+                return self.time, [rebec]
+        return 0, []
 
     def steps(self) -> Iterator[Pick]:
         """Give the steps whose messages were sent first."""
-        moments, entries, end, note = self._moments, self._entries, self._end, self.note
-        bags = self._bags
-        current, time = -1, 0
-        while moments:
-            moment = moments[0]
-            if moment != current:
-                if end is not None and moment >= end:
-                    return
-                current, time = moment, moment // self._ranks
-            due = entries[moment]
-            if isinstance(due, tuple):
-                number, rebec = due
-                del entries[heappop(moments)]
-            else:
-                number, rebec = due.popleft()
-                if not due:
-                    del entries[heappop(moments)]
-            messages = bags[rebec._index]
-            if messages and messages[0][2] == number and rebec._now <= time:
-                self.time = time
+        for number, rebec in self.taken(self._end):
+            messages = rebec._bag.messages
+            if messages and messages[0][2] == number and rebec._now <= self.time:
                 yield rebec, messages.pop(0)
                 if messages:
-                    note(rebec)
+                    self.note(rebec)
 
     def note(
         self, rebec: Rebec, message: PlainMessage | None = None, at_work: bool = False
     ) -> None:
         """Note the first message of a rebec."""
-        messages = self._bags[rebec._index]
+        messages = rebec._bag.messages
         if message is None:
             message = messages[0]
-        elif not (messages or at_work):
+        elif messages or at_work:
+            if not self._matters(rebec, message, at_work):
+                return
+        else:
             messages.append(message)
-        elif not self._matters(rebec, message, at_work):
-            return
         moment = message[0]
         if rebec._now > moment:
             moment = rebec._now
         if self._ranks > 1:
             moment = moment * self._ranks + self._rank(rebec, message)
-        entry = message[2], rebec
-        due = self._entries.get(moment)
-        if due is None:
-            self._entries[moment] = entry
-            heappush(self._moments, moment)
-        elif isinstance(due, tuple):
-            self._entries[moment] = deque((due, entry) if due < entry else (entry, due))
-        elif due[-1] < entry:
-            due.append(entry)
-        else:
-            insort(due, entry)
+        self.put(moment, (message[2], rebec))
 
 
 class AllDue(Agenda):
-    """Lets a scheduler pick among all rebecs that may act, in the order of main.
+    """Lets someone pick among all rebecs that may act, in the order of main.
 
     An entry is the index of a rebec. Those of a moment are sorted when it is the first, and exact
     from then on; before, some may be out of date, of rebecs that have been noted elsewhere since.
     """
 
-    _entries: dict[int, int | list[int]]
-
-    def __init__(self, system: System, scheduler: Scheduler, until: int | None) -> None:
-        self._scheduler = scheduler
+    def __init__(
+        self,
+        system: System,
+        priorities: bool,
+        until: int | None = None,
+        pick: Callable[[list[Rebec]], Pick | None] = lambda _: None,
+    ) -> None:
+        self._pick = pick
+        self._moments: list[int] = []  # a heap of those that have entries
+        self._entries: dict[int, int | list[int]] = {}  # of each of these moments
         self._sorted: dict[int, list[int]] = {}  # of the moments that have been the first
         self._outdated: set[int] = set()  # moments of which entries are out of date
         self._noted = [-1] * len(system.rebecs)  # the moment of each; -1: it is at work, or idle
-        super().__init__(system, scheduler.priorities, until)
+        super().__init__(system, priorities, until)
 
-    def _note_all(self) -> None:
-        """Note every rebec, and forget what was noted before, also where steps look at it."""
+    def _forget(self) -> None:
+        """Forget what is noted, also where steps look at it."""
         for due in self._sorted.values():
             due.clear()
-        self._sorted.clear()
-        self._outdated.clear()
+        for each in (self._moments, self._entries, self._sorted, self._outdated):
+            each.clear()
         self._noted[:] = [-1] * len(self._noted)
-        super()._note_all()
 
     def ready(self) -> tuple[int, list[Rebec]]:
         """Give the next time, and the rebecs that may act at it."""
@@ -262,23 +223,29 @@ class AllDue(Agenda):
         return self._moments[0] // self._ranks, [rebecs[index] for index in due]
 
     def steps(self) -> Iterator[Pick]:
-        """Give the steps that the scheduler picks."""
+        """Give the steps that are picked."""
         rebecs = self._system.rebecs
         while due := self._due():
             moment = self._moments[0]
-            if self._end is not None and moment >= self._end:
+            if moment >= self._end:
                 return
-            step = self._scheduler.pick([rebecs[index] for index in due])
+            step = self._pick([rebecs[index] for index in due])
             if step is None:
                 return
             rebec, message = step
-            del due[bisect_left(due, rebec._index)]
-            self._noted[rebec._index] = -1
+            self.withdraw(rebec)
             self.time = moment // self._ranks
             rebec._bag.messages.remove(message)
             yield step
             if rebec._bag.messages:
                 self.note(rebec)
+
+    def withdraw(self, rebec: Rebec) -> None:
+        """Note no longer when a rebec is due, as it is at work."""
+        index = rebec._index
+        moment, self._noted[index] = self._noted[index], -1
+        if moment >= 0:
+            self._leave(moment, index)
 
     def _due(self) -> list[int]:
         """Give the indices of the rebecs that are due at the first moment, sorted."""
@@ -340,7 +307,7 @@ class AllDue(Agenda):
             entries.append(index)
 
     def _leave(self, moment: int, index: int) -> None:
-        """Let a rebec not be due at a moment, as it is so earlier."""
+        """Let a rebec not be due at a moment."""
         due = self._sorted.get(moment)
         if due is None:
             self._outdated.add(moment)
@@ -352,20 +319,20 @@ class DrawnPlaces(AllDue):
     """The same for a scheduler that draws the places of rebecs and messages unseen."""
 
     def __init__(self, system: System, scheduler: RandomScheduler, until: int | None) -> None:
-        super().__init__(system, scheduler, until)
+        super().__init__(system, scheduler.priorities, until)
         self._place = scheduler.place
 
     def steps(self) -> Iterator[Pick]:
         """Give the steps that the scheduler draws."""
         moments, entries, sorted_, end = self._moments, self._entries, self._sorted, self._end
         noted, rebecs, place, note = self._noted, self._system.rebecs, self._place, self.note
-        bags = self._bags
+        bags, core = self._bags, self._system.model.core
         current = -1
         due: list[int] | None = None
         while moments:
             moment = moments[0]
             if moment != current:
-                if end is not None and moment >= end:
+                if moment >= end:
                     return
                 current = moment
                 self.time = moment // self._ranks
@@ -392,6 +359,6 @@ class DrawnPlaces(AllDue):
             if len(messages) == 1:
                 yield rebec, messages.pop()
             else:
-                yield rebec, messages.pop(place(count_alternatives(rebec)))
+                yield rebec, messages.pop(place(count_alternatives(messages, core)))
             if messages:
                 note(rebec)

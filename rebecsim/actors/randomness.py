@@ -9,7 +9,8 @@ and its own number. Any engine that computes Philox can draw the same ones:
 * the four words of each block are used in order, the upper 32 bits of each word;
 * an index below n is drawn from them without bias by Lemire's method ("Fast random integer
   generation in an interval", TOMACS 29, 2019, algorithm 5); with n = 1 nothing is drawn;
-* of weighted alternatives one is drawn by two words, the second for the lowest 21 of 53 bits.
+* of weighted alternatives one is drawn by two words, the second for the lowest 21 of 53 bits;
+  a value of a distribution, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from rebecsim.actors.philox import seed_key, words_of
 from rebecsim.arithmetic import FRACTION_BITS, Shares, limits_of
 
 if TYPE_CHECKING:
@@ -40,17 +42,16 @@ def choice_stream(rebec: int, site: int) -> int:
 class Stream:
     """One sequence of random words."""
 
-    __slots__ = ("_block", "_generator", "_words")
+    __slots__ = ("_block", "_fetch", "_words")
 
-    def __init__(self, generator: np.random.Philox) -> None:
-        self._generator = generator
+    def __init__(self, fetch: Callable[[int], list[int]]) -> None:
+        self._fetch = fetch
         self._words: list[int] = []
         self._block = _FEWEST
 
     def _word(self) -> int:
         if not self._words:
-            words = self._generator.random_raw(self._block) >> 32
-            self._words = words[::-1].tolist()
+            self._words = self._fetch(self._block)
             self._block = min(2 * self._block, _MOST)
         return self._words.pop()
 
@@ -70,14 +71,20 @@ class Stream:
         """Draw the index of an alternative, each as likely as its share says."""
         if len(shares) == 1:
             return 0
-        fraction = self._word() << FRACTION_BITS - 32 | self._word() >> 64 - FRACTION_BITS
-        return bisect_right(limits_of(shares), fraction)
+        return bisect_right(limits_of(shares), self.fraction())
+
+    def fraction(self) -> int:
+        """Draw a number of FRACTION_BITS bits."""
+        return self._word() << FRACTION_BITS - 32 | self._word() >> 64 - FRACTION_BITS
 
 
 def key_of(seed: int | np.random.SeedSequence) -> tuple[int, int]:
     """Give the key of the random streams of a seed: two 64-bit words."""
-    import numpy as np  # what draws nothing need not load it
-
+    try:
+        import numpy as np  # what draws nothing need not load it
+    except ImportError:
+        assert isinstance(seed, int)
+        return seed_key(seed)
     root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     first, second = root.generate_state(2, np.uint64)
     return int(first), int(second)
@@ -99,13 +106,25 @@ class Streams:
     def __getitem__(self, number: int) -> Stream:
         stream = self._streams.get(number)
         if stream is None:
-            import numpy as np  # what draws nothing need not load it
-
-            counter = np.array([0, number, self._replication, 0], dtype=np.uint64)
-            key = np.array(self._key, dtype=np.uint64)
-            stream = Stream(np.random.Philox(key=key, counter=counter))
+            stream = Stream(_fetching(self._key, number, self._replication))
             self._streams[number] = stream
         return stream
+
+
+def _fetching(key: tuple[int, int], number: int, replication: int) -> Callable[[int], list[int]]:
+    """Return a function that gives the next words of a stream, as many as asked for, reversed."""
+    try:
+        import numpy as np  # what draws nothing need not load it
+    except ImportError:
+        return words_of(key, number, replication)
+    counter = np.array([0, number, replication, 0], dtype=np.uint64)
+    raw = np.random.Philox(key=np.array(key, dtype=np.uint64), counter=counter).random_raw
+
+    def fetch(count: int) -> list[int]:
+        words: list[int] = (raw(count) >> 32)[::-1].tolist()
+        return words
+
+    return fetch
 
 
 def drawing(stream: Stream, choice_law: ChoiceLaw) -> Callable[[int], int]:

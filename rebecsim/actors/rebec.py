@@ -27,7 +27,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from rebecsim.actors.values import Array, Kind, Since, duration
 from rebecsim.actors.violations import (
@@ -38,7 +38,7 @@ from rebecsim.actors.violations import (
     Verdict,
     Violation,
 )
-from rebecsim.arithmetic import Shares, shares_of
+from rebecsim.distributions import Distribution, Weighted
 
 if TYPE_CHECKING:
     from rebecsim.actors.system import System
@@ -287,6 +287,8 @@ class Rebec:
     ) -> Any:
         """Choose one of the alternatives, nondeterministically.
 
+        One that is a distribution, such as `rs.exponential(10)`, is drawn from in simulations.
+
         `weights` says how likely each one is: numbers above 0 that add up to 1. Without them, the
         choice law does. Raises ValueError for other weights.
 
@@ -295,6 +297,8 @@ class Rebec:
         """
         if weights is not None:
             alternatives = Weighted(alternatives, weights)
+        elif len(alternatives) == 1 and type(alternatives[0]) is Distribution:
+            alternatives = alternatives[0]
         return alternatives[self._system.choose(self, alternatives, site)]
 
     def __str__(self) -> str:
@@ -319,20 +323,6 @@ def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str,
             shown, handler, priority, global_priority = declared
             servers[name] = MessageServer(shown, handler, number, priority, global_priority)
     return servers
-
-
-class Weighted(tuple[Any, ...]):
-    """The alternatives of a choice that says how likely they are: by their `shares`."""
-
-    shares: Shares
-
-    def __new__(cls, alternatives: Iterable[Any], weights: Sequence[float]) -> Self:
-        """Raise ValueError for weights that do not fit."""
-        made = super().__new__(cls, alternatives)
-        if len(made) != len(weights):
-            raise ValueError(f"{len(weights)} weights for {len(made)} alternatives")
-        made.shares = shares_of(tuple(weights))
-        return made
 
 
 INITIAL_SENDER = "main"

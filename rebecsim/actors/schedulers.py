@@ -18,8 +18,9 @@ from rebecsim.actors.randomness import (
     choice_stream,
     drawing,
 )
-from rebecsim.actors.rebec import Message, PlainMessage, Rebec, Weighted
+from rebecsim.actors.rebec import Message, PlainMessage, Rebec
 from rebecsim.actors.semantics import count_alternatives, steps
+from rebecsim.distributions import Distribution, Weighted
 from rebecsim.errors import UserError
 from rebecsim.files import read_json
 
@@ -129,6 +130,8 @@ class RandomValues:
         """Draw an alternative; weights say more than the law."""
         if isinstance(alternatives, Weighted):
             stream = self._streams[choice_stream(rebec._index, site)]
+            if isinstance(alternatives, Distribution):
+                return alternatives.place(stream.fraction())
             return stream.weighted(alternatives.shares)
         draw = self._drawing.get((rebec._index, site))
         if draw is None:
@@ -160,7 +163,8 @@ class RandomScheduler:
     def pick(self, rebecs: list[Rebec]) -> Pick:
         """Draw the next step."""
         rebec = rebecs[self.place(len(rebecs))]
-        return rebec, rebec._bag.messages[self.place(count_alternatives(rebec))]
+        messages = rebec._bag.messages
+        return rebec, messages[self.place(count_alternatives(messages, rebec._system.model.core))]
 
 
 class RankedScheduler(RandomScheduler):
@@ -231,7 +235,7 @@ class Recorder:
     def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Let the scheduler choose, and note the alternative."""
         index = self._scheduler.choose(rebec, alternatives, site)
-        self._choices.append(Choice("value", index, len(alternatives)))
+        self._choices.append(Choice("value", index, max(index + 1, len(alternatives))))
         return index
 
 
@@ -256,14 +260,16 @@ class ReplayScheduler:
 
     def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Give the recorded alternative."""
-        return self._next("value", len(alternatives))
+        drawn = isinstance(alternatives, Distribution)  # behind the values that stand for all
+        return self._next("value", len(alternatives), drawn)
 
-    def _next(self, kind: str, count: int) -> int:
+    def _next(self, kind: str, count: int, drawn: bool = False) -> int:
         here = f"choice {self._position}"
         if self._position == len(self._choices):
             raise ReplayError(f"{here}: the record ends, but the model chooses a {kind}")
         choice = self._choices[self._position]
-        if (choice.kind, choice.alternatives) != (kind, count):
+        fits = choice.alternatives == count or (drawn and choice.alternatives > count)
+        if choice.kind != kind or not fits:
             raise ReplayError(
                 f"{here}: the record has a {choice.kind} of {choice.alternatives}, "
                 f"the model a {kind} of {count}; is it a run of this model?"

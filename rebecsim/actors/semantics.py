@@ -7,7 +7,8 @@ while it is busy after a `delay`. In Core Rebeca all times are 0 and a bag is a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from rebecsim.actors.rebec import Message, MessageServer, PlainMessage, Rebec
 from rebecsim.actors.system import System, failure_of
@@ -16,6 +17,9 @@ from rebecsim.errors import UserError
 
 MOST_AT_ONE_TIME = 1_000_000
 """The messages that a run serves at one time before it is taken for one that goes no further."""
+
+
+Due = TypeVar("Due")
 
 
 class DeadlineMissedError(Violation):
@@ -39,12 +43,19 @@ class Step(NamedTuple):
         return max(self.rebec._now, self.message.arrival)
 
 
-def next_time(rebec: Rebec) -> int:
-    """When the rebec can serve its first message: when it is free and the message is there.
+def due_at(clock: int, messages: Sequence[tuple[Any, ...]]) -> int:
+    """When a rebec can serve its first message: when it is free and the message is there.
 
-    Raises IndexError for a rebec without messages.
+    Here and below, messages are in the order of a bag, and begin with their arrival and priority.
+    Raises IndexError without messages.
     """
-    return max(rebec._now, rebec._bag.messages[0][0])
+    arrival: int = messages[0][0]
+    return clock if clock > arrival else arrival
+
+
+def next_time(rebec: Rebec) -> int:
+    """Give when a rebec is due. Raises IndexError for one without messages."""
+    return due_at(rebec._now, rebec._bag.messages)
 
 
 def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
@@ -53,32 +64,27 @@ def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
     The time is the smallest next time of all rebecs. Of the rebecs due at it, those with the
     smallest priority number may act, unless `priorities` is false. No rebec: a deadlock, time 0.
     """
-    time = -1
-    rebecs: list[Rebec] = []
-    for rebec in system.rebecs:
-        messages = rebec._bag.messages
-        if messages:
-            at = messages[0][0]
-            if rebec._now > at:
-                at = rebec._now
-            if at == time:
-                rebecs.append(rebec)
-            elif at < time or time < 0:
-                time = at
-                rebecs = [rebec]
+    times = [(next_time(rebec), rebec) for rebec in system.rebecs if rebec._bag.messages]
+    time = min((time for time, _ in times), default=0)
+    rebecs = [rebec for at, rebec in times if at == time]
     if priorities and len(rebecs) > 1:
-        rebecs = most_urgent(system, rebecs)
-    return max(time, 0), rebecs
+        rebecs = most_urgent(rebecs, [urgency(system, rebec) for rebec in rebecs])
+    return time, rebecs
 
 
-def most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
-    """Keep the rebecs of the smallest priority number; any global priority replaces all others."""
-    if system.uses_global_priority:
-        urgencies = [deciding_server(rebec).global_priority for rebec in rebecs]
-    else:
-        urgencies = [rebec._priority for rebec in rebecs]
+def most_urgent(due: list[Due], urgencies: list[int]) -> list[Due]:
+    """Keep those of the smallest urgency of what is due at one time."""
     first = min(urgencies)
-    return [rebec for rebec, urgency in zip(rebecs, urgencies, strict=True) if urgency == first]
+    if urgencies.count(first) == len(due):  # mostly
+        return due
+    return [each for each, urgency in zip(due, urgencies, strict=True) if urgency == first]
+
+
+def urgency(system: System, rebec: Rebec) -> int:
+    """Give the priority of a rebec that is due; any global priority replaces all others."""
+    if system.uses_global_priority:
+        return deciding_server(rebec).global_priority
+    return rebec._priority
 
 
 def deciding_server(rebec: Rebec) -> MessageServer:
@@ -88,10 +94,9 @@ def deciding_server(rebec: Rebec) -> MessageServer:
     class declares first. Which message was sent first makes no difference, as states do not know.
     """
     messages = rebec._bag.messages
-    head: MessageServer = messages[0][3]
-    count = count_alternatives(rebec)
+    count = count_alternatives(messages, rebec._system.model.core)
     if count == 1:
-        return head
+        return messages[0][3]
     return min((message[3] for message in messages[:count]), key=_declared)
 
 
@@ -105,13 +110,14 @@ def alternatives(rebec: Rebec) -> list[Message]:
     Timed: all with the arrival and priority of the first one, so the oldest of a busy rebec go
     first and only messages of one arrival are a bag. Core: the head of the queue.
     """
-    return [Message(*each) for each in rebec._bag.messages[: count_alternatives(rebec)]]
-
-
-def count_alternatives(rebec: Rebec) -> int:
-    """Count the messages that a ready rebec may serve, which are the first in its bag."""
     messages = rebec._bag.messages
-    if len(messages) == 1 or rebec._system.model.core:
+    count = count_alternatives(messages, rebec._system.model.core)
+    return [Message(*each) for each in messages[:count]]
+
+
+def count_alternatives(messages: Sequence[tuple[Any, ...]], core: bool) -> int:
+    """Count the messages that a ready rebec may serve, which are the first of its messages."""
+    if core or len(messages) == 1:
         return 1
     head = messages[0]
     for count in range(1, len(messages)):

@@ -1,11 +1,18 @@
-"""A model as a whole: its rebecs and their known rebecs, and a running system of them."""
+"""A model as a whole: its rebecs and their known rebecs, and a running system of them.
+
+A running system has its messages in bags, or in a `Calendar`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from bisect import insort
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from types import CodeType
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from rebecsim.actors.rebec import LOWEST_PRIORITY, Bag, Message, MessageServer, PlainMessage, Rebec
 from rebecsim.actors.violations import (
@@ -24,6 +31,12 @@ Choose = Callable[[Rebec, Sequence[Any], int], int]
 
 Put = Callable[[Rebec, PlainMessage, bool], None]
 """Puts a message into the bag of its receiver: (receiver, message, whether it is at work)."""
+
+
+Entry = TypeVar("Entry", bound=tuple[Any, ...])
+
+NEVER = sys.maxsize
+"""Later than any moment; integers compare faster with it than with infinity."""
 
 
 class ModelError(UserError):
@@ -302,3 +315,116 @@ def refuse_attributes(rebec: Rebec, bound: Sequence[Rebec]) -> NoReturn:
     raise ModelError(
         f"{rebec}: a message server makes or deletes an attribute; declare it as a state variable"
     )
+
+
+def ranks_of(urgencies: Iterable[int]) -> dict[int, int]:
+    """Number the urgencies from the most urgent one on, which is the smallest."""
+    return {urgency: rank for rank, urgency in enumerate(sorted(set(urgencies)))}
+
+
+class Calendar(Generic[Entry]):
+    """What is due, by its moment: the one queue behind all runs in Python.
+
+    A moment is a time and a rank in one number: of several things due at one time, those of the
+    lowest rank go first. What is sorted are these numbers, and only those at which something is
+    due, however much is due then. Entries of one moment go by their numbers, which they begin with.
+
+    The moment that is being served is `present`, at the `time`. What is put there, or at an earlier
+    one, which becomes the present then, waits in `front` and needs no sorting. All others are of
+    later moments; the first one of each is kept apart, as most are alone.
+    """
+
+    __slots__ = ("firsts", "front", "moments", "others", "present", "ranks", "time")
+
+    def __init__(self, ranks: int = 1) -> None:
+        self.ranks = ranks
+        self.time = 0
+        self.present = -1
+        self.front: deque[Entry] = deque()
+        self.moments: list[int] = []  # a heap
+        self.firsts: dict[int, Entry] = {}
+        self.others: defaultdict[int, list[Entry]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self.front) + len(self.firsts) + sum(map(len, self.others.values()))
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        for each in (self.front, self.moments, self.firsts, self.others):
+            each.clear()
+
+    def put(self, moment: int, entry: Entry) -> None:
+        """Put in an entry; mostly its number is larger than those of all others of its moment."""
+        if moment > self.present:
+            first = self.firsts.setdefault(moment, entry)
+            if first is entry:  # most are alone
+                heappush(self.moments, moment)
+                return
+            if entry < first:
+                self.firsts[moment], entry = entry, first
+            entries: deque[Entry] | list[Entry] = self.others[moment]
+        else:
+            if moment < self.present:
+                self.precede(moment)
+            entries = self.front
+        if entries and entry < entries[-1]:
+            insort(entries, entry)
+        else:
+            entries.append(entry)
+
+    def precede(self, moment: int) -> None:
+        """Make a moment the present that comes before what has been; the front is empty then."""
+        if self.front:
+            self.firsts[self.present], *others = self.front
+            if others:
+                self.others[self.present] = others
+            self.front.clear()
+            heappush(self.moments, self.present)
+        self.present = moment
+        self.time = moment // self.ranks
+
+    def __iter__(self) -> Iterator[tuple[int, Entry]]:
+        """Give all entries with their moments, in no order."""
+        firsts = ((moment, (first,)) for moment, first in self.firsts.items())
+        for moment, entries in ((self.present, self.front), *firsts, *self.others.items()):
+            for entry in entries:
+                yield moment, entry
+
+    @property
+    def next(self) -> tuple[int, int]:
+        """The moment and number of the next entry; NEVER if there is none."""
+        if self.front:
+            return self.present, self.front[0][0]
+        if not self.moments:
+            return NEVER, 0
+        return self.moments[0], self.firsts[self.moments[0]][0]
+
+    @property
+    def next_time(self) -> int:
+        """The time of the next entry; NEVER, or nearly, if there is none."""
+        return self.next[0] // self.ranks
+
+    def taken(self, end: int = NEVER, number: int = 0) -> Iterator[Entry]:
+        """Take out one entry after the other, as far as they come before this moment and number.
+
+        What is put in meanwhile is taken in its turn.
+        """
+        front, moments, firsts, others = self.front, self.moments, self.firsts, self.others
+        ranks, is_last = self.ranks, self.present >= end
+        while True:
+            while front:
+                if is_last and self.next >= (end, number):
+                    return
+                yield front.popleft()
+            if not moments:
+                return
+            moment = moments[0]
+            if moment >= end:
+                if self.next >= (end, number):
+                    return
+                is_last = True
+            self.present = heappop(moments)
+            self.time = moment if ranks == 1 else moment // ranks
+            if others and moment in others:
+                front += others.pop(moment)
+            yield firsts.pop(moment)

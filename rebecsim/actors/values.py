@@ -23,6 +23,7 @@ from rebecsim.arithmetic import (
     square_root as square_root,
     truncate as truncate,
 )
+from rebecsim.distributions import distribution as distribution
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,12 @@ class _Poller:
         self._is_going = False
 
     def add(self, watchdog: Watchdog) -> None:
-        """Look at this one, too. Raises RuntimeError if no thread can be had for it."""
+        """Look at this one, too. Raises RuntimeError if no thread can be had for it.
+
+        Python in a browser has no threads: whoever waits there ends its worker.
+        """
+        if sys.platform == "emscripten":
+            return
         with self._changing:
             if not self._is_going:
                 threading.Thread(target=self._go, name="watchdog", daemon=True).start()

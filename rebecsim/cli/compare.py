@@ -222,7 +222,7 @@ def compare(
     how = Running(out, orders.orders, resume, trace, count, engine, dask, most_states)
     advice = f"{out}: continue with --resume"
     how_large = comparison_size(plan, orders.orders, count)
-    _run(plan, how, how_large, making, advice, making.explain or orders.exact)
+    run_plan(plan, how, how_large, making, advice, making.explain or orders.exact)
 
 
 def run_many(
@@ -245,10 +245,10 @@ def run_many(
     with kept_or_temporary(out) as directory:
         how = Running(directory, orders=False, workers=count, engine=engine)
         size = plan_size([plan], count)
-        _run(plan, how, size, SizeOptions(), str(directory), explain, reported=out is not None)
+        run_plan(plan, how, size, SizeOptions(), str(directory), explain, reported=out is not None)
 
 
-def _run(
+def run_plan(
     plan: Plan,
     how: Running,
     size: Size | None,

@@ -69,6 +69,10 @@ class ManyRunsOptions:
         "With --runs: a variable such as office.left; served=, waits= or misses= and a "
         "message server such as office.buy; first=CONDITION; outcome=ended. Repeatable."
     )
+    measure: list[str] | None = option(
+        "With --runs: measure waits, service times, queue lengths, utilisation and throughput of a "
+        "message server such as office.buy, or of a server of rebecsim.lib. Repeatable."
+    )
     every: int | None = option("With --runs: record variables every so many time units.", min=1)
     out: Path | None = option("With --runs: directory for results and report.")
     workers: Workers = None
@@ -120,12 +124,28 @@ def simulate(
     if many.runs is None:
         _refuse(many, "is for many runs; say how many with --runs")
         _simulate_once(_opened(model, core, options.env), options, single, engine, patience)
+    elif many.measure:
+        _refuse(single, "is for a single run; leave it out")
+        _refuse(replace(many, runs=None, measure=None), "is not for --measure; leave it out")
+        _refuse(replace(options, until=None, seed=None, env=None), "is not for --measure")
+        _measure(_opened(model, core, options.env), options, many, engine)
     else:
         _refuse(single, "is for a single run; leave it out")
         _simulate_often(model, options, many, engine, core)
 
 
-def _refuse(options: ManyRunsOptions | SingleRunOptions, fault: str) -> None:
+def _measure(
+    model: LoadedModel, options: RunOptions, many: ManyRunsOptions, engine: Engine
+) -> None:
+    from rebecsim.interface import measure
+
+    if options.until is None:
+        raise typer.BadParameter("say how long a run is with --until", param_hint="--measure")
+    of, runs, seed = many.measure or (), many.runs or 1, options.seed or 0
+    console().print(measure(model, of, until=options.until, runs=runs, seed=seed, engine=engine))
+
+
+def _refuse(options: ManyRunsOptions | SingleRunOptions | RunOptions, fault: str) -> None:
     for name, value in vars(options).items():
         if value:
             raise typer.BadParameter(fault, param_hint=f"--{name}")

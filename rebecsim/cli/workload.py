@@ -293,14 +293,14 @@ def metrics(
         raise UserError("--boxes, --heatmap and options of expected ends need --share")
     for picture in filter(None, (boxes, heatmap)):
         require_picture_name(picture)
-    from rebecsim.interface import measure
+    from rebecsim.interface import measure_schedules
     from rebecsim.interface.workloads import schedule_of
 
     read = [schedule_of(path, processors) for path in schedules]
     for path, schedule in zip(schedules, read, strict=True):
         told(path, schedule.workload)
     expected = shares.shares() if shares.share else None
-    found = measure(read, by=by, shares=expected, **chosen.arguments())
+    found = measure_schedules(read, by=by, shares=expected, **chosen.arguments())
     say_parts(found.parts())
     if boxes is not None:
         found.save_boxes(boxes)

@@ -40,10 +40,11 @@ if TYPE_CHECKING:  # storing takes packages that models alone do not need
 
 @dataclass(frozen=True)
 class LoadedScenario:
-    """A scenario, and what paths in it start from."""
+    """A scenario, what paths in it start from, and what is searched in it, if anything is."""
 
     scenario: Any
     folder: Path = Path()
+    search: Any = None
 
     @property
     def study(self) -> Study:
@@ -52,7 +53,8 @@ class LoadedScenario:
 
     def plan(self, **changes: object) -> Plan:
         """Lay out its cells, with some fields changed. Raises ScenarioError."""
-        return plan_scenario(self.scenario.replace(**changes), self.folder)
+        plan = plan_scenario(self.scenario.replace(**changes), self.folder)
+        return replace(plan, search=self.search)
 
 
 def load(source: str | Path | ScenarioText, consent: Consent = refuse_programs) -> LoadedScenario:
@@ -135,7 +137,7 @@ def plan_of_run(run: StoredRun) -> Plan:
                 plan = _planned(path, scenario, folder)
                 break
     stored = {name for columns in run.record["tables"].values() for name in columns}
-    plan = replace(plan, lacking=study.later_columns - stored)
+    plan = replace(plan, lacking=study.later_columns - stored, search=run.record.get("search"))
     require_same_results(path, run.record, plan)
     return plan
 

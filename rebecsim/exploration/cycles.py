@@ -27,6 +27,7 @@ from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.memoized_runner import Place
 from rebecsim.exploration.states.rebec_states import Local
+from rebecsim.extras import is_installed
 
 if TYPE_CHECKING:
     from rebecsim.exploration.search import Edges
@@ -106,7 +107,7 @@ def on_cycles(source: Sequence[int], target: Sequence[int]) -> list[int]:
 
 def edges_on_cycles(edges: Edges) -> Adjacency:
     """Keep the edges that lie on cycles."""
-    if len(edges[0]) >= _MANY:
+    if len(edges[0]) >= _MANY and is_installed("numpy"):
         edges = _trimmed(edges)
     source, target, ordinal = (each.tolist() for each in edges)
     graph: Adjacency = {}

@@ -114,6 +114,7 @@ class Result:
     property file that the verdict says nothing of, `properties` are the verdicts on all the others
     of the file. `ends` are the states in which runs end; None if there are none, or if something
     is violated. `finals` are a variable and the values it has there, each once, if that was asked.
+    `cut` says of each distribution which values were tried, if these were not all.
     """
 
     model: str
@@ -148,6 +149,7 @@ class Result:
     properties: tuple[PropertyVerdict, ...] = ()
     ends: Ends | None = None
     finals: tuple[str, tuple[Any, ...]] | None = None
+    cut: tuple[str, ...] = ()
 
     @property
     def has_reservation(self) -> bool:
@@ -162,17 +164,22 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Give the verdict and the figures as plain values."""
-        return {name: plain(getattr(self, name)) for name in _FIGURES} | {
-            "deciding": list(map(vars, self.deciding)),
-            "hidden_in_delays": list(self.hidden_in_delays),
-            "not_evaluated": list(self.not_evaluated),
-            "absolute_time": self.absolute_time,
-            "growing": list(self.growing),
-            "standstill_decided": self.standstill_decided,
-            "ends": None
-            if self.ends is None
-            else {"states": self.ends.states, "every_run": self.ends.every_run},
-        }
+        cut = {"cut": list(self.cut)} if self.cut else {}
+        return (
+            {name: plain(getattr(self, name)) for name in _FIGURES}
+            | cut
+            | {
+                "deciding": list(map(vars, self.deciding)),
+                "hidden_in_delays": list(self.hidden_in_delays),
+                "not_evaluated": list(self.not_evaluated),
+                "absolute_time": self.absolute_time,
+                "growing": list(self.growing),
+                "standstill_decided": self.standstill_decided,
+                "ends": None
+                if self.ends is None
+                else {"states": self.ends.states, "every_run": self.ends.every_run},
+            }
+        )
 
 
 FORMAT = "rebecsim counterexample 1"

@@ -2,16 +2,14 @@
 
 `StateGraph` holds it as arrays, for analyses; `StateSpace` with names and values, for exports and
 pictures; `neighbourhood_of` finds the states nearest to one state, and a shortest path to each.
+Stepping through a model needs this module, but no NumPy, which a browser may not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors.values import call_text
 from rebecsim.errors import UserError
@@ -31,11 +29,16 @@ from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, run_search
 from rebecsim.lang import CheckedModel
-from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.engines import Engine
 
-Narrow = NDArray[np.signedinteger[Any]]
-"""Integers as narrow as they may be: reckon with them as 64 bits."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rebecsim.native.arrays import Flags, Integers
+
+    Narrow = NDArray[np.signedinteger[Any]]
+    """Integers as narrow as they may be: reckon with them as 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,14 @@ class StateGraph:
     @property
     def source(self) -> Integers:
         """The state that each edge leaves."""
+        import numpy as np
+
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
     def ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
         """Give which transitions of their states some edges are."""
+        import numpy as np
+
         places = np.array(edges, dtype=np.int64)
         sources = np.searchsorted(self.first[1:], places, side="right")
         found: list[int] = (places - self.first[sources]).tolist()
@@ -158,6 +165,8 @@ class _GraphSearch(Search):
 
 def _graph_of(search: _GraphSearch) -> StateGraph:
     """Put together what a search has written down."""
+    import numpy as np
+
     recording, states = search.written, len(search.states)
     source, target, service, choice, duration = recording.take_columns()
     keys: dict[BreachKey, int] = {}
@@ -330,6 +339,8 @@ def state_space(
     checked: CheckedModel | None = None,
 ) -> StateSpace:
     """Build the whole state space, breadth first, up to the limits."""
+    import numpy as np
+
     graph = build_graph(problem, checked=checked, limits=limits)
     states = tuple(graph.search.states)
     breaches = np.unique(graph.target[graph.target >= len(states)]).tolist()
@@ -341,6 +352,8 @@ def state_space(
 
 def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
     """Describe all edges. The graph does not keep the choices drawn: they are recomputed."""
+    import numpy as np
+
     system = graph.search.system
     expanded = np.flatnonzero(np.diff(graph.first)).tolist()
     causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))

@@ -27,6 +27,7 @@ from jinja2.exceptions import TemplateNotFound
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rebecsim import actors
+from rebecsim.distributions import MOST
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
 from rebecsim.lang.checked import BYTE, FLOAT, INT, SHORT, CheckedModel, Type
@@ -125,11 +126,15 @@ def _combined(operator: str, left: Range | None, right: Range | None) -> Range |
     return RANGES[INT]
 
 
+TIMES = Range(0, MOST)
+"""The range of what is drawn from distributions."""
+
 HELPERS = frozenset(
     {
         *("Boolean", "Byte", "Double", "Float", "Instance", "Int", "Interface", "Model", "Rebec"),
         *("RebecNamed", "Reference", "Short", "Since", "Timer", "assign", "copied"),
-        *("double_quotient", "element", "float32", "float_quotient", "int8", "int16", "int32"),
+        *("distribution", "double_quotient", "element", "float32", "float_quotient", "int8"),
+        *("int16", "int32"),
         *("known_rebec", "message_server", "power", "quotient", "refer", "remainder", "require"),
         *("square_root", "state_variable", "store", "truncate"),
     }

@@ -22,6 +22,7 @@ from rebecsim.generate.code import (
     SIGN,
     SUM,
     TERNARY,
+    TIMES,
     Code,
     LocalNames,
     ModelNames,
@@ -313,6 +314,11 @@ class ExpressionWriter:
 
     def _choice(self, node: syntax.Choice) -> Code:
         kind = self.model.type_of(node)
+        drawn = self.model.distribution_of(node)
+        if drawn is not None:
+            given = ", ".join(map(repr, (drawn.name, *drawn.parameters)))
+            site = self.model.choice_site(node)
+            return Code(f"self.choose(distribution({given}), site={site})", range=TIMES)
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         arguments = ", ".join(alternative.text for alternative in alternatives)
         site = self.model.choice_site(node)

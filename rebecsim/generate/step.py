@@ -55,6 +55,7 @@ _OPERATIONS = [
     "choose_weighted",
     "delay",
     "double_quotient",
+    "draw",
     "element",
     "endless",
     "fill",

@@ -9,10 +9,12 @@ of its variable cannot arise: assignments wrap as Rebeca wraps.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebecsim.arithmetic import limits_of
+from rebecsim.distributions import Distribution
 from rebecsim.generate.cells import (
     ClassCells,
     FunctionNumbers,
@@ -27,6 +29,7 @@ from rebecsim.generate.code import (
     PRODUCT,
     RANGES,
     SUM,
+    TIMES,
     Code,
     Range,
     StepNames,
@@ -322,25 +325,42 @@ class StepExpressions(ExpressionWriter):
             is_one = self.model.classes[name].is_a(kind.name)
             numbers.append(own[server.name] if is_one else 0)
         listed = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
-        return f"({listed})[rebecs[{receiver}, CLASS]]"
+        return f"pick(({listed}), rebecs[{receiver}, CLASS])"
 
     def _choice(self, node: syntax.Choice) -> Code:
         kind = self.model.type_of(node)
+        if self.model.distribution_of(node) is not None:
+            return self._drawn(node)
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         texts = [f"float({each.text})" if kind in REAL else each.text for each in alternatives]
         listed = ", ".join(texts) + ("," if len(texts) == 1 else "")
-        site, stream = str(self.model.choice_site(node)), str(self.model.choice_stream(node))
-        if self.run is not None:
-            nodes = self.run.nodes(node)
-            site = self.run.column(map(self.model.choice_site, nodes))
-            stream = site
-            if self.model.choice_streams:
-                stream = self.run.column(map(self.model.choice_stream, nodes))
         choose, chances = "choose", str(len(texts))
         if node.weights:
             choose, chances = "choose_weighted", f"params, {self._limits(node)}, {len(texts)}"
-        drawn = f"{choose}(ctx, streams, choices, {chances}, {site}, {stream})"
+        drawn = f"{choose}(ctx, streams, choices, {chances}, {self._place(node)})"
         return Code(f"pick(({listed}), {drawn})", range=hull(alternatives))
+
+    def _place(self, node: syntax.Choice) -> str:
+        """Write the number of a choice in its class, and that of its random stream."""
+        if self.run is None:
+            return f"{self.model.choice_site(node)}, {self.model.choice_stream(node)}"
+        nodes = self.run.nodes(node)
+        site = stream = self.run.column(map(self.model.choice_site, nodes))
+        if self.model.choice_streams:
+            stream = self.run.column(map(self.model.choice_stream, nodes))
+        return f"{site}, {stream}"
+
+    def _drawn(self, node: syntax.Choice) -> Code:
+        """Write a draw from a distribution, whose numbers lie among those of the model."""
+        nodes = [node] if self.run is None else self.run.nodes(node)
+        found = [each for one in nodes if (each := self.model.distribution_of(one)) is not None]
+        rows = [drawn_numbers(each) for each in found]
+        if self.run is None:
+            about = self.numbers.table(("drawn", *rows[0]), rows[0])
+        else:
+            about = self.run.column(map(self.numbers.place, rows))
+        drawn = f"draw(ctx, streams, choices, params, {about}, {self._place(node)})"
+        return Code(drawn, range=TIMES)
 
     def _limits(self, node: syntax.Choice) -> str:
         """Write where the limits of the shares of the alternatives begin."""
@@ -396,6 +416,13 @@ class StepExpressions(ExpressionWriter):
         value = self._new_value(node, decoded(f"{array}[{place.text}]", kind))
         result = decoded(f"store(ctx, {array}, {stored}, {encoded(value.text, kind)})", kind)
         return Code(result.text, result.precedence, value.range)
+
+
+def drawn_numbers(drawn: Distribution) -> tuple[int, ...]:
+    """Give what `rebecsim.native.operations.draw` reads of a distribution."""
+    kind, *numbers = drawn.numbers
+    bits = struct.unpack("<3q", struct.pack("<3d", *numbers))
+    return (kind, *bits, len(drawn), *drawn, len(drawn.data), *drawn.data)
 
 
 def decoded(cell: str, kind: Type) -> Code:

@@ -13,6 +13,7 @@ from .exploring import (
     replay as replay,
 )
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .measuring import Measures as Measures, measure as measure
 from .quantities import (
     Estimated as Estimated,
     EstimatedRare as EstimatedRare,
@@ -23,6 +24,12 @@ from .quantities import (
 )
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, open as open, run as run
+from .searching import (
+    Sensitivities as Sensitivities,
+    Tuned as Tuned,
+    sensitivity as sensitivity,
+    tune as tune,
+)
 from .shown import Drawing as Drawing
 from .simulating import (
     Simulated as Simulated,
@@ -41,10 +48,10 @@ from .workloads import (
     ContainerJobs as ContainerJobs,
     ExpectedShares as ExpectedShares,
     LoggedJobs as LoggedJobs,
-    Measured as Measured,
+    MeasuredSchedules as MeasuredSchedules,
     containers as containers,
     draw_containers as draw_containers,
     draw_workload as draw_workload,
-    measure as measure,
+    measure_schedules as measure_schedules,
     workload as workload,
 )

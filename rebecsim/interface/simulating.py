@@ -18,7 +18,6 @@ from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import simulate as run_once
-from rebecsim.simulation.montecarlo import require_checked
 from rebecsim.simulation.simulator import (
     FIFO,
     RANDOM,
@@ -333,6 +332,7 @@ class _NativeRun:
     def result(self, steps: int | None) -> tuple[RunResult, Sequence[Event]]:
         """Give how the run ends, and its messages."""
         from rebecsim.native.layout import native_model
+        from rebecsim.simulation.montecarlo import require_checked
         from rebecsim.simulation.native import simulate_native
 
         try:

@@ -283,7 +283,7 @@ class ExpectedShares:
 
 
 @dataclass(frozen=True)
-class Measured(Shown):
+class MeasuredSchedules(Shown):
     """What schedules did: waits, slowdowns, utilisation, and what users could expect.
 
     Attributes:
@@ -295,7 +295,7 @@ class Measured(Shown):
 
     >>> from rebecsim.workloads import Schedule
     >>> jobs = rs.draw_workload(jobs=50, processors=16).jobs
-    >>> found = rs.measure(Schedule(jobs, jobs.submit + 60, policy="LATE"))
+    >>> found = rs.measure_schedules(Schedule(jobs, jobs.submit + 60, policy="LATE"))
     >>> [(name, figures.wait.mean) for name, figures in found.figures]
     [('LATE', 60.0)]
     """
@@ -373,7 +373,7 @@ class Measured(Shown):
         return self.shares.title
 
 
-def measure(
+def measure_schedules(
     schedules: str | Path | Schedule | Iterable[str | Path | Schedule],
     *,
     by: Group | None = None,
@@ -383,7 +383,7 @@ def measure(
     without_users: Iterable[str | int] = (),
     without_queues: Iterable[str | int] = (),
     processors: int | None = None,
-) -> Measured:
+) -> MeasuredSchedules:
     """Measure schedules: logs with waits, SWF or PBS, of the same jobs or not.
 
     Only the jobs of some users and queues count, if these are given. Raises WorkloadError, OSError,
@@ -392,7 +392,7 @@ def measure(
     >>> from rebecsim.workloads import Schedule
     >>> jobs = rs.draw_workload(jobs=50, processors=16).jobs
     >>> late = Schedule(jobs, jobs.submit + 60, policy="LATE")
-    >>> len(rs.measure([late, late], shares=rs.ExpectedShares(4)).users)
+    >>> len(rs.measure_schedules([late, late], shares=rs.ExpectedShares(4)).users)
     2
     """
     several = [schedules] if isinstance(schedules, str | Path | Schedule) else schedules
@@ -403,7 +403,7 @@ def measure(
     chosen = [tuple(each) for each in (users, queues, without_users, without_queues)]
     views = tuple(_view(each, *chosen) for each in read)
     expected = () if shares is None else tuple(shares.ends(each) for each in read)
-    return Measured(tuple(read), views, by, shares, expected)
+    return MeasuredSchedules(tuple(read), views, by, shares, expected)
 
 
 def schedule_of(path: Path, processors: int | None = None) -> Schedule:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.arithmetic import Shares, shares_of
+from rebecsim.distributions import Distribution
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
 from rebecsim.lang.traversal import walk
@@ -200,7 +201,7 @@ class CheckedInstance:
 
 BY_NODE = (
     *("types", "symbols", "constants", "choice_sites", "declared_types"),
-    "super_constructors",
+    *("super_constructors", "distributions"),
 )
 """What a checked model says of nodes of its tree, which it finds by their identity."""
 
@@ -225,6 +226,7 @@ class CheckedModel:
     super_constructors: dict[int, syntax.Constructor | None] = field(
         default_factory=dict, repr=False
     )
+    distributions: dict[int, Distribution] = field(default_factory=dict, repr=False)
     open_ends: frozenset[int] = field(default=frozenset(), repr=False)
     functions: frozenset[int] = field(default=frozenset(), repr=False)
     choice_streams: dict[int, int] = field(default_factory=dict, repr=False)
@@ -266,6 +268,10 @@ class CheckedModel:
     def shares_of(self, node: syntax.Choice) -> Shares | None:
         """How likely the alternatives of a choice are; None for a choice without weights."""
         return shares_of(tuple(map(self._number, node.weights))) if node.weights else None
+
+    def distribution_of(self, node: syntax.Choice) -> Distribution | None:
+        """What a choice `?(exponential(3))` draws from; None for one between alternatives."""
+        return self.distributions.get(id(node))
 
     def _number(self, node: syntax.Expression) -> float:
         value = self.constants[id(node)]

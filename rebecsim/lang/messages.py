@@ -337,6 +337,13 @@ EXPRESSIONS = {
     "choice-constant": Template(
         "the alternatives of a choice must be constants", "choose a number and compute with it"
     ),
+    "distribution": Template("{problem}"),
+    "distribution-constant": Template(
+        "the numbers of `{name}` must be constants", "use numbers and env constants"
+    ),
+    "distribution-place": Template(
+        "a distribution is drawn from in a choice", "write `?({name}(...))`, in a message server"
+    ),
     "weight": Template(
         "a weight must be a constant above 0",
         "use numbers and env constants, as in `?(P: 1, 1 - P: 2)`",

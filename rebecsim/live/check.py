@@ -22,6 +22,7 @@ from rebecsim.actors import (
 )
 from rebecsim.actors.values import plain
 from rebecsim.actors.violations import raised
+from rebecsim.distributions import MOST, Distribution
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served
 from rebecsim.simulation import Event, Tracer
@@ -151,6 +152,8 @@ class Checker:
 
     def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         count = len(alternatives)
+        if isinstance(alternatives, Distribution):  # any value of it, not only those of a search
+            count += MOST + 1
         if not self._left or self._left[0] >= count:
             drawn = self._left[:1] or "nothing"
             raise NotAllowedError(

@@ -1,7 +1,7 @@
 """Give rebecs their turns and put into effect what they did, under one lock.
 
-Whose turn it is in model time follows the rules of `rebecsim.actors.semantics`; `Turns` knows of
-neither threads nor real time.
+Whose turn it is in model time follows the rules of `rebecsim.actors.semantics`; `Turns` asks an
+agenda and knows of neither threads nor real time.
 
 The threads of rebecs run message servers at the same time. What one did takes effect when it has
 ended, all at once: its messages are put into the bags and it is noted in the log. The order of the
@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 
 from rebecsim.actors import (
     Message,
@@ -27,8 +26,8 @@ from rebecsim.actors import (
     Violation,
     alternatives,
     next_time,
-    ready,
 )
+from rebecsim.actors.agenda import AllDue
 from rebecsim.actors.rebec import LOWEST_PRIORITY
 from rebecsim.actors.violations import raised
 from rebecsim.live.log import Ending
@@ -43,42 +42,32 @@ class Turns:
     priorities, that is; see `SequentialTurns`.
     """
 
-    def __init__(self, system: System, stream: Stream) -> None:
+    def __init__(self, system: System, stream: Stream, priorities: bool = False) -> None:
         self.time = -1
-        self._system = system
+        self._agenda = AllDue(system, priorities)
         self._stream = stream
-        self._heap: list[tuple[int, int]] = []
-        self._noted: list[int | None] = [None] * len(system.rebecs)
 
     def is_due(self, rebec: Rebec) -> bool:
         """Look again at a rebec that is free and has messages: can it serve at this time?
 
         If not, it is noted for later.
         """
-        time = next_time(rebec)
-        if time <= self.time:
-            return True
-        if self._noted[rebec._index] != time:
-            self._noted[rebec._index] = time
-            heappush(self._heap, (time, rebec._index))
+        if next_time(rebec) <= self.time:
+            return True  # it may stay noted for a later message
+        self._agenda.note(rebec)
         return False
 
     def upcoming(self) -> int | None:
         """Give the time to move on to, when no rebec is serving; None without any message."""
-        heap = self._heap
-        while heap and self._noted[heap[0][1]] != heap[0][0]:
-            heappop(heap)  # its rebec has had an earlier turn since
-        return heap[0][0] if heap else None
+        time, rebecs = self._agenda.ready()
+        return time if rebecs else None
 
     def move_to(self, time: int) -> list[Rebec]:
         """Move on to the next time and give the rebecs due at it, in random order."""
         self.time = time
-        due = []
-        while self._heap and self._heap[0][0] == time:
-            _, index = heappop(self._heap)
-            if self._noted[index] == time:
-                self._noted[index] = None
-                due.append(self._system.rebecs[index])
+        due = self._agenda.ready()[1]
+        for rebec in due:
+            self._agenda.withdraw(rebec)
         return self._shuffled(due)
 
     def _shuffled(self, rebecs: list[Rebec]) -> list[Rebec]:
@@ -95,20 +84,21 @@ class SequentialTurns(Turns):
     have gone first.
     """
 
-    def is_due(self, rebec: Rebec) -> bool:
-        """Give no turn: `move_to` looks for the next rebec when none is serving."""
-        return False
+    def __init__(self, system: System, stream: Stream) -> None:
+        super().__init__(system, stream, priorities=True)
 
-    def upcoming(self) -> int | None:
-        """Give the time of the next message; None without any."""
-        time, rebecs = ready(self._system)
-        return time if rebecs else None
+    def is_due(self, rebec: Rebec) -> bool:
+        """Give no turn, and note when the rebec is due: `move_to` finds the next one."""
+        self._agenda.note(rebec)
+        return False
 
     def move_to(self, time: int) -> list[Rebec]:
         """Move on to the next time and give one of the rebecs that may act, drawn at random."""
         self.time = time
-        rebecs = ready(self._system)[1]
-        return [rebecs[self._stream.below(len(rebecs))]]
+        due = self._agenda.ready()[1]
+        drawn = due[self._stream.below(len(due))]
+        self._agenda.withdraw(drawn)
+        return [drawn]
 
 
 def has_priorities(system: System) -> bool:
@@ -182,9 +172,6 @@ class Conductor:
         self._origin = time.monotonic()
         self._finishing: Ending | None = None
         self._turns = (SequentialTurns if has_priorities(system) else Turns)(system, stream)
-        for rebec in system.rebecs:
-            if rebec._bag.messages:
-                self._turns.is_due(rebec)
 
     # --- from the outside ----------------------------------------------------------------------
 

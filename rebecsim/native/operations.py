@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rebecsim import arithmetic
+from rebecsim import arithmetic, distributions
 from rebecsim.arithmetic import FRACTION_BITS
 from rebecsim.native import codes as slot
 from rebecsim.native.arrays import Integers, Streams, Table
@@ -101,6 +101,13 @@ def _word(streams: Streams, row: int) -> int:
         _fill(streams, row)
     streams[row, DRAWN] = drawn + _ONE
     return int(streams[row, WORDS + np.int64(drawn & _THREE)] >> _HALF)
+
+
+@compiled()
+def _fraction(streams: Streams, row: int) -> int:
+    """Draw a number of FRACTION_BITS bits."""
+    first = _word(streams, row) << _FIRST_BITS
+    return first | _word(streams, row) >> _LAST_BITS
 
 
 @compiled()
@@ -391,11 +398,44 @@ def choose_weighted(
     index = 0
     if count > 1:
         row = ctx[slot.STREAMS] + stream - 1
-        fraction = _word(streams, row) << _FIRST_BITS
-        fraction |= _word(streams, row) >> _LAST_BITS
+        fraction = _fraction(streams, row)
         while index + 1 < count and params[limits + index] <= fraction:
             index += 1
     return _noted(ctx, choices, site, index)
+
+
+whole = distributions.whole if is_plain() else compiled()(distributions.whole)
+
+
+@compiled()
+def draw(
+    ctx: Integers,
+    streams: Streams,
+    choices: Integers,
+    params: Integers,
+    about: int,
+    site: int,
+    stream: int,
+) -> int:
+    """Draw from a distribution; under a script one of the values that stand for it.
+
+    In `params`, from `about` on: its `Numbers`, how many such values there are, they themselves,
+    how many were measured, and these.
+    """
+    if ctx[slot.FAILED] != 0:
+        return 0
+    count = params[about + 4]
+    if ctx[slot.LAW] == slot.SCRIPT:
+        return params[about + 5 + _follow_script(ctx, choices, count)]
+    fraction = _fraction(streams, ctx[slot.STREAMS] + stream - 1)
+    measured = params[about + 5 + count]
+    if measured > 0:
+        value = params[about + 6 + count + ((fraction >> 22) * measured >> 31)]
+    else:
+        first, second = real(params[about + 1]), real(params[about + 2])
+        value = whole(params[about], first, second, real(params[about + 3]), fraction)
+    _noted(ctx, choices, site, count + value)
+    return value
 
 
 @compiled()

@@ -21,6 +21,7 @@ from rich.table import Column
 
 from rebecsim.metrics import Metric
 from rebecsim.report.axis_sections import along_sections, of_first_setting
+from rebecsim.report.maps import map_sections
 from rebecsim.studies.cells import POLICIES, Compared, Condition, Section, grouped, leading_section
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments, PairedMoments
@@ -240,6 +241,11 @@ def compared(
     With `exact_states`, the best case, worst case and mean over all orders are computed, too, from
     so many states of each cell. Raises as `run_plans`, and UserError where that is unsupported.
     """
+    if run.plan.search:
+        from rebecsim.report.searched import search
+
+        search(run, runner)
+        return report_input(run.plan, run.results)
     compare(run, runner, with_others)
     if exact_states is not None:
         exact_orders_of(run.plan.study).reckon(run.plan, run.results, runner.executor, exact_states)
@@ -290,9 +296,9 @@ def report_input(
         engines=tuple(record["engines"]),
         inputs=_inputs(record),
         charted=plan.comparison.charted,
-        axis=plan.axis,
-        separate=plan.separate,
-        swept=tuple(each.coordinate for each in plan.swept.axes),
+        axis=None if plan.search else plan.axis,
+        separate=() if plan.search else plan.separate,
+        swept=() if plan.search else tuple(each.coordinate for each in plan.swept.axes),
         baseline=plan.comparison.baseline,
         level=scenario.level,
         pairs=pairs,
@@ -315,12 +321,20 @@ def _unless_swept(scenario: Any, key: str) -> Any:
 
 
 def sections_of(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:
-    """Give what the kind adds, at the first of the swept values, after what these change."""
+    """Give what the kind adds, at the first of the swept values, after what these change.
+
+    Of a search, give what was found.
+    """
+    if plan.search:
+        from rebecsim.report.searched import search_section
+
+        return (search_section(plan, results),)
     _, first = plan.settings[0]
     found = plan.study.sections(first, results, moments[: len(first.cells)])
     if not plan.scenario.swept:
         return found
-    return (*along_sections(plan, results, moments), *of_first_setting(plan, found))
+    swept = (*map_sections(plan, results, moments), *along_sections(plan, results, moments))
+    return (*swept, *of_first_setting(plan, found))
 
 
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:

@@ -82,6 +82,7 @@ def result_lines(result: Result) -> list[str]:
             f"States were compared by fingerprints: with a probability of at most "
             f"{result.omission:.1g} some were missed."
         )
+    lines += result.cut
     if result.abstraction:
         lines.append(f"Left out of the state: {', '.join(result.abstraction)}")
     if result.absolute_time is not None:

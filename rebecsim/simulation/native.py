@@ -63,6 +63,7 @@ from rebecsim.trust import KEPT_MODELS, kept_file, read_kept, write_kept
 
 _MARK = b"rebecsim model 1\n"
 _PACKAGES = (
+    "rebecsim",
     *("rebecsim.actors", "rebecsim.generate", "rebecsim.native"),
     *("rebecsim.lang", "rebecsim.lang.reading", "rebecsim.lang.checking"),
 )
@@ -410,6 +411,10 @@ def _alternatives(checked: CheckedModel) -> dict[str, dict[int, tuple[Any, ...]]
         for server in each.tree.message_servers:
             for node in walk(server):
                 if isinstance(node, syntax.Choice):
+                    drawn = checked.distribution_of(node)
+                    if drawn is not None:
+                        found[name][checked.choice_site(node)] = drawn
+                        continue
                     if not all(map(checked.is_constant, node.alternatives)):
                         raise NotNativeError(
                             f"{name}.{server.name} chooses between values that are not constants, "

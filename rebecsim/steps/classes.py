@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -17,6 +18,7 @@ from rebecsim.actors.rebec import LOWEST_PRIORITY, Interface, MessageServer, Reb
 from rebecsim.actors.system import RebecNamed
 from rebecsim.actors.values import Since
 from rebecsim.actors.violations import Violation
+from rebecsim.distributions import Distribution
 from rebecsim.errors import UserError
 from rebecsim.lang import CheckedModel, RebecaError, check_model, syntax, walk
 from rebecsim.lang.checked import BOOLEAN, BYTE, INT, REAL, SHORT, TIMER, ArrayType, RebecType, Type
@@ -34,6 +36,7 @@ from rebecsim.steps.source import NotUnderstoodError, class_source
 from rebecsim.steps.unrolled import unrolled
 
 _MOST_PASSES = 30
+_CONSTANTS = (bool, int, float, Distribution)
 _CONSTRUCTOR = re.compile(r"__init__|_construct_\d+")
 _BITS: dict[Type, int] = {INT: 31, SHORT: 15, BYTE: 7}
 
@@ -138,6 +141,21 @@ def _own_functions(owner: type[Rebec]) -> list[tuple[FunctionType, str]]:
         and not _CONSTRUCTOR.fullmatch(name)
     ]
     return [*servers, *methods]
+
+
+def _read_anew(owner: type[Rebec]) -> Iterator[tuple[type[Rebec], FunctionType, str]]:
+    """Give what a class inherits and what reads a constant of it that it gives another value.
+
+    Of each function the class that it stands in, itself, and its name.
+    """
+    anew = {name for name, value in vars(owner).items() if isinstance(value, _CONSTANTS)}
+    seen = {name for _, name in _own_functions(owner)}
+    for each in owner.__mro__[1:]:
+        if anew and issubclass(each, Rebec) and each is not Rebec:
+            for function, name in _own_functions(each):
+                if name not in seen and anew & {*function.__code__.co_names}:
+                    yield each, function, name
+                seen.add(name)
 
 
 def _facts(program: Program, model: Model, owner: type[Rebec]) -> ClassFacts:
@@ -305,12 +323,17 @@ class _Writer:
                 servers.append(self._server(facts, facts.servers[name], function))
             elif name in self.program.called:
                 methods.append(self._method(facts, function, name))
-        fixed = inherited is not None and owner.__queue_size__ == inherited.owner.__queue_size__
+        for definer, function, name in _read_anew(owner):
+            here = replace(facts, source=self.program.classes[definer].source)
+            if name in facts.servers:
+                servers.append(self._server(here, facts.servers[name], function))
+            elif name in self.program.called:
+                methods.append(self._method(here, function, name))
         interfaces = tuple(each.__name__ for each in owner.__bases__ if is_interface(each))
         return syntax.ReactiveClass(
             facts.name,
             None if inherited is None else inherited.name,
-            None if fixed else syntax.IntLiteral(owner.__queue_size__),
+            syntax.IntLiteral(owner.__queue_size__),
             tuple(
                 syntax.Field(type_name(kind, span), name, span=span)
                 for name, kind in facts.known.items()

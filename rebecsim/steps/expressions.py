@@ -10,6 +10,7 @@ from typing import Any
 
 from rebecsim import actors
 from rebecsim.actors.rebec import Interface, Rebec
+from rebecsim.distributions import DISTRIBUTIONS, Distribution
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     ANY_REBEC,
@@ -292,6 +293,12 @@ class ExpressionReader(ValueReader):
             if word.arg != "site" or number is None or number < 0:
                 raise self.refused(node, f"`{shown(node)}`: the site must be a literal number")
             site = number
+        drawn = self._distribution(node.args[0]) if len(node.args) == 1 else None
+        if drawn is not None:
+            given = tuple(literal(each, span) for each in drawn.parameters)
+            tree = syntax.Choice((syntax.Call(drawn.name, given, span=span),), span=span)
+            self.program.sites.append((tree, site))
+            return Piece(tree, INT, 0, pure=False)
         found: list[Piece] = []
         for each in node.args:
             if isinstance(each, ast.Starred):
@@ -308,6 +315,36 @@ class ExpressionReader(ValueReader):
         tree = syntax.Choice(trees, tuple(piece.tree for piece in weights), span=span)
         self.program.sites.append((tree, site))
         return Piece(tree, kind, least(piece.low for piece in found), pure=False)
+
+    def _distribution(self, node: ast.expr) -> Distribution | None:
+        """Read a distribution: of the module, of the class, or made here; None: it is none."""
+        found: Any = None
+        match node:
+            case ast.Attribute(owner, name) if self.is_self(owner):
+                found = _static(self.facts.owner, name)
+            case ast.Name(name) if name not in self.locals:
+                found = self.outer(node)
+            case ast.Attribute():
+                found = self._module_value(node)
+            case ast.Call(ast.Name() | ast.Attribute() as function, arguments) if not (
+                isinstance(function, ast.Attribute) and self.is_self(function.value)
+            ):
+                called = self.outer(function)
+                if called not in DISTRIBUTIONS:
+                    return None
+                pieces = [
+                    piece
+                    for each in arguments
+                    for piece in (
+                        self._starred(each) if isinstance(each, ast.Starred) else [self.read(each)]
+                    )
+                ]
+                named = {word.arg: self.read(word.value).value for word in node.keywords}
+                if not all(each.value for each in pieces) or not all(named.values()):
+                    raise self.refused(node, f"`{shown(node)}` is not known before it runs")
+                keywords = {str(word): value[0] for word, value in named.items()}
+                found = called(*(each.value[0] for each in pieces), **keywords)
+        return found if isinstance(found, Distribution) else None
 
     def _starred(self, node: ast.Starred) -> list[Piece]:
         match node.value:

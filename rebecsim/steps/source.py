@@ -133,7 +133,9 @@ def class_source(owner: type, functions: list[FunctionType]) -> ClassSource:
         inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
         if all(line in inside for line in lines):
             return ClassSource(file, node, names)
-    line = min(lines, default=1)
+    if not functions:  # it only gives constants other values
+        return ClassSource(file, ast.parse("class _: ...").body[0], names)  # type: ignore[arg-type]
+    line = min(lines)
     raise NotUnderstoodError(
         file, line, f"the source of the class {owner.__qualname__} is not known"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -162,6 +162,7 @@ class Plan:
         folder: what paths in the scenario start from.
         plugins: the plug-ins that are loaded.
         lacking: columns of further tables that a run of an earlier version lacks.
+        search: what is asked of the cells if they are not all compared; see `rebecsim.search`.
     """
 
     study: Study
@@ -170,6 +171,7 @@ class Plan:
     folder: Path = Path()
     plugins: tuple[PluginRecord, ...] = ()
     lacking: frozenset[str] = frozenset()
+    search: Any = field(default=None, hash=False)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -254,6 +256,12 @@ class Plan:
         """Replications of all cells together."""
         return sum(cell.replications(self.scenario.replications) for cell in self.cells)
 
+    @property
+    def usual_runs(self) -> int:
+        """Replications of a cell: those of the scenario, or the mean where a budget limits them."""
+        budget: int = self.search["budget"] if self.search else 0
+        return -(-budget // len(self.cells)) or int(self.scenario.replications)
+
     def tables(self, trace: bool = False) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell."""
         return {
@@ -313,7 +321,7 @@ def plan_size(plans: Iterable[Plan], workers: int) -> Size | None:
     runs = []
     for plan in plans:
         for cell in plan.cells:
-            count = cell.replications(plan.scenario.replications)
+            count = cell.replications(plan.usual_runs)
             size = plan.study.size(cell, count)
             if size is None:
                 return None

@@ -165,6 +165,16 @@ class _Scenario(_Part):
     choice_law: _Name | None = None
 
 
+class _Search(_Part):
+    """What is asked of the cells of a search; see `rebecsim.search.space.Question`."""
+
+    what: Literal["tune", "sensitivity"]
+    measure: _ColumnName
+    better: Literal["lower", "higher"]
+    over: Annotated[list[_Coordinate], Field(max_length=100)]
+    budget: Annotated[_Whole, Field(ge=0)]
+
+
 class _Versions(_Part):
     rebecsim: _Name
 
@@ -192,6 +202,7 @@ class _Described(_Begun):
     columns: _Columns
     tables: Annotated[dict[_TableName, _Columns], Field(max_length=100)]
     cells: list[_Cell]
+    search: _Search | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -272,6 +283,7 @@ def new_record(plan: Plan) -> dict[str, Any]:
         "plugins": [asdict(each) for each in plan.plugins],
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "engines": [],
+        **({"search": dict(plan.search)} if plan.search else {}),
         **plan.fingerprints(),
         **described(plan),
     }
@@ -452,6 +464,11 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
         raise ResultsError(
             f"{path.parent}: holds a run of another scenario or seed, or with more replications; "
             "resume it with the same ones, or choose another directory"
+        )
+    if record.get("search") != plan.search:
+        raise ResultsError(
+            f"{path.parent}: was begun with another question: by compare, tune or sensitivity, or "
+            "about another measure or budget; ask the same, or choose another directory"
         )
     theirs, ours = record["versions"]["rebecsim"], versions()["rebecsim"]
     if theirs != ours:

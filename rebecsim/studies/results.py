@@ -120,6 +120,11 @@ class Results:
         """Read what was recorded of the run. Raises ResultsError if there is no run here."""
         return read_record(self._record)
 
+    @cached_property
+    def is_search(self) -> bool:
+        """Whether cells have as many runs as a search gave them, and not all the same."""
+        return self.record().get("search") is not None
+
     def note_engine(self, engine: str | None) -> None:
         """Record that an engine has run replications of this run. Raises ResultsError."""
         if engine is None or engine in self._engines:
@@ -317,12 +322,15 @@ def paired_moments(
         counters: what to read; see `Metric.counters`.
 
     Returns:
-        The moments; none of conditions with fewer than two policies.
+        The moments; none of conditions with fewer than two policies, and none of a search, which
+        compares its candidates itself.
 
     Raises:
         ResultsError: for a part that is missing, damaged, lacks a counter or has other
             replications than the parts of the other policies.
     """
+    if results.is_search:
+        return []
     return [
         _paired(results, condition, group, counters)
         for condition, group in grouped(cells, lambda each: each.cell.condition).items()

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from rebecsim.actors.watchdog import Interrupt, remembering_interrupts
 from rebecsim.files import Size
@@ -49,6 +49,8 @@ def run_until_precise(
         by_policy = grouped(moments, lambda each: each.cell.policy)
     return done
 
+
+T = TypeVar("T")
 
 Progress = Callable[[int], None]
 """Told the number of replications that have just been finished."""
@@ -92,11 +94,14 @@ def run_plans(
     progress: Progress = lambda replications: None,
     warn: Warn = _log.warning,
     engine: Engine = "auto",
+    total: int = 0,
 ) -> None:
     """Run every cell that the results do not hold yet, or hold damaged.
 
-    What several plans have in common, as comparisons in different message orders do, is run
-    together, so that its model is read once. Without an executor this process does the work.
+    `total` is how many replications there will be, where this is a step of a larger run: compiled
+    code may pay then. What several plans have in common, as comparisons in different message orders
+    do, is run together, so that its model is read once. Without an executor this process does the
+    work.
 
     Results do not depend on `executor` and `engine`: each replication has its own random numbers,
     and rows are taken in order. An exception, KeyboardInterrupt included, leaves the finished
@@ -113,7 +118,7 @@ def run_plans(
         # The same models one after the other.
         places = {cell.name: place for run in runs for place, cell in enumerate(run.plan.cells)}
         missing = sorted(found, key=lambda each: places[each.cell.name])
-        total = sum(len(some) for each in missing for some in each.ranges)
+        total = max(total, sum(len(some) for each in missing for some in each.ranges))
         tasks = _packed(task for each in missing for task in _tasks(each, engine, total))
         rows = _in_order(executor or ThisProcess(), tasks, progress, interrupt)
         for each in missing:
@@ -258,9 +263,22 @@ class StudyRunner:
                 lambda replications: self._run([replace(run, replications=replications)], bar),
             )
 
-    def _run(self, runs: Sequence[PlannedRun], bar: Bar) -> None:
+    def run_in_steps(self, run: PlannedRun, work: Callable[[Callable[[PlannedRun], None]], T]) -> T:
+        """Let `work` run parts of a plan one after the other, with one bar; give its result."""
+        total = run.plan.usual_runs * len(run.plan.cells)
+        with self.showing([run]) as bar:
+            return work(lambda part: self._run([part], bar, total))
+
+    def _run(self, runs: Sequence[PlannedRun], bar: Bar, total: int = 0) -> None:
         bar.start(sum(_total(run) for run in runs))
-        run_plans(runs, self.executor, progress=bar.advance, warn=self.warn, engine=self.engine)
+        run_plans(
+            runs,
+            self.executor,
+            progress=bar.advance,
+            warn=self.warn,
+            engine=self.engine,
+            total=total,
+        )
 
 
 def compare(run: PlannedRun, runner: StudyRunner, with_others: bool) -> None:

@@ -129,7 +129,8 @@ def read_sweep(
 ) -> dict[str, list[Any]]:
     """Read keys with their values, as in `workload.rate=0.01,0.02`.
 
-    What is no list of TOML without its brackets is words. Raises UserError, which names the option.
+    What is no list of TOML without its brackets is words. `1..8` counts up, `0..1..0.25` by steps.
+    Raises UserError, which names the option.
     """
     found: dict[str, list[Any]] = {}
     for text in given:
@@ -151,8 +152,22 @@ def _read_values(text: str) -> list[Any]:
     try:
         found: list[Any] = tomllib.loads(f"values = [{text}]")["values"]
     except ValueError:
-        return [_word(each.strip()) for each in text.split(",")]
+        return [value for each in text.split(",") for value in _counted(each.strip())]
     return found
+
+
+_COUNTED = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)(?:\.\.(\d+(?:\.\d+)?))?")
+
+
+def _counted(text: str) -> list[Any]:
+    found = _COUNTED.fullmatch(text)
+    if found is None:
+        return [_word(text)]
+    ends = [_word(each) for each in found.groups("1")]
+    try:
+        return list(_range(text, dict(zip(("from", "to", "step"), ends, strict=True))))
+    except PydanticCustomError as error:
+        raise UserError(f"{text}: {error.message()}") from error
 
 
 def _word(text: str) -> Any:

@@ -1,6 +1,5 @@
 from .app import (
     make_app as make_app,
-    tiles_of as tiles_of,
 )
 from .guard import (
     Admission as Admission,
@@ -19,6 +18,9 @@ from .limits import (
 from .serving import (
     Server as Server,
     prepare as prepare,
+)
+from .tiles import (
+    tiles_of as tiles_of,
 )
 from .verdicts import (
     Inquiry as Inquiry,

@@ -1,54 +1,14 @@
-"""Make answers from templates, errors and files, and read forms."""
+"""Make answers of errors and files, and read forms."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from typing import Any
 from urllib.parse import parse_qs
 
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
-from rebecsim.report.page import is_figure
-from rebecsim.web.limits import visitor
+from rebecsim.web.rendering import LONGEST_ERROR, rendered
 from rebecsim.wording import clipped
-
-_CODE = re.compile(r"`([^`]+)`")
-
-LONGEST_ERROR = 2000
-"""Characters of an error that is shown."""
-
-
-class UnknownPlaceError(UserError):
-    """An address names a model, run or page that does not exist or is hidden from the visitor."""
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("rebecsim.web"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["in_code"] = in_code
-    environment.globals["visitor"] = visitor.get
-    environment.globals["is_figure"] = is_figure
-    return environment
-
-
-def in_code(text: str) -> Markup:
-    """Give a text as HTML, with what stands between backticks as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
-
-
-def rendered(template: str, **values: Any) -> str:
-    """Fill in a template."""
-    return _environment().get_template(template).render(**values)
 
 
 def problem(text: str, status: int) -> HTMLResponse:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,81 +15,20 @@ from starlette.exceptions import HTTPException
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.web.answers import UnknownPlaceError, problem, rendered
-from rebecsim.web.editor_pages import editor_address, editor_pages
+from rebecsim.web.answers import problem
+from rebecsim.web.editor_pages import editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
-from rebecsim.web.lessons.content import lessons, stops
+from rebecsim.web.lessons.content import stops
 from rebecsim.web.lessons.pages import lesson_pages
-from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.library import Library
 from rebecsim.web.limits import BusyError
+from rebecsim.web.rendering import UnknownPlaceError, rendered
 from rebecsim.web.studies.pages import study_pages
 from rebecsim.web.studies.scenarios import questions_by_kind
+from rebecsim.web.tiles import tiles_of
 from rebecsim.web.visitors import Classroom
-
-_LONGEST_TITLE, _LONGEST_QUESTION = 40, 150  # characters
-_COMMENT = re.compile(r"\s*(?:(?://[^\n]*\n)+|/\*.*?\*/|\"\"\".*?\"\"\")", re.DOTALL)
-_MARKS = re.compile(r"^\s*(//\s*rebeca:.*|//|/?\*+/?|\"\"\")|\*/|\"\"\"", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A card; `lesson` is the name of the lesson about the model, or empty, as is `editor`."""
-
-    listed: ListedModel
-    title: str
-    question: str
-    lesson: str
-    editor: str
-
-
-def tiles_of(models: Iterable[ListedModel]) -> list[Tile]:
-    """Give a card for each model."""
-    about = {each.model.rpartition("/")[2]: each for each in lessons()}
-    found = []
-    for each in models:
-        lesson = about.get(each.file.name) if each.origin == "teaching" else None
-        title, question = (lesson.title, lesson.question) if lesson else _said_of(each)
-        found.append(
-            Tile(
-                each,
-                title,
-                question,
-                lesson.name if lesson else "",
-                editor_address(each),
-            )
-        )
-    return found
-
-
-def _said_of(model: ListedModel) -> tuple[str, str]:
-    """Give a model's title and first sentence, from the comment at its top.
-
-    A short first sentence is the title; without one it is the name of the file.
-    """
-    first, *others = _sentences(model.text) or [""]
-    if first and len(first) <= _LONGEST_TITLE and "_" not in first:
-        return first.removesuffix("."), others[0] if others else ""
-    words = model.file.stem.replace("_", " ")
-    return words[:1].upper() + words[1:], first
-
-
-def _sentences(text: str) -> list[str]:
-    """Give the sentences of the first paragraph of the comment at the top of a text."""
-    found = _COMMENT.match(text)
-    if found is None:
-        return []
-    paragraph = re.split(r"\n\s*\n", _MARKS.sub("", found[0]).strip())[0]
-    sentences = re.split(r"(?<=[.?!])\s|:\s", " ".join(paragraph.split()))
-    sentences = [each[:1].upper() + each[1:] for each in sentences]
-    return [
-        each
-        if len(each) <= _LONGEST_QUESTION
-        else each[:_LONGEST_QUESTION].rpartition(" ")[0] + "…"
-        for each in sentences
-    ]
-
 
 _STATIC = {
     "app.css": "text/css; charset=utf-8",

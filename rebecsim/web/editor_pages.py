@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -16,14 +15,16 @@ from starlette.concurrency import run_in_threadpool
 from rebecsim.errors import UserError
 from rebecsim.files import reason_of
 from rebecsim.generate.code import starter_text
-from rebecsim.lang import Diagnostic, format_source, problems_of
+from rebecsim.lang import format_source, problems_of
 from rebecsim.lang.highlighting import WORDS
-from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, download, read_form, rendered
-from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library, ListedModel
+from rebecsim.web.answers import download, read_form
+from rebecsim.web.library import LARGEST_TEXT, ChangedMeanwhileError, Library
 from rebecsim.web.limits import visitor
+from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.tiles import edit_address
+from rebecsim.web.views import problem_on, problems_shown
 from rebecsim.wording import clipped
 
-_MOST_PROBLEMS = 100
 _STARTER = "starter"
 
 
@@ -35,17 +36,6 @@ class Sheet:
     name: str
     text: str
     version: str = ""
-
-
-def editor_address(listed: ListedModel) -> str:
-    """Give the address where a model, or a copy, is edited; empty for Python and scenarios."""
-    if listed.is_python or listed.cut is not None:
-        return ""
-    if listed.origin == "yours":
-        return _address(file=listed.name)
-    if listed.origin == "typed":
-        return listed.editor or _address(new=listed.file.stem, copy=listed.id)
-    return _address(new=listed.file.stem, start=listed.name)
 
 
 def editor_pages(library: Library) -> APIRouter:
@@ -84,17 +74,13 @@ def editor_pages(library: Library) -> APIRouter:
     return router
 
 
-def _address(**query: str) -> str:
-    return f"/edit?{urlencode(query)}"
-
-
 def _opened(library: Library, file: str, new: str, start: str, copy: str) -> Sheet:
     """Open the model that an address names. Raises UserError."""
     if file:
         if library.named_so("yours", file) is None:
             raise UnknownPlaceError(f"{file}: is not among your models. Open the list of models.")
         found = library.own.read(file)
-        return Sheet(_address(file=file), file, found.text, found.version)
+        return Sheet(edit_address(file=file), file, found.text, found.version)
     name = new.removesuffix(".rebeca") or "model"
     text = starter_text(name)  # also checks the name
     if start not in ("", _STARTER):
@@ -113,7 +99,7 @@ def _opened(library: Library, file: str, new: str, start: str, copy: str) -> She
         text = shown.shown_text
     wanted = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
     given = {key: value for key, value in wanted.items() if value}
-    return Sheet(_address(**given), f"{name}.rebeca", text)
+    return Sheet(edit_address(**given), f"{name}.rebeca", text)
 
 
 def _page(library: Library, sheet: Sheet, problem: str = "", status: int = 200) -> HTMLResponse:
@@ -137,21 +123,10 @@ def _text(form: dict[str, str]) -> str:
 
 def _problems(form: dict[str, str]) -> list[dict[str, Any]]:
     try:
-        found = problems_of(_text(form), "model.rebeca")
+        text = _text(form)
     except UserError as error:
-        return [_on_line_one(str(error))]
-    return [_shown(each) for each in found[:_MOST_PROBLEMS]]
-
-
-def _shown(found: Diagnostic) -> dict[str, Any]:
-    plain = found.to_json()
-    del plain["file"]
-    return plain | {"message": clipped(found.message, LONGEST_ERROR)}
-
-
-def _on_line_one(message: str) -> dict[str, Any]:
-    place = {"line": 1, "column": 1, "end_line": 1, "end_column": 1}
-    return place | {"severity": "error", "message": message, "hint": None, "code": ""}
+        return [problem_on(1, str(error))]
+    return problems_shown(text)
 
 
 def _formatted(form: dict[str, str]) -> Response:
@@ -195,4 +170,4 @@ def _saved(library: Library, form: dict[str, str]) -> Response:
         return JSONResponse({"error": str(error)}, 400)
     except OSError as error:
         return JSONResponse({"error": f"{sheet.name}: {reason_of(error)}"}, 400)
-    return JSONResponse({"version": version, "address": _address(file=sheet.name)})
+    return JSONResponse({"version": version, "address": edit_address(file=sheet.name)})

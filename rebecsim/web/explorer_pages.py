@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,70 +13,18 @@ from starlette.concurrency import run_in_threadpool
 
 from rebecsim.actors.values import value_text
 from rebecsim.errors import UserError
-from rebecsim.exploration import Neighbourhood, Path as Run, RebecState
+from rebecsim.exploration import Path as Run, RebecState
 from rebecsim.live import Stepper, Stop
-from rebecsim.report.graphs import states_svg, transition_labels
 from rebecsim.report.messages import bag_texts, busy_text
 from rebecsim.report.sequence_diagram import rebecs_of, sequence_diagram
 from rebecsim.web.addresses import Place, read_place
-from rebecsim.web.answers import (
-    LONGEST_ERROR,
-    UnknownPlaceError,
-    download,
-    read_form,
-    rendered,
-    safe_name,
-)
+from rebecsim.web.answers import download, read_form, safe_name
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.lessons.pages import tour_panel
+from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.steppers import ModelSteppers, go_on, shared_steps
+from rebecsim.web.views import drawn_graph, graph_of, most_states
 from rebecsim.wording import clipped
-
-MOST_STATES = 300
-_FIRST_STATES = 20
-_PATIENCE = 2.0
-"""Seconds that looking ahead may take."""
-
-
-def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str, Any]:
-    """Give the values of a graph's page; `find` is a condition. Raises UserError, RebecaError."""
-    (space, ways), found = _ahead(stepper, states, find)
-    most = _most(states)
-
-    def address(number: int) -> str:
-        run = (*place.behind, *ways[number])
-        return Place(place.model, run, len(run)).address()
-
-    return {
-        "drawing": states_svg(space, address, found, legend=False),
-        "transitions": transition_labels(space),
-        "count": len(space.states),
-        "complete": space.complete,
-        "most": most,
-        "wider": str(min(most * 2, MOST_STATES)) if most < MOST_STATES else "",
-        "found": [(number, address(number)) for number in sorted(found)],
-    }
-
-
-def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
-    """Draw the graph for a file, without links. Raises UserError, RebecaError."""
-    (space, _), found = _ahead(stepper, states, find)
-    return states_svg(space, marked=found)
-
-
-def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Neighbourhood, frozenset[int]]:
-    end = time.monotonic() + _PATIENCE
-    return stepper.ahead(_most(states), lambda: time.monotonic() > end, find)
-
-
-def _most(states: int) -> int:
-    return min(max(states, 1), MOST_STATES)
-
-
-def most_states(text: str) -> int:
-    """Read how many states to draw; anything but a number means the default."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES
-
 
 _DRAWN_STEPS = 60
 

@@ -15,9 +15,9 @@ from rebecsim.generate.module import build_model, python_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
-from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
 from rebecsim.web.limits import MOST_VALUES, PATIENCE, BusyError
+from rebecsim.web.rendering import UnknownPlaceError
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
 _MOST_MODELS = 64

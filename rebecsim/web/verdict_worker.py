@@ -43,7 +43,7 @@ def say(what: dict[str, Any]) -> None:
 def verdict(asked: dict[str, Any]) -> dict[str, Any]:
     """Explore and give the result. Raises UserError, Violation."""
     loaded = _loaded(asked)
-    limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
+    limits = Limits(**asked["limits"])
     invariants = tuple(asked["invariants"])
     question = ask(loaded, False, invariants, asked["questions"], limits=limits)
     if asked["races"]:
@@ -104,7 +104,7 @@ def _show(progress: Progress) -> None:
 
 def _plain(result: Result, question: Question) -> dict[str, Any]:
     first = result.violations[0] if result.violations else None
-    text = "" if first is None else first.message
+    text = first.message if first else result.message if result.bounds else ""
     ends = result.ends
     path = result.path if ends is None else ends.path
     if path is not None and path.mode != question.mode:

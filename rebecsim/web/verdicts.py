@@ -17,7 +17,7 @@ from rebecsim.web.library import ListedModel
 from rebecsim.web.limits import SEARCHES, SEARCHES_AT_ONCE, Quota, visitor
 
 _MOST_KEPT = 200
-_LIMITS = {"seconds": 60, "megabytes": 1000}
+_LIMITS = {"seconds": 60, "memory": 1000}
 _GRACE = 20.0
 """Seconds that a process has beyond its limit, to begin and to compile, before it is stopped."""
 
@@ -134,10 +134,10 @@ class Verdicts:
             with process:
                 assert process.stdin is not None
                 assert process.stdout is not None
-                process.stdin.write(json.dumps(_request(listed, inquiry)) + "\n")
+                process.stdin.write(json.dumps(request_of(listed, inquiry, **_LIMITS)) + "\n")
                 process.stdin.close()
                 for line in process.stdout:
-                    _note(inquiry, json.loads(line))
+                    note(inquiry, json.loads(line))
         except (OSError, ValueError):  # it was killed while it was being told, or spoke
             process.kill()
         finally:
@@ -147,7 +147,8 @@ class Verdicts:
         return "".join(late)
 
 
-def _request(listed: ListedModel, inquiry: Inquiry) -> dict[str, Any]:
+def request_of(listed: ListedModel, inquiry: Inquiry, **limits: int) -> dict[str, Any]:
+    """Give what `verdict_worker` reads: the question, and limits as `Limits` has them."""
     never = inquiry.never
     return {
         "model": listed.id,
@@ -158,11 +159,12 @@ def _request(listed: ListedModel, inquiry: Inquiry) -> dict[str, Any]:
         "python": str(listed.file) if listed.is_python else None,
         "questions": None if listed.questions is None or never else str(listed.questions),
         "invariants": [f"!({never})"] if never else [],
-        **_LIMITS,
+        "limits": limits,
     }
 
 
-def _note(inquiry: Inquiry, said: dict[str, Any]) -> None:
+def note(inquiry: Inquiry, said: dict[str, Any]) -> None:
+    """Note what `verdict_worker` says: how far it is, or its answer."""
     inquiry.states = said.get("states", inquiry.states)
     if "verdict" in said:
         inquiry.text = said["text"]

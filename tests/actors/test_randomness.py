@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.actors import ORDER_STREAM, Streams, choice_stream, drawing
+from rebecsim.actors.philox import seed_key, words_of
+from rebecsim.actors.randomness import key_of
 
 MASK = 2**64 - 1
 
@@ -34,6 +36,22 @@ def test_words_are_those_of_philox(key, replication, number):
         for word in philox((block, number, replication, 0), key)
     ]
     assert [stream._word() for _ in range(68)] == words
+
+
+@given(
+    st.tuples(st.integers(0, MASK), st.integers(0, MASK)),
+    st.integers(0, 2**40),
+    st.integers(0, 2**50),
+)
+def test_words_are_the_same_without_numpy(key, replication, number):
+    stream, words = Streams(key, replication)[number], words_of(key, number, replication)
+    alone = [word for count in (64, 128) for word in reversed(words(count))]
+    assert [stream._word() for _ in range(192)] == alone
+
+
+@given(st.one_of(st.integers(0, 2**32), st.integers(0, 2**300)))
+def test_keys_are_the_same_without_numpy(seed):
+    assert seed_key(seed) == key_of(seed)
 
 
 def test_streams_are_kept_and_differ():

@@ -18,12 +18,12 @@ from rebecsim.actors import (
     RandomScheduler,
     Rebec,
     Streams,
-    Weighted,
     message_server,
     state_variable,
 )
 from rebecsim.actors.randomness import key_of
 from rebecsim.arithmetic import FRACTION_BITS, TOLERANCE, limits_of, shares_of
+from rebecsim.distributions import Weighted
 from rebecsim.simulation import Tracer, simulate
 
 parts = st.lists(st.integers(1, 1000), min_size=1, max_size=6)

@@ -116,10 +116,7 @@ def test_messages_may_be_taken_over_in_any_order(quick: list[Any], end: int, ord
     serve(system, NeverClosing(), (end, 0, 0))
     waiting = under_way(system)
     order.shuffle(waiting)
-    system.firsts.clear()
-    system.others.clear()
-    system.front.clear()
-    system.moments.clear()
+    system.calendar.clear()
     for message in waiting:
         system.take_over(message)
     serve(system, NeverClosing())

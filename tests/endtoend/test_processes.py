@@ -44,6 +44,22 @@ replications = 4
 value = "office.left"
 """
 
+PAIR = """\
+kind = "dispatch"
+name = "pair"
+policies = ["EDF", "FIFO"]
+app_masters = [2]
+queue_size = 6
+epsilon = 2.0
+ticks = 30
+replications = 6
+arrivals = [{ pattern = "uniform", count = 1 }]
+lengths = [{ pattern = "nondet", minimum = 1, maximum = 6 }]
+
+[sweep]
+queue_size = [3, 6]
+"""
+
 DAX = """\
 <adag><job id="a" name="project" runtime="2"/><job id="b" name="add" runtime="1.5"/>
 <child ref="b"><parent ref="a"/></child></adag>
@@ -69,6 +85,8 @@ USES = {
     "conformance": (0, "conformance ."),
     "scenarios": (0, "scenarios"),
     "compare": (0, "compare study.toml --out compared --no-orders --engine python --workers 1"),
+    "tune": (0, "tune pair.toml --budget 48 --out tuned --engine python --workers 1"),
+    "sensitivity": (0, "sensitivity pair.toml --out shares --engine python --workers 1"),
     "reproduce": (0, "reproduce against_mdf --replications 2 --engine python --workers 1"),
     "runs": (0, "runs ready"),
     "query": (0, "query QUESTION ready"),
@@ -101,7 +119,7 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with something for every command."""
     place = tmp_path_factory.mktemp("filled")
     shutil.copy(TICKETS, place / "tickets.rebeca")
-    texts = (("tiny.toml", SCENARIO), ("study.toml", STUDY), ("log.swf", LOG))
+    texts = (("tiny.toml", SCENARIO), ("study.toml", STUDY), ("pair.toml", PAIR), ("log.swf", LOG))
     others = (("manifest.json", MANIFEST), ("jobs.json", TRACE), ("racks.json", RACKS))
     (place / "montage.dax").write_text(DAX)
     for name in ("slurm.conf", "sacct.txt"):

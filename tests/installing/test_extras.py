@@ -138,6 +138,28 @@ def test_compiled_loops_of_a_kind_run_in_python_too(tmp_path: Path) -> None:
     assert plain.stdout == compiled.stdout
 
 
+IN_A_BROWSER = """
+import json, sys
+import rebecsim as rs
+
+file = sys.argv[1]
+run = rs.simulate(file, seed=2**70 + 5, steps=300)
+steps = rs.step(file, seed=3)
+steps.run(steps=20)
+space = steps.ahead(30, lambda: False, "")[0].space
+found = rs.explore(file, invariants="ann.tickets < 2")
+print(run, steps.ordinals, len(space.edges), found.path.ordinals, "numpy" in sys.modules)
+"""
+
+
+def test_models_run_the_same_where_there_is_no_numpy() -> None:
+    """As in a browser: a run draws the same numbers, and nothing else changes."""
+    missing = BEYOND_THE_CORE | {"numpy"}
+    alone, usual = (without(each, TICKETS, program=IN_A_BROWSER) for each in (missing, ()))
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert alone.stdout.removesuffix("False\n") == usual.stdout.removesuffix("True\n")
+
+
 def test_python_says_what_to_install() -> None:
     program = "import rebecsim as rs\nrs.explore\nrs.compare"
     done = without(BEYOND_THE_CORE, program=program)

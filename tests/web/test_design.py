@@ -11,8 +11,8 @@ import pytest
 
 from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.web import Library, tiles_of
-from rebecsim.web.explorer import shown_lines
 from rebecsim.web.studies.scenarios import questions_by_kind
+from rebecsim.web.views import shown_lines
 from tests.conftest import Run
 from tests.on_asgi import ask
 from tests.web.chromium import assert_accessible, browsing, needs_chromium, open_folds, running

@@ -64,11 +64,11 @@ def test_what_is_typed_is_checked_kept_explored_and_saved(
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(address)
     page.get_by_role("link", name="Edit lamp.rebeca").click()
-    said(page, "#verdict", "None")
+    said(page, "#checked", "None")
     assert page.locator(".tok-keyword", has_text="reactiveclass").count()
 
     type_at_end(page, "// a remark \U0001f600 reactiveclass\nenv int a = b;")
-    said(page, "#verdict", "1 error")
+    said(page, "#checked", "1 error")
     page.locator(".cm-lintRange-error", has_text="env").wait_for()
     page.get_by_role("button", name="Explore").click()  # leads to the problem, not away
     assert page.evaluate("document.activeElement.innerText") == "line 8"
@@ -79,7 +79,7 @@ def test_what_is_typed_is_checked_kept_explored_and_saved(
     assert (place / "lamp.rebeca").read_text() == LAMP
 
     page.get_by_role("button", name="Take what is on disk").click()
-    said(page, "#verdict", "None")
+    said(page, "#checked", "None")
     assert written(page) == LAMP
     type_at_end(page, "// mine")
     page.keyboard.press("Control+Shift+F")
@@ -108,7 +108,7 @@ def test_what_is_typed_is_checked_kept_explored_and_saved(
     page.locator(".cm-content").press("Control+Enter")
     page.wait_for_url("**/x/*/-")
     page.keyboard.press("e")
-    said(page, "#verdict", "None")
+    said(page, "#checked", "None")
     assert written(page) == formatted + "// more"
     assert not complaints
     context.close()
@@ -128,7 +128,7 @@ def test_a_new_text_is_found_again_and_the_server_may_be_another_one(
         type_at_end(page, "// typed")
         said(page, "#kept", "kept in this browser")
     type_at_end(page, " more")
-    said(page, "#verdict", "The server does not answer")
+    said(page, "#checked", "The server does not answer")
     with running(place, int(first.rstrip("/").rpartition(":")[2])) as again:
         page.goto(again)
         page.get_by_role("link", name="fresh.rebeca").click()
@@ -149,7 +149,7 @@ def test_the_editor_is_accessible_and_fits(
     page = context.new_page()
     page.goto(f"{address}edit?file=lamp.rebeca")
     type_at_end(page, "main {")
-    said(page, "#verdict", "1 error")
+    said(page, "#checked", "1 error")
     assert_accessible(page, width)
     context.close()
 

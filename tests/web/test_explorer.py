@@ -17,7 +17,7 @@ from rebecsim.generate.module import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web import Inquiry, Library
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
-from rebecsim.web.answers import rendered
+from rebecsim.web.rendering import rendered
 from rebecsim.web.verdict_worker import answered, verdict
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
@@ -331,7 +331,7 @@ def asked_of(folder: Path, questions: str) -> dict[str, Any]:
         "msgsrv m() { x = 1; self.m() after(5); } } main { R r():(); }"
     )
     asked = {"text": text, "name": "a", "python": None, "model": "a", "races": False}
-    return asked | {"questions": str(file), "invariants": [], "seconds": 60, "megabytes": None}
+    return asked | {"questions": str(file), "invariants": [], "limits": {"seconds": 60}}
 
 
 def test_a_run_of_another_transition_system_is_not_led_to(tmp_path: Path) -> None:

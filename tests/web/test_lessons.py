@@ -37,8 +37,7 @@ def found(case: Case, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "python": None,
         "questions": None if case.property_file is None else str(case.property_file),
         "invariants": [f"!({case.never})"] if case.never else [],
-        "seconds": 60,
-        "megabytes": 2000,
+        "limits": {"seconds": 60},
     }
     return answered(asked)
 

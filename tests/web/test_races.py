@@ -31,8 +31,7 @@ def searched(file: Path) -> tuple[str, dict[str, Any]]:
         "model": listed.id,
         "races": True,
         "invariants": [],
-        "seconds": 60,
-        "megabytes": None,
+        "limits": {"seconds": 60},
     }
     return listed.id, verdict(asked)
 

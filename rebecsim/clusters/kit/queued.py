@@ -9,17 +9,23 @@ sorted are numbers, and only those of times at which a message comes, however ma
 from __future__ import annotations
 
 import gc
-import sys
-from bisect import bisect_left, insort
-from collections import defaultdict, deque
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from heapq import heappop, heappush
+from heapq import heappush
 from typing import Any, Protocol
 
 from rebecsim.actors.rebec import MessageServer, Rebec, message_server, no_time
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
-from rebecsim.actors.system import Instance, Model, ModelError, System
+from rebecsim.actors.system import (
+    NEVER,
+    Calendar,
+    Instance,
+    Model,
+    ModelError,
+    System,
+    ranks_of,
+)
 from rebecsim.actors.violations import NegativeTimeError
 
 Waiting = tuple[int, int, int, Rebec, MessageServer, tuple[Any, ...]]
@@ -43,40 +49,23 @@ class NeverClosing:
 
 
 _Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
-"""A message in its line: its number, who serves it, how, and its arguments."""
+"""A message in the calendar: its number, who serves it, how, and its arguments."""
 
 Until = tuple[int, int, int]
 """An end of serving: the arrival, the priority and the number of a message."""
 
-_NEVER: Until = sys.maxsize, 0, 0  # integers compare faster with it than with infinity
+_NEVER: Until = NEVER, 0, 0
 
 
 class QueuedSystem(System):
-    """A system whose messages wait in lines instead of in bags.
-
-    A line is that of a moment, which is a time and the rank of a priority in one number; messages
-    stand there in the order of their numbers, the first one apart, as most are alone. The moment
-    that is being served is `present`: what is sent to it, or to an earlier one, which becomes the
-    present then, waits in `front` and is not sorted. All others are of later moments.
+    """A system whose messages wait in a calendar instead of in bags.
 
     Each rebec is of a class of this system, derived from its own: sending is one call there.
 
     Raises ModelError for a model with other priorities within a rebec than over all.
     """
 
-    __slots__ = (
-        "_classes",
-        "_senders",
-        "firsts",
-        "front",
-        "levels",
-        "moments",
-        "now",
-        "others",
-        "present",
-        "priorities",
-        "ranks",
-    )
+    __slots__ = ("_classes", "_ranks", "_senders", "calendar", "priorities")
 
     def __init__(self, model: Model) -> None:
         servers: set[MessageServer] = set()
@@ -88,24 +77,27 @@ class QueuedSystem(System):
                         f"{each.__name__}.{server.name}: its priority is not its global one"
                     )
                 servers.add(server)
-        self.priorities = sorted({each.global_priority for each in servers})
-        self.levels = len(self.priorities)
-        self.ranks = {each: self.priorities.index(each.global_priority) for each in servers}
-        self.now = 0
-        self.present = -1
-        self.front: deque[_Entry] = deque()
-        self.moments: list[int] = []  # a heap
-        self.firsts: dict[int, _Entry] = {}
-        self.others: defaultdict[int, list[_Entry]] = defaultdict(list)
+        self._ranks = ranks_of(each.global_priority for each in servers)
+        self.priorities = sorted(self._ranks)
+        self.calendar: Calendar[_Entry] = Calendar(len(self.priorities))
         self._senders = {each: self._sender(each) for each in servers}
         self._classes = {each: self._sending(each) for each in classes}
         super().__init__(model)
+
+    @property
+    def now(self) -> int:
+        """The time from which what is sent next is sent."""
+        return self.calendar.time
+
+    @now.setter
+    def now(self, time: int) -> None:
+        self.calendar.time = time
 
     def _class_of(self, instance: Instance) -> type[Rebec]:
         return self._classes[instance.reactive_class]
 
     def _sending(self, reactive_class: type[Rebec]) -> type[Rebec]:
-        """Derive the class whose message servers, when they are called, put messages into lines."""
+        """Derive the class whose message servers, when they are called, put messages there."""
         servers = reactive_class.__servers__.items()
         senders = {name: self._senders[server] for name, server in servers}
         own = {"delay": _refuse_delay, **senders}
@@ -113,9 +105,10 @@ class QueuedSystem(System):
 
     def _sender(self, server: MessageServer) -> Callable[..., None]:
         """Make what sends messages to a server: what `message_server` makes, and `send`, in one."""
-        system, moments, front = self, self.moments, self.front
-        firsts, others = self.firsts, self.others
-        levels, rank = self.levels, self.ranks[server]
+        system, calendar = self, self.calendar
+        moments, front = calendar.moments, calendar.front
+        firsts, others = calendar.firsts, calendar.others
+        levels, rank = calendar.ranks, self._ranks[server.global_priority]
 
         def send(
             receiver: Rebec, /, *arguments: Any, after: int = 0, deadline: int | None = None
@@ -124,28 +117,18 @@ class QueuedSystem(System):
                 raise _refused(f"{receiver}.{server.name}", after)
             system.sequence = number = system.sequence + 1
             entry = number, receiver, server, arguments
-            moment = (system.now + after) * levels + rank
-            if moment > system.present:
+            moment = (calendar.time + after) * levels + rank
+            if moment > calendar.present:  # this is `calendar.put`, without a call
                 if firsts.setdefault(moment, entry) is entry:
                     heappush(moments, moment)
                 else:
                     others[moment].append(entry)
             else:
-                if moment < system.present:
-                    system.precede(moment)
+                if moment < calendar.present:
+                    calendar.precede(moment)
                 front.append(entry)
 
         return send
-
-    def precede(self, moment: int) -> None:
-        """Make a moment the present that comes before what has been; the front is empty then."""
-        if self.front:
-            self.firsts[self.present], *others = self.front
-            if others:
-                self.others[self.present] = others
-            self.front.clear()
-            heappush(self.moments, self.present)
-        self.present = moment
 
     def send(
         self,
@@ -155,45 +138,30 @@ class QueuedSystem(System):
         after: int,
         deadline: int | None,
     ) -> None:
-        """Put a message into its line. Raises NegativeTimeError for one that lies in the past."""
+        """Put a message there. Raises NegativeTimeError for one that lies in the past."""
         self._senders[server](receiver, *arguments, after=after, deadline=deadline)
 
     def take_over(self, message: Waiting) -> None:
-        """Put a message of another system into its line, before those of larger numbers."""
-        arrival, _, number, receiver, server, arguments = message
-        moment = arrival * self.levels + self.ranks[server]
-        entry = number, receiver, server, arguments
-        if moment <= self.present:
-            if moment < self.present:
-                self.precede(moment)
-            insort(self.front, entry)
-            return
-        first = self.firsts.setdefault(moment, entry)
-        if first is entry:
-            heappush(self.moments, moment)
-        else:
-            self.firsts[moment] = min(first, entry)
-            insort(self.others[moment], max(first, entry))
+        """Put a message of another system into its place, before those of larger numbers."""
+        arrival, priority, number, receiver, server, arguments = message
+        moment, _ = self.moment((arrival, priority, number))
+        self.calendar.put(moment, (number, receiver, server, arguments))
 
     def under_way(self) -> Iterator[Waiting]:
         """Give the messages that have been sent and not served, in no order."""
-        firsts = ((moment, (first,)) for moment, first in self.firsts.items())
-        for moment, line in ((self.present, self.front), *firsts, *self.others.items()):
-            arrival, rank = divmod(moment, self.levels)
-            for entry in line:
-                yield arrival, self.priorities[rank], *entry
-
-    @property
-    def next_moment(self) -> int:
-        """The moment of the next message; the present one if there is none."""
-        return self.present if self.front or not self.moments else self.moments[0]
+        for moment, entry in self.calendar:
+            arrival, rank = divmod(moment, self.calendar.ranks)
+            yield arrival, self.priorities[rank], *entry
 
     def comes_before(self, until: Until) -> bool:
-        """Whether the next message, which there has to be, is one that `until` comes after."""
-        moment = self.next_moment
-        number, *_ = self.front[0] if self.front else self.firsts[moment]
-        arrival, rank = divmod(moment, self.levels)
-        return (arrival, self.priorities[rank], number) < until
+        """Whether there is a message that `until` comes after."""
+        return self.calendar.next < self.moment(until)
+
+    def moment(self, until: Until) -> tuple[int, int]:
+        """Give the moment and the number of a message, or of one in its place."""
+        arrival, priority, number = until
+        rank = bisect_left(self.priorities, priority)
+        return arrival * self.calendar.ranks + rank, number if priority in self._ranks else 0
 
 
 def _refused(what: str, after: Any) -> Exception:
@@ -217,54 +185,26 @@ def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
     does, if a little later. What a message server raises comes as it is; one that delays raises
     ModelError.
     """
-    served = 0
+    calendar, served, most = system.calendar, 0, MOST_AT_ONE_TIME
+    messages = () if closing.closed else calendar.taken(*system.moment(until))
+    began = calendar.next_time
     system.serving = True
-    while True:
-        began = system.next_moment // system.levels
-        number = _serve_some(system, closing, until)
-        served += number
-        if number < MOST_AT_ONE_TIME or system.present // system.levels == began:
-            break
-    system.serving = False
-    return served
-
-
-def _serve_some(system: QueuedSystem, closing: Closing, until: Until) -> int:
-    """Serve messages as `serve` does, but no more than may be of one time."""
-    moments, firsts, others = system.moments, system.firsts, system.others
-    levels, front = system.levels, system.front
-    end = until[0] * levels + bisect_left(system.priorities, until[1])
-    now, is_late = system.present // levels, system.present >= end
-    if front:
-        system.now = now
-    for number in range(MOST_AT_ONE_TIME):
-        if closing.closed:
-            return number
-        if front:
-            if is_late and not system.comes_before(until):
-                return number
-            _, receiver, server, arguments = front.popleft()
-        elif moments:
-            moment = moments[0]
-            if moment >= end:
-                is_late = True
-                if not system.comes_before(until):
-                    return number
-            system.present = moment
-            system.now = now = moment // levels
-            heappop(moments)
-            if moment in others:
-                front += others.pop(moment)
-            _, receiver, server, arguments = firsts.pop(moment)
-        else:
-            return number
-        receiver._now = now
+    for _, receiver, server, arguments in messages:
+        receiver._now = calendar.time
         system.actor = receiver
         if len(arguments) == 1:  # twice as fast as the general way
             server.handler(receiver, arguments[0])
         else:
             server.handler(receiver, *arguments)
-    return MOST_AT_ONE_TIME
+        served += 1
+        if closing.closed:
+            break
+        if served == most:
+            if calendar.time == began:
+                break
+            began, most = calendar.next_time, most + MOST_AT_ONE_TIME
+    system.serving = False
+    return served
 
 
 def in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:

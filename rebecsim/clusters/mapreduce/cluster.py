@@ -9,14 +9,13 @@ from rebecsim.clusters.kit.queued import QueuedSystem, rarely_collecting
 from rebecsim.clusters.mapreduce.cluster_state import ClusterPlan
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.devices import Device, Switch
-from rebecsim.clusters.mapreduce.failures import FailureInjector
 from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.jobtracker import Client, JobTracker
 from rebecsim.clusters.mapreduce.network import RackTopology
 from rebecsim.clusters.mapreduce.records import FinishedRun, record_of_attempt, record_of_job
 from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
-from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
+from rebecsim.clusters.mapreduce.tasktracker import FailureInjector, TaskTracker
 from rebecsim.clusters.mapreduce.watch import WatchedRun
 
 

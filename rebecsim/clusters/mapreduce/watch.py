@@ -8,12 +8,12 @@ from itertools import count
 from rebecsim.clusters.kit.queued import QueuedSystem, serve
 from rebecsim.clusters.mapreduce.configuration import SECOND
 from rebecsim.clusters.mapreduce.devices import Device, Switch
-from rebecsim.clusters.mapreduce.failures import FailureInjector
 from rebecsim.clusters.mapreduce.jobtracker import JobTracker
 from rebecsim.clusters.mapreduce.jobtracker_state import JobTrackerState
 from rebecsim.clusters.mapreduce.records import DeviceUse
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
+from rebecsim.clusters.mapreduce.tasktracker import FailureInjector
 
 _PATIENCE, _POLLS = 600 * SECOND, 100
 """If nothing happens for this time plus this many polls, jobs wait for ever."""
@@ -49,7 +49,7 @@ class WatchedRun:
             self.served += serve(system, jobtracker, (now, 0, 0))
             if jobtracker.closed:
                 break
-            if (system.front or system.moments) and system.comes_before((now, 0, 0)):
+            if system.comes_before((now, 0, 0)):
                 raise stuck(jobtracker.state)  # time stands still
             use = self._use(now)
             if is_sampled:

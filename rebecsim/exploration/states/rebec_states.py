@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Constant, Rebec, Since
+from rebecsim.actors.semantics import count_alternatives, due_at
 from rebecsim.exploration.states.structures import (
     PLAIN as PLAIN,
     Structure,
@@ -347,28 +348,21 @@ class LocalStore:
         if suspension is not None:
             head, local.next = suspension.message, suspension.resume
         elif local.bag:
-            head = local.bag[0]
-            arrival = head.arrival
-            local.next = arrival if arrival > clock else clock
+            head, local.next = local.bag[0], due_at(clock, local.bag)
         local.urgency = self.urgency(local.owner, head)
 
     def urgency(self, owner: int, head: Waiting | None) -> int:
-        """Give the priority of a rebec that serves this message next."""
+        """Give the priority of a rebec that serves this message next, as `semantics.urgency` does.
+
+        The order of a bag puts first the message whose server decides.
+        """
         if self._global_urgencies is not None and head is not None:
             return self._global_urgencies[owner][head.number]
         return self._priorities[owner]
 
     def first_of(self, bag: Bag) -> Bag:
         """Give the messages that may be served, as `rebecsim.actors.alternatives` does."""
-        if self._core or len(bag) == 1:
-            return bag[:1]
-        arrival, priority = bag[0].arrival, bag[0].priority
-        count = 1
-        while (
-            count < len(bag) and bag[count].arrival == arrival and bag[count].priority == priority
-        ):
-            count += 1
-        return bag[:count]
+        return bag[: count_alternatives(bag, self._core)]
 
     def arrange(self, messages: Bag) -> Bag:
         """Put messages, given in the order of sending, into canonical order."""

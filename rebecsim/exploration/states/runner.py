@@ -27,11 +27,11 @@ from rebecsim.actors import (
     System,
     Timer,
     Violation,
-    Weighted,
     serve,
 )
 from rebecsim.actors.rebec import INITIAL_SENDER
 from rebecsim.actors.system import refuse_attributes
+from rebecsim.distributions import Distribution, Weighted
 from rebecsim.exploration.states.effects import Breach, Effect, Outbox, Sending, Sent
 from rebecsim.exploration.states.rebec_states import (
     NEVER,
@@ -172,6 +172,7 @@ class Runner:
         # of the message server that runs:
         self._start: Situation
         self._taken: list[tuple[int, int]] = []
+        self.drawn: dict[Distribution, None] = {}
         self._values: list[Any] = []
         self._shares: list[float | None] = []
         self._prefix: Choices = ()
@@ -236,6 +237,8 @@ class Runner:
     def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         position = len(self._taken)
         index = self._prefix[position][0] if position < len(self._prefix) else 0
+        if type(alternatives) is Distribution:
+            self.drawn[alternatives] = None
         self._taken.append((index, len(alternatives)))
         self._values.append(_plain(alternatives[index]))
         self._shares.append(

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence, Sized
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rebecsim.actors import Model
+from rebecsim.actors.semantics import most_urgent
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.footprints import (
     delays,
@@ -148,8 +149,7 @@ class TransitionSystem:
         parts = state[:-1] if self.absolute else state
         enabled = [local for local in parts if not local.next]
         if len(enabled) > 1:
-            first = min([local.urgency for local in enabled])
-            enabled = [local for local in enabled if local.urgency == first]
+            enabled = most_urgent(enabled, [local.urgency for local in enabled])
         if self.mode == "TTS" and not enabled:
             return self._time_step(state)
         if self.partial_order is not None and len(enabled) > 1:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from rebecsim.arithmetic import float32, int8, int16, int32, quotient, remainder
+from rebecsim.distributions import PARAMETERS
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     ANY_REBEC,
@@ -324,7 +325,9 @@ class CallChecker(ABC):
 
     def _unknown_method(self, node: syntax.Call, owner: CheckedClass | None) -> None:
         name = node.method
-        if owner is None or owner.name not in self.findings.incomplete:
+        if name in PARAMETERS:
+            self.findings.report("distribution-place", node.span, name=name)
+        elif owner is None or owner.name not in self.findings.incomplete:
             servers = [] if owner is None else [server.name for server in owner.servers]
             methods = [] if owner is None else list(owner.methods)
             unknown = Unknown(f"method of {self.body.where}", name, [*methods, *servers])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rebecsim.arithmetic import TOLERANCE, shares_of
+from rebecsim.distributions import PARAMETERS, distribution
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     BOOLEAN,
@@ -406,6 +407,11 @@ class ExpressionChecker(CallChecker):
         if self.body.kind != "server":
             self.findings.report("choice-place", node.span)
             return None
+        match node.alternatives:
+            case [syntax.Call(name) as call] if name in PARAMETERS and not (
+                self.body.owner is not None and name in self.body.owner.methods
+            ):
+                return self._distribution(node, call, scope)
         result: Type | None = None
         for alternative in node.alternatives:
             found = self.value(alternative, scope)
@@ -417,6 +423,23 @@ class ExpressionChecker(CallChecker):
             result = found if result is None else self._wider(node, result, found)
         self._weights(node, scope)
         return result
+
+    def _distribution(self, node: syntax.Choice, call: syntax.Call, scope: Scope) -> Type | None:
+        """Check a distribution to be drawn from, whose parameters are constant numbers."""
+        given: list[float] = []
+        for each in call.arguments:
+            found, value = self.value(each, scope), self.findings.constants.get(id(each))
+            if isinstance(value, int | float) and found in NUMERIC:
+                given.append(value)
+            elif found is not None:
+                self.findings.report("distribution-constant", each.span, name=call.method)
+        self.findings.functions.add(id(call))
+        if len(given) == len(call.arguments):
+            try:
+                self.findings.distributions[id(node)] = distribution(call.method, *given)
+            except ValueError as error:
+                self.findings.report("distribution", call.span, problem=error)
+        return INT
 
     def _weights(self, node: syntax.Choice, scope: Scope) -> None:
         """Check that the weights of a choice are constants that add up to 1."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rebecsim.distributions import Distribution
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     ANY_REBEC,
@@ -128,6 +129,7 @@ class Findings:
     choice_sites: dict[int, int] = field(default_factory=dict)
     declared_types: dict[int, Type] = field(default_factory=dict)
     super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
+    distributions: dict[int, Distribution] = field(default_factory=dict)
     open_ends: set[int] = field(default_factory=set)
     """Bodies of methods that can end without the value that they should give."""
     functions: set[int] = field(default_factory=set)

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from rebecsim.web.addresses import Place, read_place
-from rebecsim.web.answers import UnknownPlaceError, read_form, rendered
-from rebecsim.web.editor_pages import editor_address
+from rebecsim.web.answers import read_form
 from rebecsim.web.lessons.content import (
     QUIZ,
     Case,
@@ -23,6 +22,8 @@ from rebecsim.web.lessons.content import (
 )
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.limits import visitor
+from rebecsim.web.rendering import UnknownPlaceError, rendered
+from rebecsim.web.tiles import editor_address
 from rebecsim.web.visitors import Classroom, qr_svg
 
 

@@ -94,6 +94,8 @@ function completed(context) {
   };
 }
 
+const inRebeca = [rebeca, CM.autocompletion({ override: [completed] })];
+
 // --- the server ----------------------------------------------------------------------------------
 
 // A digest of what is sent, where this browser makes one: only pages of this machine may.
@@ -104,6 +106,9 @@ async function digestOf(body) {
 }
 
 async function post(path, fields) {
+  if (globalThis.answered) { // the page has no server: see docs/playground
+    return globalThis.answered(path, fields);
+  }
   const body = new URLSearchParams(fields).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded", ...await digestOf(body) };
   const answer = await fetch(path, { method: "POST", body, headers });
@@ -141,11 +146,11 @@ async function check() {
   try {
     [, { problems }] = await post("/edit/check", { text: doc.toString() });
   } catch {
-    say("verdict", "The server does not answer. What you type is kept in this browser.");
+    say("checked", "The server does not answer. What you type is kept in this browser.");
     return [];
   }
   if (!problems) {
-    say("verdict", "The server has no time to check this at the moment.");
+    say("checked", "The server has no time to check this at the moment.");
     return [];
   }
   if (doc.eq(view.state.doc)) {
@@ -160,7 +165,7 @@ function showProblems(problems) {
   const warnings = problems.length - errors;
   const counted = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
   const found = [errors && counted(errors, "error"), warnings && counted(warnings, "warning")];
-  say("verdict", found.filter(Boolean).join(", ") || "✓ None.");
+  say("checked", found.filter(Boolean).join(", ") || "✓ None.");
   document.getElementById("problems").replaceChildren(...problems.map(lineOf));
 }
 
@@ -341,6 +346,23 @@ function rename() {
   note("Choose a name, and save.");
 }
 
+// Opens another text, with what was typed into it before; `place` is what it is kept under.
+function openText(text, place, language = inRebeca) {
+  keep();
+  [served.text, served.version, address] = [text, "", place];
+  const found = keptText();
+  view.setState(CM.EditorState.create({ doc: found?.text ?? text, extensions }));
+  const theme = CM.EditorView.darkTheme.of(dark.matches);
+  view.dispatch({ effects: [written.reconfigure(language), colours.reconfigure(theme)] });
+  CM.forceLinting(view);
+  note("");
+  if (found) {
+    sayWhatIsKept(found);
+  } else {
+    keep();
+  }
+}
+
 let isLeaving = false;
 
 function explore() {
@@ -362,45 +384,43 @@ function press(act) {
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const colours = new CM.Compartment();
+const written = new CM.Compartment(); // the language
+const extensions = [
+  CM.keymap.of([
+    { key: "Mod-s", run: press(save), preventDefault: true },
+    { key: "Mod-Enter", run: press(explore) },
+    { key: "Mod-Shift-f", run: press(layOut), preventDefault: true },
+  ]),
+  CM.lineNumbers(),
+  CM.lintGutter(),
+  CM.highlightSpecialChars(),
+  CM.history(),
+  CM.drawSelection(),
+  CM.indentOnInput(),
+  CM.indentUnit.of("    "),
+  CM.bracketMatching(),
+  CM.closeBrackets(),
+  CM.highlightActiveLine(),
+  CM.highlightSelectionMatches(),
+  CM.EditorView.lineWrapping,
+  CM.EditorView.contentAttributes.of({ "aria-label": "Model", tabindex: "0" }),
+  written.of(inRebeca),
+  CM.syntaxHighlighting(CM.classHighlighter),
+  CM.linter(check, { delay: CHECK_AFTER }),
+  colours.of(CM.EditorView.darkTheme.of(dark.matches)),
+  CM.keymap.of([
+    ...CM.closeBracketsKeymap, ...CM.defaultKeymap, ...CM.searchKeymap, ...CM.historyKeymap,
+    ...CM.completionKeymap, ...CM.lintKeymap,
+  ]),
+  CM.EditorView.updateListener.of((update) => {
+    if (update.docChanged) {
+      clearTimeout(keeping);
+      keeping = setTimeout(keep, KEEP_AFTER);
+    }
+  }),
+];
 const kept = keptText();
-const view = new CM.EditorView({
-  doc: kept?.text ?? served.text,
-  extensions: [
-    CM.keymap.of([
-      { key: "Mod-s", run: press(save), preventDefault: true },
-      { key: "Mod-Enter", run: press(explore) },
-      { key: "Mod-Shift-f", run: press(layOut), preventDefault: true },
-    ]),
-    CM.lineNumbers(),
-    CM.lintGutter(),
-    CM.highlightSpecialChars(),
-    CM.history(),
-    CM.drawSelection(),
-    CM.indentOnInput(),
-    CM.indentUnit.of("    "),
-    CM.bracketMatching(),
-    CM.closeBrackets(),
-    CM.highlightActiveLine(),
-    CM.highlightSelectionMatches(),
-    CM.autocompletion({ override: [completed] }),
-    CM.EditorView.lineWrapping,
-    CM.EditorView.contentAttributes.of({ "aria-label": "Model", tabindex: "0" }),
-    rebeca,
-    CM.syntaxHighlighting(CM.classHighlighter),
-    CM.linter(check, { delay: CHECK_AFTER }),
-    colours.of(CM.EditorView.darkTheme.of(dark.matches)),
-    CM.keymap.of([
-      ...CM.closeBracketsKeymap, ...CM.defaultKeymap, ...CM.searchKeymap, ...CM.historyKeymap,
-      ...CM.completionKeymap, ...CM.lintKeymap,
-    ]),
-    CM.EditorView.updateListener.of((update) => {
-      if (update.docChanged) {
-        clearTimeout(keeping);
-        keeping = setTimeout(keep, KEEP_AFTER);
-      }
-    }),
-  ],
-});
+const view = new CM.EditorView({ doc: kept?.text ?? served.text, extensions });
 FIELD.after(view.dom);
 FIELD.hidden = true;
 document.body.classList.add("edits");

@@ -29,8 +29,9 @@ from starlette.types import Receive, Scope, Send
 
 from rebecsim.errors import UserError
 from rebecsim.extras import REPORTS, require
-from rebecsim.web.answers import LONGEST_ERROR, read_form
+from rebecsim.web.answers import read_form
 from rebecsim.web.limits import STREAMS, BusyError, Quota, visitor
+from rebecsim.web.rendering import LONGEST_ERROR
 from rebecsim.web.studies.sql import FILES
 from rebecsim.web.studies.study_process import ALIVE
 from rebecsim.wording import clipped

@@ -18,7 +18,7 @@ from rebecsim.clusters.scenarios import open_run
 from rebecsim.studies.record import ResultsError
 from rebecsim.studies.run_directory import is_being_written
 from rebecsim.studies.stored_runs import StoredRun, find_runs
-from rebecsim.web.answers import UnknownPlaceError
+from rebecsim.web.rendering import UnknownPlaceError
 
 MOST_RUNS = 300
 

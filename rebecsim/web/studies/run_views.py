@@ -20,7 +20,7 @@ from rebecsim.report.page import scenario_rows
 from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
 from rebecsim.studies.query import views
 from rebecsim.studies.stored_runs import RunDifference, compare_runs
-from rebecsim.web.answers import LONGEST_ERROR, rendered
+from rebecsim.web.rendering import LONGEST_ERROR, rendered
 from rebecsim.web.studies.figures import FigureCache
 from rebecsim.web.studies.run_finder import ListedRun, RunFinder
 from rebecsim.web.studies.sql import LONGEST_QUESTION, Questions

@@ -37,13 +37,14 @@ from rebecsim.web.limits import MOST_STUDIES, alone_in
 from rebecsim.wording import printable
 
 if TYPE_CHECKING:
+    from rebecsim.clusters.scenarios import LoadedScenario
     from rebecsim.studies.running import Bar, PlannedRun
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
 LONGEST_SCENARIO = 40_000
 
-_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool}
+_ASKED = {"name": str, "builtin": bool, "workers": int, "orders": bool, "what": str, "budget": int}
 
 _MODULE = "rebecsim.web.studies.study_process"
 _LONGEST_LOG = 8_000
@@ -59,13 +60,26 @@ ALIVE: frozenset[StudyState] = frozenset({"starting", "running", "paused", "endi
 
 @dataclass(frozen=True)
 class Request:
-    """A request for a study: `text` is the scenario; `builtin` if it names built-in files."""
+    """A request for a study: `text` is the scenario; `builtin` if it names built-in files.
+
+    `what` is empty for a comparison, or "tune", with so many runs as `budget`, or "sensitivity".
+    """
 
     name: str
     text: str
     builtin: bool
     workers: int
     orders: bool
+    what: str = ""
+    budget: int = 0
+
+    def of(self, loaded: LoadedScenario) -> LoadedScenario:
+        """Give a scenario with the question that is asked. Raises UserError."""
+        from rebecsim.interface.searching import asked
+
+        if self.what not in ("", "tune", "sensitivity"):
+            raise UserError("A study compares, searches for the best cell, or finds what matters.")
+        return asked(loaded, self.what, budget=self.budget) if self.what else loaded  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -332,17 +346,17 @@ def read_request(directory: Path) -> Request:
     place = directory / FOLDER
     file = place / "request.json"
     try:
-        found = parsed_json(read_plain(file, _LARGEST_NOTE), file)
+        found = {"what": "", "budget": 0, **parsed_json(read_plain(file, _LARGEST_NOTE), file)}
         is_right = {name: type(value) for name, value in found.items()} == _ASKED
         scenario = read_plain(place / "scenario.toml", 4 * LONGEST_SCENARIO).decode("utf-8")
-    except (OSError, ValueError, LimitError, AttributeError):
+    except (OSError, ValueError, LimitError, AttributeError, TypeError):
         is_right = False
     if not is_right:
         raise UserError(
             f"{directory.name}: its request in {FOLDER} is damaged. Start it anew by another name."
         )
     workers = min(max(1, found["workers"]), available_workers())
-    return Request(found["name"], scenario, found["builtin"], workers, found["orders"])
+    return Request(**found | {"text": scenario, "workers": workers})
 
 
 def _is_of(process: int, directory: Path) -> bool:
@@ -396,7 +410,7 @@ def _run(out: Path, request: Request) -> None:
     from rebecsim.web.studies.scenarios import checked
 
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")
-    plan = checked(request.text, request.builtin, out.parent).plan()
+    plan = request.of(checked(request.text, request.builtin, out.parent)).plan()
     plan.prepare(How(), _say)
     _say(f"{len(plan.cells)} cells, {plan.total} {plan.study.counted}")
     how_large = comparison_size(plan, request.orders, request.workers)

@@ -13,7 +13,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies.executors import available_workers
 from rebecsim.studies.scenario_files import ScenarioError, ScenarioProblem
 from rebecsim.studies.toml_edits import toml_text
-from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.rendering import LONGEST_ERROR, UnknownPlaceError, rendered
 from rebecsim.web.studies.forms import (
     GROUPS,
     FormField,
@@ -44,6 +44,8 @@ from rebecsim.web.studies.study_process import (
 from rebecsim.wording import clipped
 
 _LONGEST_SUMMARY = 90
+_BUDGET = 1_000
+"""Runs of a search, unless the user says otherwise."""
 _LAST = re.compile(r"(^|\.|\[)[^.\[]*$")
 
 
@@ -120,6 +122,8 @@ class StudyViews:
             workers=sent.get("workers") or "1",
             most_workers=available_workers(),
             orders=sent.get("orders", "" if "name" in sent else "yes"),
+            what=sent.get("what", ""),
+            budget=sent.get("budget") or _BUDGET,
             has_orders="orders" in find_kind(found.kind).options if found.kind else False,
             error=error,
             root=self._root,
@@ -157,9 +161,13 @@ class StudyViews:
             1 <= int(workers) <= available_workers()
         ):
             raise UserError(f"The number of workers must be from 1 to {available_workers()}.")
-        orders = bool(sent.get("orders")) and "orders" in loaded.study.options
-        name = sent.get("name", "").strip()
-        request = Request(name, text, bool(sent.get("builtin")), int(workers), orders)
+        what, budget = sent.get("what", ""), sent.get("budget", "").strip() or str(_BUDGET)
+        if not re.fullmatch(r"\d{1,9}", budget, re.ASCII):
+            raise UserError("The budget must be a number of runs.")
+        orders = not what and bool(sent.get("orders")) and "orders" in loaded.study.options
+        name, most = sent.get("name", "").strip(), int(budget) if what == "tune" else 0
+        request = Request(name, text, bool(sent.get("builtin")), int(workers), orders, what, most)
+        request.of(loaded)  # it says now what is wrong
         return id_of(start_study(self._root, request).name)
 
     def _wrong(

@@ -105,7 +105,8 @@ class _ExtremeOrder:
         if others:
             return others[0], others[0]._bag.messages[0]
         manager = rebecs[0]
-        messages = manager._bag.messages[: count_alternatives(manager)]
+        messages = manager._bag.messages
+        messages = messages[: count_alternatives(messages, core=False)]
         ticks = [each for each in messages if each[3].name == _TICK]
         if not ticks:
             return manager, messages[0]

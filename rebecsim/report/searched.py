@@ -1,0 +1,333 @@
+"""Show what a search has found: the best candidate, or which parameters matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from rebecsim.metrics import Metric
+from rebecsim.report.figures import BLUE, GREY, legend_below, new_figure, plain_axes
+from rebecsim.report.numbers import column_heading, display_scale, level_text, text_of
+from rebecsim.report.tables import text_table
+from rebecsim.search.sensitivity import Effect, Sensitivity, Share, explain
+from rebecsim.search.space import Space, StoredCounts
+from rebecsim.search.tuning import FEWEST, Choice, Standing, choose
+from rebecsim.studies.cells import Answered, Picture, Section, TextTable
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.running import PlannedRun, StudyRunner
+from rebecsim.studies.study import PlannedCell
+from rebecsim.studies.sweeps import shown_value
+from rebecsim.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_ROWS = 12
+"""Candidates that a terminal and a picture show."""
+
+_MOST_NAMED = 4
+_MOST_COLUMNS = 4
+"""Parameters that have columns of their own."""
+
+
+def search(run: PlannedRun, runner: StudyRunner) -> None:
+    """Make the runs that a plan's question asks for. Raises as `choose` and `run_plans`."""
+    plan = run.plan
+    if plan.search["what"] == "sensitivity":
+        runner.run([run])
+        return
+
+    def rounds(do: Callable[[PlannedRun], None]) -> Choice:
+        def more(cells: Sequence[PlannedCell], runs: int) -> None:
+            do(replace(run, plan=replace(plan, cells=tuple(cells)), replications=runs))
+
+        return choose(plan, plan.search, StoredCounts(run.results), more)
+
+    runner.run_in_steps(run, rounds)
+
+
+def search_section(plan: Plan, results: Results) -> Section:
+    """Show the answer to a plan's question; all runs must be there. Raises ResultsError."""
+    if plan.search["what"] == "sensitivity":
+        return _sensitivity_section(explain(plan, plan.search, StoredCounts(results)))
+    return _choice_section(
+        choose(plan, plan.search, StoredCounts(results), lambda cells, runs: None)
+    )
+
+
+def _figure(metric: Metric, value: float, decimals: int, sign: str = "") -> str:
+    if math.isnan(value):
+        return "undefined"
+    percent = " %" if metric.is_share else ""
+    return f"{display_scale(metric) * value:{sign},.{decimals}f}{percent}"
+
+
+def _pooled_note(space: Space) -> tuple[str, ...]:
+    if not space.pooled:
+        return ()
+    names = ", ".join(each.replace("_", " ") for each in space.pooled)
+    return (f"Figures are averages over {names}, each value with the same weight.",)
+
+
+# --- the best candidate --------------------------------------------------------------------------
+
+
+def choice_lines(choice: Choice) -> Answered:
+    """Say which candidate is best, how sure that is, and what was not told apart."""
+    metric, first = choice.metric, choice.standings[0]
+    how = "lowest" if choice.question["better"] == "lower" else "highest"
+    value = _figure(metric, first.value, _decimals(choice))
+    unit = "" if metric.is_share or not metric.unit else f" {metric.unit}"
+    about = f"Best of {len(choice.standings)}: {first.candidate.name}"
+    lines = [f"{how.capitalize()} {metric.title[:1].lower()}{metric.title[1:]}: {value}{unit}."]
+    alike, total = choice.not_told_apart, len(choice.standings)
+    if not choice.space.is_random:
+        lines.append("Nothing in these runs is random, so the figures are exact for this input.")
+    elif not alike:
+        lines.append(
+            f"With at least {level_text(choice.level)} confidence, it is the best of all {total}."
+        )
+    else:
+        lines.append(
+            f"With at least {level_text(choice.level)} confidence, the best is one of "
+            f"{len(alike) + 1} of the {total}."
+        )
+    if alike:
+        named = "; ".join(each.name for each in alike[:_MOST_NAMED])
+        more = f"; and {len(alike) - _MOST_NAMED} more" if len(alike) > _MOST_NAMED else ""
+        lines.append(f"Not told apart from it: {named}{more}.")
+    lines.append(f"{choice.used:,} of {choice.question['budget']:,} runs were made.")
+    return Answered(about, tuple(lines))
+
+
+def _decimals(choice: Choice) -> int:
+    metric = choice.metric
+    return metric.decimals if metric.decimals is not None else 1 if metric.is_share else 2
+
+
+def choice_table(choice: Choice, most: int | None = None) -> TextTable:
+    """A row for each candidate, the best one first; of many, the first `most`."""
+    shown = choice.standings[:most]
+    decimals, metric = _decimals(choice), choice.metric
+    names = tuple(choice.space.levels)
+    apart = len(names) <= _MOST_COLUMNS
+    rows = tuple(
+        (
+            shown_value(each.candidate.values[names[0]]) if apart else each.candidate.name,
+            (
+                *(map(shown_value, list(each.candidate.values.values())[1:]) if apart else ()),
+                f"{each.runs:,}",
+                _figure(metric, each.value, decimals),
+                _difference(each, metric, decimals),
+                each.verdict,
+            ),
+        )
+        for each in shown
+    )
+    title = f"{column_heading(metric)} of candidates"
+    if len(shown) < len(choice.standings):
+        title += f" ({len(shown)} of {len(choice.standings):,})"
+    headings = names if apart else ("Candidate",)
+    return TextTable(title, (*headings, "Runs", metric.title, "To the best", "Verdict"), rows)
+
+
+def _difference(each: Standing, metric: Metric, decimals: int) -> str:
+    if each.verdict == "best":
+        return "-"
+    text = _figure(metric, each.difference, decimals, "+").removesuffix(" %")
+    if not each.half_width:
+        return text
+    half = _figure(metric, each.half_width, decimals).removesuffix(" %")
+    return f"{text}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half}"
+
+
+def _choice_notes(choice: Choice) -> tuple[str, ...]:
+    notes = list(_pooled_note(choice.space))
+    if not choice.space.is_random:
+        return tuple(notes)
+    return (
+        *notes,
+        "Runs were given out by successive rejects (Audibert, Bubeck, Munos 2010): after each "
+        "round the worst candidates got no more. All candidates had the same random numbers.",
+        f"A candidate is ruled out where Student's one-sided paired test, from {FEWEST} runs on, "
+        "finds it worse than the leader of a round. The tests share the risk of "
+        f"{100 * (1 - choice.level):g} % (Bonferroni). The ± after a difference is what such a "
+        "test needs; a difference without it has too few runs, or none that differ.",
+        "The figure of the best candidate is from the runs that chose it, so it tends to be a "
+        "little too good. `rebecsim compare` with another --seed gives a fair one.",
+    )
+
+
+def _choice_section(choice: Choice) -> Section:
+    answer, notes = choice_lines(choice), _choice_notes(choice)
+    metric = choice.metric
+    header = ["candidate", *choice.space.levels, "runs", metric.name, "difference", "verdict"]
+    rows = [
+        [e.candidate.name, *e.candidate.values.values(), e.runs, e.value, e.difference, e.verdict]
+        for e in choice.standings
+    ]
+    picture = Picture(
+        "candidates",
+        f"{metric.title}: which candidate is {'lowest' if _is_lower(choice) else 'highest'}?",
+        "Filled: the best. Hatched: not told apart from it. Empty: ruled out.",
+        partial(candidates_figure, choice),
+    )
+    return Section(
+        name="search",
+        title="Search",
+        answer=(answer,),
+        tables=(choice_table(choice),),
+        pictures=(picture,),
+        notes=notes,
+        files={"candidates.csv": text_of(header, rows)},
+        terminal=_terminal(answer, choice_table(choice, _MOST_ROWS), notes),
+    )
+
+
+def _is_lower(choice: Choice) -> bool:
+    return choice.question["better"] == "lower"
+
+
+def _terminal(answer: Answered, table: TextTable, notes: Sequence[str]) -> Group:
+    lines = (Text(f"  {each}") for each in answer.lines)
+    quiet = (Text(each, style="dim") for each in notes[:2])
+    return Group(Text(answer.about, style="bold"), *lines, "", text_table(table), *quiet)
+
+
+def candidates_figure(choice: Choice) -> Figure:
+    """Draw a bar for each of the first candidates, as black and white shows it, too."""
+    shown = [each for each in choice.standings[:_MOST_ROWS] if not math.isnan(each.value)]
+    scale = display_scale(choice.metric)
+    figure = new_figure(6.4, 1.2 + 0.34 * len(shown))
+    axes = figure.subplots()
+    looks: dict[str, dict[str, Any]] = {
+        "best": {"color": BLUE},
+        "not told apart": {"facecolor": "#ffffff", "edgecolor": BLUE, "hatch": "///"},
+        "ruled out": {"facecolor": "#ffffff", "edgecolor": GREY},
+    }
+    for place, each in enumerate(shown):
+        bar = axes.barh(place, scale * each.value, 0.7, **looks[each.verdict])
+        text = f"{scale * each.value:,.{_decimals(choice)}f}"
+        axes.bar_label(bar, labels=[text], padding=3, fontsize=8)
+    plain_axes(axes, "", column_heading(choice.metric), "")
+    axes.set_yticks(range(len(shown)), [each.candidate.name for each in shown], parse_math=False)
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.12)
+    axes.invert_yaxis()
+    return figure
+
+
+# --- which parameters matter ---------------------------------------------------------------------
+
+
+def _percent(share: Share) -> str:
+    """Give an interval in words: "60 to 70 %", "at most 3 %", "nothing"."""
+    low, high = round(100 * share.low), math.ceil(100 * share.high)
+    if share.high == 0:
+        return "nothing"
+    return f"{low} to {high} %" if low > 0 else f"at most {high} %"
+
+
+def effect_sentence(effect: Effect, metric: Metric) -> str:
+    """Say what a parameter explains: "policy explains 60 to 70 % of the variance of misses"."""
+    figure = f"{metric.title[:1].lower()}{metric.title[1:]}"
+    if effect.is_none:
+        return f"{effect.name} has no effect on {figure}: it is the same at all values."
+    explains = f"{effect.name} explains {_percent(effect.alone)} of the variance of {figure}"
+    if effect.total.value - effect.alone.value > _TOGETHER:
+        return f"{explains}; together with the others, {_percent(effect.total)}."
+    return f"{explains}."
+
+
+_TOGETHER = 0.02
+"""Difference of total and first-order index from which on a sentence names the total."""
+
+
+def _sensitivity_section(found: Sensitivity) -> Section:
+    metric = found.metric
+    sentences = tuple(effect_sentence(each, metric) for each in found.effects)
+    if not found.deviation:
+        sentences = (f"{metric.title}: the same in all cells, so no parameter has an effect.",)
+    answer = Answered(f"What matters for {metric.title[:1].lower()}{metric.title[1:]}", sentences)
+    level = level_text(found.level)
+    kinds = ", ".join(
+        f"{name} ({counted(len(values), 'value')}"
+        + (")" if not isinstance(values[0], str) else ", as categories)")
+        for name, values in found.space.levels.items()
+    )
+    notes = (
+        f"Parameters: {kinds}. Each value is equally likely. Numbers are levels in ascending "
+        "order; names are categories, and their order does not matter.",
+        f"Ranges are {level} intervals, each for itself. They cover chance in the runs (a "
+        f"jackknife over {found.runs:,} runs of each cell) and in SALib's sample (a bootstrap).",
+        "Alone: Sobol's first-order index. In all: the total index, which adds what the parameter "
+        "does together with others.",
+        *_pooled_note(found.space),
+    )
+    table = TextTable(
+        f"Shares of the variance of {metric.title[:1].lower()}{metric.title[1:]}",
+        ("Parameter", "Alone", "Range", "In all", "Range"),
+        tuple((each.name, (*_cells(each.alone), *_cells(each.total))) for each in found.effects),
+    )
+    header = ["parameter", "alone", "alone_low", "alone_high", "total", "total_low", "total_high"]
+    rows = [
+        [e.name, e.alone.value, e.alone.low, e.alone.high, e.total.value, e.total.low, e.total.high]
+        for e in found.effects
+    ]
+    picture = Picture(
+        "sensitivity",
+        f"{metric.title}: what explains its variance?",
+        "Filled: what a parameter explains alone. Hatched: in all, with what it does together with "
+        f"others. Lines: {level} intervals.",
+        partial(sensitivity_figure, found),
+    )
+    return Section(
+        name="search",
+        title="Sensitivity",
+        answer=(answer,),
+        tables=(table,),
+        pictures=(picture,),
+        notes=notes,
+        files={"sensitivity.csv": text_of(header, rows)},
+        terminal=_terminal(answer, table, notes),
+    )
+
+
+def _cells(share: Share) -> tuple[str, str]:
+    value, low, high = (f"{100 * each:.1f}" for each in (share.value, share.low, share.high))
+    return f"{value} %", f"{low} to {high}"
+
+
+def sensitivity_figure(found: Sensitivity) -> Figure:
+    """Draw two bars for each parameter, with their intervals."""
+    figure = new_figure(6.4, 1.4 + 0.55 * len(found.effects))
+    axes = figure.subplots()
+    looks: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("alone", {"color": BLUE, "label": "alone"}),
+        ("total", {"facecolor": "#ffffff", "edgecolor": BLUE, "hatch": "///", "label": "in all"}),
+    )
+    for number, (name, look) in enumerate(looks):
+        shares = [getattr(each, name) for each in found.effects]
+        at = [place + 0.38 * (number - 0.5) for place in range(len(shares))]
+        axes.barh(at, [100 * each.value for each in shares], 0.34, **look)
+        axes.hlines(
+            at,
+            [100 * each.low for each in shares],
+            [100 * each.high for each in shares],
+            color="#000000",
+            linewidth=1.2,
+        )
+    plain_axes(axes, "", "share of the variance (%)", "")
+    axes.set_xlim(0, 100)
+    axes.set_yticks(range(len(found.effects)), [e.name for e in found.effects], parse_math=False)
+    axes.grid(axis="y", visible=False)
+    axes.invert_yaxis()
+    legend_below(figure, axes)
+    return figure
