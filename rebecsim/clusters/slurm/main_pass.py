@@ -270,6 +270,7 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
             continue
         problem = scheduler.partition_problem(entry)
         if problem:
+            scheduler.set_reason(entry, problem, now, "submission")
             if problem == "PartitionNodeLimit" or cluster.enforce_part_limits == "ANY":
                 continue
             break

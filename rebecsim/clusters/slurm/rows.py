@@ -70,7 +70,8 @@ class CoreRows(StatePart):
             return
         row.remove(given.cores)
         made: list[list[int]] = [[] for _ in rows]
-        for cores in sorted((each for row in rows for each in row), key=lambda each: each & -each):
+        left = [each for row in rows for each in row]
+        for cores in sorted(left, key=lambda each: (each & -each, each.bit_count())):
             fitting = next((each for each in made if not union(each) & cores), None)
             if fitting is None:
                 return  # they stay as they are

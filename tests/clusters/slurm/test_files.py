@@ -135,6 +135,15 @@ WITHOUT_SAMPLE = {
 IN_PARAMETERS = {"bf_window_linear", "bf_hetjob_prio"}
 
 
+def test_of_options_about_sharing_the_last_one_counts() -> None:
+    for text, expected in [
+        ("salloc --exclusive -s", {"oversubscribe": True}),
+        ("salloc -s --exclusive=user", {"exclusive": "user"}),
+        ("salloc --exclusive", {"exclusive": "node"}),
+    ]:
+        assert read_line(text)[0].request == expected
+
+
 @pytest.mark.parametrize("kind", SAMPLES)
 def test_each_key_that_is_said_to_be_used_changes_the_cluster(kind, tmp_path) -> None:
     pairs = SAMPLES[kind].split()

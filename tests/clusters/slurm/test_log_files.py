@@ -46,6 +46,15 @@ def test_a_job_that_starts_before_its_flexible_reservation_is_of_it(tmp_path) ->
     assert [each.request.reservation for each in jobs] == ["r1", "r2", ""]
 
 
+def test_begin_counts_from_the_command_which_runs_before_the_submission(tmp_path) -> None:
+    line = "salloc --begin=now+20 -n4"
+    rows = [
+        row(n, Eligible=f"2026-03-02T08:00:{at}", SubmitLine=line) for n, at in [(1, 19), (2, 50)]
+    ]
+    jobs = log(tmp_path, *rows).jobs
+    assert [each.begin - each.submit for each in jobs] == [19, 20]
+
+
 def test_what_a_script_asks_for_comes_from_the_columns(tmp_path) -> None:
     made = log(
         tmp_path,

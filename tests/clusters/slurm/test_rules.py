@@ -212,6 +212,12 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="7-a-high-tier-takes-the-cores-of-a-low-one",
         ),
         pytest.param(
+            CORES.split("SchedulerParameters")[0] + FOUR + P + Q + " State=DOWN\n",
+            [(0, 9, "salloc -n1"), (1, 9, "salloc -pq -n1"), (1, 9, "salloc -n1")],
+            ["0 n1", "never", "1 n1"],
+            id="2-a-job-of-a-closed-partition-lets-later-ones-start-at-submission",
+        ),
+        pytest.param(
             CORES + FOUR + P,
             [(0, 9, "salloc -n1"), (1, 9, "salloc -n1 --begin=now+30")],
             ["0 n1", "31 n1"],

@@ -378,11 +378,11 @@ class _Reader:
     def _begin(self, row: _Row, said: Submitted, submit: int, first: _Row) -> int:
         """Give the earliest start: as asked, else what delayed the job if that is not simulated."""
         asked = said.job.get("begin")
-        if asked:
-            offset = after_now(asked)
-            if offset is not None:
-                return submit + offset
         eligible = self._moment(first if first is not row else row, "Eligible")
+        offset = after_now(asked) if asked else None
+        if offset is not None:  # counted by the command, which runs just before the submission
+            early = eligible is not None and 0 < submit + offset - eligible <= 2
+            return eligible if early and eligible else submit + offset
         if eligible is None or eligible <= submit:
             return 0
         if asked or not {"dependencies", "held", "at_once"} & set(said.job):

@@ -292,8 +292,14 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.split(",")))
 
 
-def _exclusive(text: str) -> str:
-    return "user" if text.lower() in ("user", "mcs") else "node"
+def _shared(made: Submitted, text: str = "oversubscribe") -> None:
+    """Read whether a job shares its nodes; of --exclusive and --oversubscribe, the last counts."""
+    for key in ("exclusive", "oversubscribe"):
+        made.request.pop(key, None)
+    if text.lower() == "oversubscribe":
+        made.request["oversubscribe"] = True
+    else:
+        made.request["exclusive"] = "user" if text.lower() in ("user", "mcs") else "node"
 
 
 def _at_once(text: str) -> int | None:
@@ -329,9 +335,9 @@ _READERS: dict[str, Callable[[Submitted, str], None]] = {
     "prefer": _put("prefer", str),
     "nodelist": _put("required", expand),
     "exclude": _put("excluded", expand),
-    "exclusive": _put("exclusive", _exclusive),
-    "oversubscribe": _put("oversubscribe", lambda text: True),
-    "share": _put("oversubscribe", lambda text: True),
+    "exclusive": _shared,
+    "oversubscribe": lambda made, text: _shared(made),
+    "share": lambda made, text: _shared(made),
     "contiguous": _put("contiguous", lambda text: True),
     "spread-job": _put("spread", lambda text: True),
     "switches": _switches,
