@@ -17,6 +17,8 @@ from rebecsim.actors import (
     ModelError,
     Rebec,
     RebecNamed,
+    enabled,
+    execute,
     message_server,
     state_variable,
 )
@@ -90,6 +92,11 @@ def test_runs_are_those_of_the_semantics(quick: list[Any]) -> None:
     assert serve(QueuedSystem(model_of(quick, log)), NeverClosing()) == len(log)
     assert simulate(model_of(quick, expected), FifoScheduler()).steps == len(expected)
     assert log == expected
+    alone: list[Any] = []
+    system = model_of(quick, alone).start()
+    while steps := enabled(system):
+        execute(system, min(steps, key=lambda step: step.message.sequence))
+    assert log == alone
 
 
 @settings(max_examples=dear(100))

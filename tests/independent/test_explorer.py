@@ -25,7 +25,10 @@ def modes_of(model: Model) -> tuple[str, ...]:
     return ("core",) if model.core else ("FTTS", "TTS")
 
 
-def compare(model: Model, modes: tuple[str, ...] = ()) -> int:
+ENGINES = "python", "native"
+
+
+def compare(model: Model, modes: tuple[str, ...] = (), engines: tuple[str, ...] = ENGINES) -> int:
     """Compare modes, or all, and engines on a model; give how many state spaces were compared."""
     text = text_of(model)
     checked = check_source(text, "drawn.rebeca", "core" if model.core else "timed")
@@ -36,7 +39,7 @@ def compare(model: Model, modes: tuple[str, ...] = ()) -> int:
             found = Explorer(model, mode, MOST).explore()
         except TooLarge:
             continue
-        for engine in ("python", "native"):
+        for engine in engines:
             options: Any = {
                 "mode": mode,
                 "engine": engine,
