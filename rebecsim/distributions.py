@@ -240,6 +240,15 @@ def distribution(name: str, *parameters: float) -> Distribution:
     return Distribution(name, parameters)
 
 
+def values_tried(drawn: Iterable[Distribution]) -> tuple[str, ...]:
+    """Say which values stood for distributions of which a search did not try all."""
+    return tuple(
+        f"Of {each}, {each.cut} were tried: {', '.join(map(str, sorted(each)))}."
+        for each in dict.fromkeys(drawn)
+        if each.cut
+    )
+
+
 def exponential(mean: float) -> Distribution:
     """Give the exponential distribution of this mean, in time units.
 
