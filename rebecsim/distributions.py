@@ -240,43 +240,84 @@ def distribution(name: str, *parameters: float) -> Distribution:
     return Distribution(name, parameters)
 
 
+def values_tried(drawn: Iterable[Distribution]) -> tuple[str, ...]:
+    """Say which values stood for distributions of which a search did not try all."""
+    return tuple(
+        f"Of {each}, {each.cut} were tried: {', '.join(map(str, sorted(each)))}."
+        for each in dict.fromkeys(drawn)
+        if each.cut
+    )
+
+
 def exponential(mean: float) -> Distribution:
-    """Give the exponential distribution of this mean, in time units."""
+    """Give the exponential distribution of this mean, in time units.
+
+    >>> rs.exponential(800)
+    exponential(800)
+    """
     return distribution("exponential", mean)
 
 
 def uniform(low: int, high: int) -> Distribution:
-    """Give whole numbers from `low` to `high`, all equally likely."""
+    """Give whole numbers from `low` to `high`, all equally likely.
+
+    >>> tuple(rs.uniform(1, 3))
+    (1, 2, 3)
+    """
     return distribution("uniform", low, high)
 
 
 def normal(mean: float, deviation: float) -> Distribution:
-    """Give the normal distribution of this mean and standard deviation, cut off at 0."""
+    """Give the normal distribution of this mean and standard deviation, cut off at 0.
+
+    >>> rs.normal(mean=100, deviation=20)
+    normal(100, 20)
+    """
     return distribution("normal", mean, deviation)
 
 
 def lognormal(mean: float, deviation: float) -> Distribution:
-    """Give the lognormal distribution whose values have this mean and standard deviation."""
+    """Give the lognormal distribution whose values have this mean and standard deviation.
+
+    >>> rs.lognormal(mean=100, deviation=50)
+    lognormal(100, 50)
+    """
     return distribution("lognormal", mean, deviation)
 
 
 def weibull(shape: float, scale: float) -> Distribution:
-    """Give the Weibull distribution; `shape` 1 is exponential with the mean `scale`."""
+    """Give the Weibull distribution; `shape` 1 is exponential with the mean `scale`.
+
+    >>> rs.weibull(shape=1.5, scale=100)
+    weibull(1.5, 100)
+    """
     return distribution("weibull", shape, scale)
 
 
 def gamma(shape: float, scale: float) -> Distribution:
-    """Give the gamma distribution, of the mean `shape * scale`; a whole `shape` is Erlang."""
+    """Give the gamma distribution, of the mean `shape * scale`; a whole `shape` is Erlang.
+
+    >>> rs.gamma(shape=3, scale=20)
+    gamma(3, 20)
+    """
     return distribution("gamma", shape, scale)
 
 
 def pareto(shape: float, least: float) -> Distribution:
-    """Give the Pareto distribution of values from `least` on; the mean is finite for shape > 1."""
+    """Give the Pareto distribution of values from `least` on; the mean is finite for shape > 1.
+
+    >>> rs.pareto(shape=3, least=20)
+    pareto(3, 20)
+    """
     return distribution("pareto", shape, least)
 
 
 def empirical(*values: int) -> Distribution:
-    """Give the distribution of measured values, each as likely as it is often there."""
+    """Give the distribution of measured values, each as likely as it is often there.
+
+    >>> rs.empirical(4, 9, 4).shares
+    (0.666..., 0.333...)
+    """
     return distribution("empirical", *values)
 
 

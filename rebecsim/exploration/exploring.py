@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.distributions import Distribution
+from rebecsim.distributions import values_tried
 from rebecsim.exploration.checks import (
     Bound,
     Checks,
@@ -188,14 +188,7 @@ def explore(
     if finals and result.verdict == "satisfied" and search.engine == "python":
         result = replace(result, finals=(finals, _final_values(search, finals)))
     drawn = problem.system.runner.drawn if checked is None else checked.distributions.values()
-    return replace(result, seconds=meter.seconds, cut=tuple(_cut(drawn)))
-
-
-def _cut(drawn: Iterable[Distribution]) -> Iterator[str]:
-    """Say which values stood for distributions of which not all were tried."""
-    for each in dict.fromkeys(drawn):
-        if each.cut:
-            yield f"Of {each}, {each.cut} were tried: {', '.join(map(str, sorted(each)))}."
+    return replace(result, seconds=meter.seconds, cut=values_tried(drawn))
 
 
 def _final_values(search: Search, variable: str) -> tuple[Any, ...]:

@@ -27,6 +27,10 @@ class Measures(Shown):
         warm_up: the time, in model time units, up to which runs were left out.
         runs: how many there were.
         until: their last time.
+
+    >>> found = rs.measure("ticket_service.rebeca", "office.buy", until=1000, runs=2)
+    >>> found["office.buy"]["service"].value
+    1.5...
     """
 
     of: Mapping[str, Mapping[str, Estimate]]

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from rebecsim.actors import (
     Boolean,
+    Double,
     Int,
     Interface,
     Rebec,
     Reference,
+    double_quotient,
     known_rebec,
     message_server,
     state_variable,
@@ -32,7 +34,9 @@ __all__ = [
     "Link",
     "Listener",
     "PriorityServer",
+    "Replay",
     "Server",
+    "SharingServer",
     "Sink",
     "Source",
     "Stage",
@@ -75,6 +79,30 @@ class Source(Rebec, queue_size=2):
             self.sent += 1
         if self.sent < self.customers or self.customers == 0:
             self.emit(after=self.choose(self.gap, site=1))
+
+
+class Replay(Rebec, queue_size=2):
+    """Sends customers to a station at the `times` of a trace, which are in order."""
+
+    times: tuple[int, ...] = (0,)
+    station: Station = known_rebec()
+    sent: int = state_variable(Int)
+
+    def __init__(self) -> None:
+        self.begin()
+
+    @message_server
+    def begin(self) -> None:
+        """Wait for the first customer."""
+        self.emit(after=self.times[0])
+
+    @message_server
+    def emit(self) -> None:
+        """Send a customer, and wait for the next one."""
+        self.station.arrive()
+        self.sent += 1
+        if self.sent < len(self.times):
+            self.emit(after=self.times[self.sent] - self.times[self.sent - 1])
 
 
 class Sink(Rebec, Station, queue_size=100):
@@ -175,6 +203,72 @@ class PriorityServer(Rebec, Station, queue_size=100):
             self.done(after=self.choose(self.service, site=1))
         else:
             self.busy -= 1
+
+    def leave(self) -> None:
+        """Do nothing more for a customer."""
+
+
+class SharingServer(Rebec, Station, queue_size=100):
+    """Serves up to 64 customers at once, each at an equal share of its speed (processor sharing).
+
+    `busy` is 1 if there are any, `waiting` counts the others. Services end at whole times, rounded
+    up. More than 64 customers are turned away.
+    """
+
+    service = exponential(8)
+    waiting: int = state_variable(Int)
+    busy: int = state_variable(Int)
+    left: list[float] = state_variable(Double[64])
+    since: int = state_variable(Int)
+    number: int = state_variable(Int)
+
+    @message_server
+    def arrive(self) -> None:
+        """Serve one more customer."""
+        self.go_on()
+        if self.waiting < 63:
+            self.left[self.waiting + self.busy] = float(self.choose(self.service, site=1))
+            self.waiting += self.busy
+            self.busy = 1
+        self.plan()
+
+    @message_server
+    def done(self, number: int) -> None:
+        """Let those go whose service has ended, unless one has come since this was planned."""
+        if number == self.number:
+            self.go_on()
+            kept = 0
+            for place in range(self.waiting + self.busy):
+                left = self.left[place]
+                self.left[place] = 0.0
+                if left > 1e-6:
+                    self.left[kept] = left
+                    kept += 1
+                else:
+                    self.leave()
+            self.busy = 1 if kept > 0 else 0
+            self.waiting = kept - self.busy
+            self.plan()
+
+    def go_on(self) -> None:
+        """Serve all until now."""
+        present = self.waiting + self.busy
+        for place in range(present):
+            self.left[place] -= double_quotient(float(self.now - self.since), float(present))
+        self.since = self.now
+
+    def plan(self) -> None:
+        """Say when the next service ends."""
+        self.number = (self.number + 1) % 1000
+        if self.busy > 0:
+            least = self.left[0]
+            for place in range(1, self.waiting + 1):
+                if self.left[place] < least:
+                    least = self.left[place]
+            after = max(int(least * (self.waiting + 1)), 0)
+            if after < least * (self.waiting + 1) - 1e-6:
+                after += 1
+            self.done(self.number, after=after)
 
     def leave(self) -> None:
         """Do nothing more for a customer."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.table import Table
 
 from rebecsim.actors.values import change_texts
+from rebecsim.distributions import values_tried
 from rebecsim.exploration import Ends, Path, PathStep, PropertyVerdict, Result, step_to_json
 from rebecsim.report.messages import MessageRow, MessageTable
 from rebecsim.wording import counted
@@ -288,6 +289,7 @@ def exact_parts(found: ExactOrders) -> Iterator[str | Table]:
     for value in found.values:
         table.add_row(written(value.quantity), *(f"{value[goal]:.6g}" for goal in GOALS))
     yield table
+    yield from values_tried(found.system.runner.drawn)
 
 
 def written(quantity: Quantity) -> str:

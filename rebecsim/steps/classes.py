@@ -36,7 +36,7 @@ from rebecsim.steps.source import NotUnderstoodError, class_source
 from rebecsim.steps.unrolled import unrolled
 
 _MOST_PASSES = 30
-_CONSTANTS = (bool, int, float, Distribution)
+_CONSTANTS = (bool, int, float, tuple, Distribution)
 _CONSTRUCTOR = re.compile(r"__init__|_construct_\d+")
 _BITS: dict[Type, int] = {INT: 31, SHORT: 15, BYTE: 7}
 

@@ -138,6 +138,10 @@ class ExpressionReader(ValueReader):
             low = None if name == "current_message_deadline" else 0
             return Piece(syntax.Name(_TIMES[name], span=span), INT, low)
         member = _static(self.facts.owner, name)
+        array = type_of_constant(member) if type(member) is tuple else None
+        if isinstance(array, ArrayType):
+            tree = syntax.Name(str(self.program.constant(name, member, span)), span=span)
+            return Piece(tree, array, least(_lows(member)))
         found = None if name.startswith("_") or member is None else constant(member, span)
         if found is None:
             raise self.refused(

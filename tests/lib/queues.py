@@ -27,11 +27,15 @@ class Even(lib.Server):
     service = rs.uniform(700, 700)
 
 
+class Shared(lib.SharingServer):
+    service = rs.exponential(500)
+
+
 class First(lib.Stage):
     service = rs.exponential(600)
 
 
-def queue(server: type[lib.Server]) -> rs.Model:
+def queue(server: type[rs.Rebec]) -> rs.Model:
     return rs.Model(
         "queue", (rs.Instance("s", server), rs.Instance("source", Customers, knows=["s"]))
     )
@@ -60,6 +64,8 @@ WAITS = {
     "M/M/1": (queue(One), "s", erlang_wait(GAP, 700, 1)),
     "M/M/3": (queue(Three), "s", erlang_wait(GAP, 2100, 3)),
     "M/D/1": (queue(Even), "s", erlang_wait(GAP, 700, 1) / 2),  # Pollaczek and Khinchine
+    # Of M/M/1 with processor sharing, as many are there as without (Kleinrock 1967).
+    "M/M/1-PS": (queue(Shared), "s", erlang_wait(GAP, 500, 1)),
     "tandem": (tandem(), "s", erlang_wait(GAP, 700, 1)),  # Burke: what leaves is Poisson again
 }
 

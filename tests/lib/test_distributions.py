@@ -142,6 +142,8 @@ def test_a_verdict_says_which_values_stood_for_a_distribution() -> None:
         "reactiveclass A(2) { A() { self.go(); } msgsrv go() { delay(?(exponential(1000))); } } "
         "main { A a():(); }"
     )
+    said = str(rs.exact(waits, until=9, goes_wrong=True))
+    assert said.endswith("tried: 105, 357, 693, 1204, 2303.")
     for engine in ("python", "native"):
         found = rs.explore(waits, engine=engine)
         assert found.states == 2

@@ -153,6 +153,30 @@ def test_a_source_stops_and_a_balancer_takes_turns() -> None:
     assert (state["one"]["got"], state["two"]["got"], state["two"]["at"]) == (5, 5, 30)
 
 
+def test_a_trace_is_replayed() -> None:
+    class Seen(lib.Replay):
+        times = (4, 9, 9, 30)
+
+    rebecs = [rs.Instance("end", Counting), rs.Instance("trace", Seen, knows=["end"])]
+    assert [after(rebecs, until)["end"]["got"] for until in (3, 4, 9, 29, 99)] == [0, 1, 3, 3, 4]
+
+
+def test_a_shared_server_slows_down() -> None:
+    class Ten(lib.SharingServer):
+        service = rs.uniform(10, 10)
+
+    class Two(lib.Replay):
+        times = (0, 5)
+
+    rebecs = [rs.Instance("s", Ten), rs.Instance("trace", Two, knows=["s"])]
+    # Alone until 5, shared until 15, when the first one is done; then 5 are left of the second.
+    counts = [
+        (after(rebecs, until)["s"]["waiting"], after(rebecs, until)["s"]["busy"])
+        for until in (4, 14, 15, 19, 20)
+    ]
+    assert counts == [(0, 1), (1, 1), (0, 1), (0, 1), (0, 0)]
+
+
 def test_a_link_takes_its_time_and_loses_some() -> None:
     def links(kind: type[lib.Link]) -> list[rs.Instance]:
         return [
