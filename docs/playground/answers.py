@@ -134,12 +134,19 @@ def check(sheet: Sheet) -> Sheet:
 def simulate(sheet: Sheet) -> Sheet:
     """Run it once: the messages, as `rebecsim simulate` prints them, and as a diagram."""
     loaded = _opened(sheet).loaded()
-    run = rs.simulate(loaded, seed=int(sheet["seed"]), steps=int(sheet["steps"]))
+    seed, steps = _number(sheet["seed"], "the seed"), _number(sheet["steps"], "the messages")
+    run = rs.simulate(loaded, seed=seed, steps=steps)
     with _opened(sheet).steppers.at(()) as stepper:
         _follow(stepper, run.events)
         place = Place("model", stepper.ordinals, len(stepper))
         diagram = diagram_of(stepper.path(), place) if place.at else ""
     return {"text": str(run), "wrong": run.is_violation, "diagram": diagram}
+
+
+def _number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise UserError(f"{text[:40]!r} is not a number. Write whole digits for {what}.")
+    return int(text)
 
 
 def _follow(stepper: Stepper, events: Sequence[Event]) -> None:
@@ -226,7 +233,7 @@ def answer(question: str) -> str:
     except Violation as violation:
         where = "This is in a constructor, so no run of the model begins."
         found = {"error": f"{violation.verdict}: {violation}. {where}"}
-    except (UserError, ValueError) as error:
+    except UserError as error:
         found = {"error": clipped(str(error), LONGEST_ERROR)}
     except MemoryError:
         found = {"error": "This takes more memory than a page may have. Try a smaller model."}

@@ -55,7 +55,6 @@ function restart(why) {
   waiting.clear();
   sayState("Loading Python again…");
   begin();
-  CodeMirror.forceLinting(view);
 }
 
 // A search prints how far it is; all else comes from the model.
@@ -292,7 +291,10 @@ function begins(found) {
     document.getElementById("check").addEventListener("click", check);
     document.getElementById("simulate").addEventListener("click", simulate);
     document.getElementById("step").addEventListener("click", () => step("/x/model/-"));
-    STOP.addEventListener("click", () => restart("Stopped."));
+    STOP.addEventListener("click", () => {
+      restart("Stopped.");
+      CodeMirror.forceLinting(view);
+    });
   });
   document.head.append(script);
 }

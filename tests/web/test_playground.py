@@ -87,6 +87,8 @@ def test_what_is_wrong_is_an_answer_with_its_place(tmp_path: Path, monkeypatch: 
     assert checked["text"].startswith("mine.rebeca:2:11: error")
     assert "2:11: error" in ran["error"]
     assert "2:11: error" in explored["verdict"]
+    (refused,) = asked(TICKETS.name, TICKETS.read_text("utf-8"), RUN | {"seed": "x"})
+    assert refused["error"] == "'x' is not a number. Write whole digits for the seed."
     (marked,) = asked("mine.py", "x = 1\ny = = 2\n", {"do": "problems"})
     assert [(each["line"], each["column"]) for each in marked["problems"]] == [(2, 5)]
 
