@@ -130,6 +130,12 @@ function headingOf(text) {
   return heading;
 }
 
+function paragraphOf(text) {
+  const place = document.createElement("p");
+  place.textContent = text;
+  return place;
+}
+
 function textOf(text, isWrong = false) {
   const place = document.createElement("pre");
   place.textContent = text;
@@ -185,6 +191,7 @@ function simulate() {
   const [seed, steps] = ["seed", "steps"].map((each) => document.getElementById(each).value);
   return show("Simulate", { do: "simulate", seed, steps }, (said) => [
     textOf(said.text, said.wrong),
+    ...said.note ? [paragraphOf(said.note)] : [],
     ...said.diagram ? [diagramOf(said.diagram, "Sequence diagram")] : [],
   ]);
 }
@@ -204,10 +211,9 @@ function step(address, go = false) {
 }
 
 function banner(text) {
-  const place = document.createElement("p");
+  const place = paragraphOf(`✗ ${text}`);
   place.className = "banner";
   place.setAttribute("role", "alert");
-  place.textContent = `✗ ${text}`;
   return place;
 }
 
