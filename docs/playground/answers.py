@@ -47,7 +47,8 @@ Sheet = dict[str, Any]
 def page() -> dict[str, Any]:
     """Give what the page shows before Python has been loaded: the models, words of the language."""
     rebeca = Library().models()
-    python = [Library(MODELS / each).models()[0] for each in IN_PYTHON]
+    paths = [*(MODELS / each for each in IN_PYTHON), Path(__file__).with_name("one_queue.py")]
+    python = [Library(each).models()[0] for each in paths]
     begun = ListedModel(
         "", "my_model.rebeca", "typed", Path("my_model.rebeca"), starter_text("my_model")
     )
@@ -134,12 +135,25 @@ def check(sheet: Sheet) -> Sheet:
 def simulate(sheet: Sheet) -> Sheet:
     """Run it once: the messages, as `rebecsim simulate` prints them, and as a diagram."""
     loaded = _opened(sheet).loaded()
-    run = rs.simulate(loaded, seed=int(sheet["seed"]), steps=int(sheet["steps"]))
+    seed, steps = _number(sheet["seed"], "the seed"), _number(sheet["steps"], "the messages")
+    run = rs.simulate(loaded, seed=seed, steps=steps)
     with _opened(sheet).steppers.at(()) as stepper:
         _follow(stepper, run.events)
         place = Place("model", stepper.ordinals, len(stepper))
-        diagram = diagram_of(stepper.path(), place) if place.at else ""
-    return {"text": str(run), "wrong": run.is_violation, "diagram": diagram}
+        is_whole = place.at == len(run.events)
+        diagram = diagram_of(stepper.path(), place) if place.at and is_whole else ""
+    said = {"text": str(run), "wrong": run.is_violation, "diagram": diagram}
+    if not is_whole:
+        long = f"The diagram shows runs of at most {LONGEST_RUN:,} messages."
+        drawn = "The run drew from a distribution what no step can choose, so there is no diagram."
+        said["note"] = long if len(run.events) > LONGEST_RUN else drawn
+    return said
+
+
+def _number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise UserError(f"{text[:40]!r} is not a number. Write whole digits for {what}.")
+    return int(text)
 
 
 def _follow(stepper: Stepper, events: Sequence[Event]) -> None:
@@ -226,7 +240,7 @@ def answer(question: str) -> str:
     except Violation as violation:
         where = "This is in a constructor, so no run of the model begins."
         found = {"error": f"{violation.verdict}: {violation}. {where}"}
-    except (UserError, ValueError) as error:
+    except UserError as error:
         found = {"error": clipped(str(error), LONGEST_ERROR)}
     except MemoryError:
         found = {"error": "This takes more memory than a page may have. Try a smaller model."}

@@ -55,7 +55,6 @@ function restart(why) {
   waiting.clear();
   sayState("Loading Python again…");
   begin();
-  CodeMirror.forceLinting(view);
 }
 
 // A search prints how far it is; all else comes from the model.
@@ -131,6 +130,12 @@ function headingOf(text) {
   return heading;
 }
 
+function paragraphOf(text) {
+  const place = document.createElement("p");
+  place.textContent = text;
+  return place;
+}
+
 function textOf(text, isWrong = false) {
   const place = document.createElement("pre");
   place.textContent = text;
@@ -186,6 +191,7 @@ function simulate() {
   const [seed, steps] = ["seed", "steps"].map((each) => document.getElementById(each).value);
   return show("Simulate", { do: "simulate", seed, steps }, (said) => [
     textOf(said.text, said.wrong),
+    ...said.note ? [paragraphOf(said.note)] : [],
     ...said.diagram ? [diagramOf(said.diagram, "Sequence diagram")] : [],
   ]);
 }
@@ -205,10 +211,9 @@ function step(address, go = false) {
 }
 
 function banner(text) {
-  const place = document.createElement("p");
+  const place = paragraphOf(`✗ ${text}`);
   place.className = "banner";
   place.setAttribute("role", "alert");
-  place.textContent = `✗ ${text}`;
   return place;
 }
 
@@ -292,7 +297,10 @@ function begins(found) {
     document.getElementById("check").addEventListener("click", check);
     document.getElementById("simulate").addEventListener("click", simulate);
     document.getElementById("step").addEventListener("click", () => step("/x/model/-"));
-    STOP.addEventListener("click", () => restart("Stopped."));
+    STOP.addEventListener("click", () => {
+      restart("Stopped.");
+      CodeMirror.forceLinting(view);
+    });
   });
   document.head.append(script);
 }

@@ -71,6 +71,17 @@ def test_answers_are_those_of_the_program(ending: str, tmp_path: Path, monkeypat
     assert 'href="/x/model/0.1.0"' in stepped["offers"]
 
 
+def test_a_queue_of_ready_parts_runs_as_elsewhere(tmp_path: Path, monkeypatch: Any) -> None:
+    """Distributions, too, draw the same numbers."""
+    monkeypatch.chdir(tmp_path)
+    file = ROOT / "docs" / "playground" / "one_queue.py"
+    checked, ran = asked(file.name, file.read_text("utf-8"), {"do": "check"}, RUN)
+    assert checked["text"].startswith("one_queue.py: ok, 2 classes, 2 rebecs")
+    assert ran["text"] == str(rs.simulate(file, seed=3, steps=30))
+    assert ran["note"].startswith("The run drew from a distribution what no step can choose")
+    assert not ran["diagram"]
+
+
 def test_what_is_wrong_is_an_answer_with_its_place(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     wrong = "reactiveclass A(3) {\n    A() { x = 1; }\n}\nmain {\n    A a():();\n}\n"
@@ -87,6 +98,8 @@ def test_what_is_wrong_is_an_answer_with_its_place(tmp_path: Path, monkeypatch: 
     assert checked["text"].startswith("mine.rebeca:2:11: error")
     assert "2:11: error" in ran["error"]
     assert "2:11: error" in explored["verdict"]
+    (refused,) = asked(TICKETS.name, TICKETS.read_text("utf-8"), RUN | {"seed": "x"})
+    assert refused["error"] == "'x' is not a number. Write whole digits for the seed."
     (marked,) = asked("mine.py", "x = 1\ny = = 2\n", {"do": "problems"})
     assert [(each["line"], each["column"]) for each in marked["problems"]] == [(2, 5)]
 
