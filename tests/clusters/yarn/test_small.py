@@ -251,6 +251,22 @@ def test_a_planted_fault_in_looking_ahead_is_found(monkeypatch, at_fault: bool) 
     assert result.verdict == ("property violated" if at_fault else "satisfied")
 
 
+def test_peek_may_be_later_than_regular_as_it_foresees_one_order_only() -> None:
+    jobs, elasticity = (job(0, 0, tasks(2, 3000, 2000)),), Elasticity(penalty_named("STEP", 4.0))
+    peek, regular = (
+        ends_of(
+            small_cluster(
+                jobs,
+                nodes(1),
+                YarnConfiguration(name, elasticity=elasticity, master_memory=500),
+                Cut(1, 1),
+            )
+        )
+        for name in ("PEEK", "REGULAR")
+    )
+    assert max(peek) > max(regular)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("at_fault", [False, True])
 def test_brute_force_agrees_about_looking_ahead(monkeypatch, at_fault: bool) -> None:
