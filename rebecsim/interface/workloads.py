@@ -144,7 +144,7 @@ def workload(
     size: Literal["requested", "allocated"] = "requested",
     sort: bool = False,
 ) -> LoggedJobs:
-    """Read a log: SWF, or PBS's accounting; also packed by gzip.
+    """Read a log: SWF, CSV, or PBS's accounting; also packed by gzip.
 
     `processors` are those of the machine, instead of the header's; `size` says which processors of
     a job count. Jobs that are out of order are skipped unless you `sort`. Raises WorkloadError,

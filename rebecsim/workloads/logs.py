@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.extras import require
-from rebecsim.workloads.cleaning import CleaningRules
-from rebecsim.workloads.files import WorkloadError, replacing
+from rebecsim.files import ROWS
+from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
+from rebecsim.workloads.files import WorkloadError, replacing, text_lines
 from rebecsim.workloads.swf import is_pbs_log, read_pbs, read_swf, write_swf
-from rebecsim.workloads.workload import COLUMNS, Integers, Workload
+from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
 Named = Literal["user", "queue"]
 """Columns whose numbers may have names in the header."""
@@ -24,12 +25,66 @@ Named = Literal["user", "queue"]
 def read_log(
     path: Path, *, processors: int | None = None, rules: CleaningRules | None = None
 ) -> Workload:
-    """Read a log: an accounting log of PBS or Torque if its first line is a record of one, or SWF.
+    """Read a log: of PBS or Torque, or CSV, if its first line says so, or SWF.
 
-    Raises what `read_pbs` and `read_swf` raise.
+    Raises what `read_pbs`, `read_csv` and `read_swf` raise.
     """
-    read = read_pbs if is_pbs_log(path) else read_swf
+    other = read_csv if is_csv(path) else read_swf
+    read = read_pbs if is_pbs_log(path) else other
     return read(path, processors=processors, rules=rules)
+
+
+def is_csv(path: Path) -> bool:
+    """Whether a log is a table of jobs, as `write_workload` writes it. Raises OSError."""
+    return set(_NEEDED) <= set(_cells(next(text_lines(path), (0, ""))[1]))
+
+
+def _cells(line: str) -> list[str]:
+    return [each.strip().strip('"') for each in line.split(",")]
+
+
+def read_csv(
+    path: Path, *, processors: int | None = None, rules: CleaningRules | None = None
+) -> Workload:
+    """Read a table of jobs in CSV, plain or gzip; columns that it lacks are unknown.
+
+    The machine has `processors`, or as many as the largest job. Raises WorkloadError, with file
+    and line, for a row of another length and for text in place of a number; LimitError for too
+    large a file or too many jobs; OSError when the file cannot be read.
+    """
+    rows: list[list[float]] = []
+    names: list[str] = []
+    for line, text in text_lines(path):
+        cells = _cells(text)
+        if not names:
+            names = cells
+            continue
+        try:
+            row = [float(each) for each in cells]
+        except ValueError:
+            row = [np.inf]
+        if not all(abs(each) < _LARGEST for each in row):
+            raise WorkloadError.at(path, line, f"not a row of numbers: {text:.60}")
+        rows.append(row)
+        if len(cells) != len(names):
+            problem = f"{len(cells)} columns, but the first line has {len(names)}"
+            raise WorkloadError.at(path, line, problem)
+        ROWS.require(len(rows), path)
+    table = np.array(rows).reshape(-1, len(names))
+    found = {name: table[:, place] for place, name in enumerate(names)}
+    unknown = np.full(len(rows), float(UNKNOWN))
+    columns: dict[str, Any] = {name: found.get(name, unknown) for name in COLUMNS}
+    asked = columns["requested_processors"]
+    columns["requested_processors"] = np.where(asked > 0, asked, found["processors"])
+    for name in COLUMNS:
+        columns[name] = columns[name].astype(np.float64 if name == "cpu_time" else np.int64)
+    return cleaned_workload(path, columns, {}, processors, rules or CleaningRules())
+
+
+_LARGEST = 2.0**53
+
+_NEEDED = ("job", "submit", "run", "processors")
+"""Columns that a table of jobs has at least."""
 
 
 def names_of(workload: Workload, column: Named) -> dict[str, int]:

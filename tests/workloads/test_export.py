@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.workloads import Workload, WorkloadError, generate, read_swf, write_workload
-from rebecsim.workloads.logs import FORMS
+from rebecsim.workloads.logs import FORMS, read_log
 from rebecsim.workloads.workload import COLUMNS
 
 
@@ -48,3 +48,25 @@ def test_another_name_is_refused(workload, tmp_path):
         write_workload(workload, tmp_path / "w.xlsx")
     with pytest.raises(WorkloadError, match="there is no directory"):
         write_workload(workload, tmp_path / "no" / "w.csv")
+
+
+def test_csv_is_read_as_it_was_written(workload, tmp_path):
+    write_workload(workload, tmp_path / "w.csv.gz")
+    found = read_log(tmp_path / "w.csv.gz", processors=16)
+    assert found.capacity == 16
+    for name in (*COLUMNS, "processors"):
+        assert np.array_equal(getattr(found, name), getattr(workload, name)), name
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("1,0,5", "3 columns, but the first line has 4"),
+        ("1,0,5,two", "not a row of numbers: 1,0,5,two"),
+        ("1,0,nan,2", "not a row of numbers"),
+    ],
+)
+def test_a_wrong_row_of_csv_is_named(tmp_path, row, problem):
+    (tmp_path / "w.csv").write_text(f"job,submit,run,processors\n7,0,5,2\n{row}\n")
+    with pytest.raises(WorkloadError, match=rf"w\.csv:3: {problem}"):
+        read_log(tmp_path / "w.csv")

@@ -70,7 +70,7 @@ def slurm(
     log: Annotated[
         Path,
         typer.Argument(
-            help="What `sacct -a -X -D -P -o ALL` printed; or a log in SWF or of PBS.",
+            help="What `sacct -a -X -D -P -o ALL` printed; or a log in SWF, CSV or of PBS.",
             show_default=False,
         ),
     ],

@@ -55,8 +55,7 @@ def attempt(
     problem = scheduler.too_many_nodes(entry)
     if problem:
         return Attempt("limit", problem)
-    if len(record.entries) > 1 and entry.place.spec.sharing == "EXCLUSIVE":
-        _make_whole(scheduler, record)
+    _share_nothing(scheduler, entry)
     closed = scheduler.reservations.closed(record.job, entry.place, now, limit, now)
     if closed.reason:
         return Attempt("reserved", closed.reason)
@@ -110,13 +109,15 @@ def nodes_of_others(scheduler: SlurmScheduler, record: Record, place: Place) -> 
     return found
 
 
-def _make_whole(scheduler: SlurmScheduler, record: Record) -> None:
-    """Note that a job takes whole nodes, in all its partitions.
+def _share_nothing(scheduler: SlurmScheduler, tried: Entry) -> None:
+    """Note that a job takes whole nodes in all its partitions, if one of them is exclusive.
 
-    Slurm notes in the job that one of them is exclusive once it has been tried there; and so in
-    the tasks of its array that have not started.
+    Slurm notes this in the job once it has been tried there; and so in the tasks of its array that
+    have not started.
     """
-    if all(entry.need.whole for entry in record.entries):
+    record = tried.record
+    is_whole = all(entry.need.whole for entry in record.entries)
+    if len(record.entries) < 2 or tried.place.spec.sharing != "EXCLUSIVE" or is_whole:
         return
     array, records = record.job.extras.array, [record]
     if array is not None:
@@ -273,6 +274,7 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
             scheduler.set_reason(entry, problem, now, "submission")
             if problem == "PartitionNodeLimit" or cluster.enforce_part_limits == "ANY":
                 continue
+            _share_nothing(scheduler, entry)
             break
         if _is_forbidden(scheduler, entry, now):
             scheduler.set_reason(entry, "Priority", now, "submission")

@@ -101,7 +101,8 @@ class SlurmScenario(StudyScenario):
     )
     log: str = Field(
         min_length=1,
-        description="what `sacct -a -X -D -P -o ALL` printed, or a log in SWF or of PBS; also .gz",
+        description="what `sacct -a -X -D -P -o ALL` printed, or a log in SWF, CSV or of PBS; "
+        "also .gz",
     )
     confs: Annotated[tuple[str, ...], AnyList, Unique] = Field(
         min_length=1, description="each a slurm.conf, the present one first"

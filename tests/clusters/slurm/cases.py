@@ -79,7 +79,7 @@ def _read() -> dict[str, dict[str, Any]]:
 
 
 CASES = _read()
-MIXED = {"mixed": 16, "mixed_batch": 8}
+MIXED = {"mixed": 16, "mixed_batch": 9}
 
 
 def draw(rng: random.Random, text: str) -> str:

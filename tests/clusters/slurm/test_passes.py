@@ -12,8 +12,10 @@ from rebecsim.clusters.slurm.configuration import (
     Qos,
     ResourceLimits,
 )
+from rebecsim.clusters.slurm.files.log_files import read_log
 from rebecsim.clusters.slurm.jobs import Job, Request
 from rebecsim.clusters.slurm.run import run_cluster
+from rebecsim.workloads import generate, write_workload
 from tests.clusters.slurm.sites import cluster
 from tests.clusters.slurm.test_rules import CORES, P
 
@@ -119,3 +121,13 @@ def test_a_requeued_job_waits_from_when_its_nodes_are_back(tmp_path) -> None:
     ]
     first, again = (each for each in run_cluster(made, jobs).runs if each.position == 0)
     assert again.start >= first.end + 5 + 121
+
+
+def test_a_table_that_rebecsim_wrote_is_replayed(tmp_path) -> None:
+    made, _ = cluster(tmp_path, CORES + "NodeName=n[1-2] CPUs=8\n" + P)
+    drawn = generate(30, 16, seed=1, users=2)
+    write_workload(drawn, tmp_path / "w.csv")
+    read = read_log(tmp_path / "w.csv", made)
+    assert [job.number for job in read.jobs] == drawn.job.tolist()
+    assert [job.request.tasks for job in read.jobs] == drawn.processors.tolist()
+    assert len(run_cluster(made, read.jobs).starts()) == 30

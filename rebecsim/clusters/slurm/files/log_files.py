@@ -87,7 +87,7 @@ class SlurmLog:
 
 
 def read_log(path: Path, cluster: Cluster | None = None, since: int | None = None) -> SlurmLog:
-    """Read a log, plain or with gzip: of sacct, or with a cluster also SWF or PBS.
+    """Read a log, plain or with gzip: of sacct, or with a cluster also SWF, CSV or PBS.
 
     With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
     asked for is taken for an exclusive one. Jobs that started before `since` run when the replay

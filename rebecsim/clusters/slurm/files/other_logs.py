@@ -1,4 +1,4 @@
-"""Logs that are none of Slurm's: in the Standard Workload Format, or of PBS."""
+"""Logs that are none of Slurm's: in the Standard Workload Format, in CSV, or of PBS."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.jobs import Job, Request
 from rebecsim.wording import counted
 from rebecsim.workloads.files import text_lines
-from rebecsim.workloads.logs import labels_of, read_log
+from rebecsim.workloads.logs import is_csv, labels_of, read_log
 
 
 def is_other_log(path: Path) -> bool:
-    """Whether a log has no header of columns as sacct prints one: SWF, or records of PBS."""
+    """Whether a log has no header of columns as sacct prints one: SWF, CSV, or records of PBS."""
     try:
         first = next(text_lines(path), None)
     except OSError as error:
         raise SlurmFileError(f"{path}: cannot be read: {error.strerror}") from None
     if first is None or "|" in first[1]:
         return False
-    words = first[1].split()
-    return first[1].startswith(";") or len(words) == 18 or first[1].count(";") >= 3
+    is_swf = first[1].startswith(";") or len(first[1].split()) == 18
+    return is_swf or first[1].count(";") >= 3 or is_csv(path)
 
 
 def read_other_log(path: Path, cluster: Cluster) -> tuple[tuple[Job, ...], tuple[str, ...]]:
