@@ -188,7 +188,7 @@ def explore(
     if finals and result.verdict == "satisfied" and search.engine == "python":
         result = replace(result, finals=(finals, _final_values(search, finals)))
     drawn = problem.system.runner.drawn if checked is None else checked.distributions.values()
-    return replace(result, seconds=meter.seconds, cut=values_tried(drawn))
+    return replace(result, seconds=meter.seconds, cut=values_tried(drawn) if drawn else ())
 
 
 def _final_values(search: Search, variable: str) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn
 
 from rebecsim.actors import (
+    Array,
     AssertionFailedError,
     Constant,
     Int,
@@ -216,10 +217,12 @@ def _variable(path: str) -> str:
     return re.sub(r"\W", "_", path.removeprefix("root."))
 
 
-def _manager_of(paths: Sequence[str]) -> type[WatchedManager]:
-    """Make the class of a manager with variables for queues."""
+def _manager_of(paths: Sequence[str], jobs: int, nodes: int) -> type[WatchedManager]:
+    """Make the class of a manager with variables for queues, jobs and nodes."""
     names = (f"{_variable(path)}_{what}" for path in paths for what in _OF_QUEUES)
     own: dict[str, Any] = {name: state_variable(Int) for name in names}
+    own |= {name: state_variable(Array(Int, jobs)) for name in ("ends", "containers") if jobs}
+    own["memory"] = state_variable(Array(Int, nodes))
     return type(ResourceManager.__name__, (WatchedManager,), own)
 
 
@@ -306,7 +309,7 @@ def small_cluster(
     wanted, nodes, times = _shrunk(wanted, nodes, configuration)
     asked, configuration = require_runnable(wanted, nodes, configuration)
     paths = _queue_paths(asked, configuration)
-    manager = _manager_of(paths) if paths else WatchedManager
+    manager = _manager_of(paths, len(asked), len(nodes))
     applications = applications_of(asked, configuration)
     known = [ClusterNode(size) for size in nodes]
     model = cluster_model(applications, known, configuration, Accounts(), [])

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import enabled, execute
 from rebecsim.clusters.kit.queued import under_way
-from rebecsim.clusters.yarn import cluster as yarn_cluster
+from rebecsim.clusters.yarn import cluster as yarn_cluster, launching
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
     QUIRKS_OF_DSS,
@@ -18,7 +18,7 @@ from rebecsim.clusters.yarn.configuration import (
     Quirks,
     YarnConfiguration,
 )
-from rebecsim.clusters.yarn.containers import NodeSize
+from rebecsim.clusters.yarn.containers import Container, NodeSize
 from rebecsim.clusters.yarn.launching import ClusterState
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.schedulers.fair import Regular
@@ -212,6 +212,68 @@ def test_what_is_under_way_follows_from_what_the_manager_knows(
     if not others:
         assert ends <= ends_of(cluster)
     assert max(seen) > 1
+
+
+class Blind(ClusterState):
+    """Copies forget the tasks that run, so that no task is foreseen to end."""
+
+    def expected(self):
+        return (each for each in super().expected() if not isinstance(each, Container))
+
+
+def peeking(monkeypatch, *, at_fault: bool) -> tuple[SmallCluster, int]:
+    """Make PEEK's smallest cluster, and say when its job ends at the latest under REGULAR.
+
+    The second task may begin at once in less memory, and then ends far later than after the first.
+    """
+    if at_fault:
+        monkeypatch.setattr(launching, "ClusterState", Blind)
+    job_of_two = (job(0, 0, tasks(2, 3000, 2300)),)
+    more = {"master_memory": 500, "node_heartbeat": 3000, "master_heartbeat": 1700}
+    peek, regular = (
+        small_cluster(
+            job_of_two,
+            nodes(1),
+            YarnConfiguration(name, elasticity=Elasticity(penalty_named("STEP", 9.0)), **more),
+            Cut(1, 1),
+        )
+        for name in ("PEEK", "REGULAR")
+    )
+    ((latest,),) = sorted(ends_of(regular))[-1:]
+    return peek, latest
+
+
+@pytest.mark.parametrize("at_fault", [False, True])
+def test_a_planted_fault_in_looking_ahead_is_found(monkeypatch, at_fault: bool) -> None:
+    cluster, latest = peeking(monkeypatch, at_fault=at_fault)
+    checks = Checks(invariants=(f"manager.ends[0] <= {latest}",), terminal=(cluster.done,))
+    result = explore(cluster.model, checks=checks)
+    assert result.verdict == ("property violated" if at_fault else "satisfied")
+
+
+def test_peek_may_be_later_than_regular_as_it_foresees_one_order_only() -> None:
+    jobs, elasticity = (job(0, 0, tasks(2, 3000, 2000)),), Elasticity(penalty_named("STEP", 4.0))
+    peek, regular = (
+        ends_of(
+            small_cluster(
+                jobs,
+                nodes(1),
+                YarnConfiguration(name, elasticity=elasticity, master_memory=500),
+                Cut(1, 1),
+            )
+        )
+        for name in ("PEEK", "REGULAR")
+    )
+    assert max(peek) > max(regular)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at_fault", [False, True])
+def test_brute_force_agrees_about_looking_ahead(monkeypatch, at_fault: bool) -> None:
+    cluster, latest = peeking(monkeypatch, at_fault=at_fault)
+    found = set(ends_of_every_order(cluster.model, cluster.starts))
+    assert found == ends_of(cluster)
+    assert (max(found) > (latest,)) == at_fault
 
 
 def ends_of_some_orders(cluster: SmallCluster, count: int) -> set[tuple[int, ...]]:
