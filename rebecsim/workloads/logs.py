@@ -29,8 +29,9 @@ def read_log(
 
     Raises what `read_pbs`, `read_csv` and `read_swf` raise.
     """
-    other = read_csv if is_csv(path) else read_swf
-    read = read_pbs if is_pbs_log(path) else other
+    if is_pbs_log(path):
+        return read_pbs(path, processors=processors, rules=rules)
+    read = read_csv if is_csv(path) else read_swf
     return read(path, processors=processors, rules=rules)
 
 

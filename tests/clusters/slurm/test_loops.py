@@ -12,6 +12,7 @@ from rebecsim.clusters.slurm.configuration import (
     BackfillParameters,
     Clock,
     Cluster,
+    Gres,
     NodeSpec,
     Partition,
     PriorityParameters,
@@ -32,6 +33,7 @@ USERS = ("u0", "u1", "u2")
 def clusters(draw: st.DrawFn) -> Cluster:
     count = draw(st.integers(1, 9))
     threads = draw(st.sampled_from([1, 2]))
+    gpus = draw(st.sampled_from([0, 0, 2]))
     nodes = []
     for number in range(count):
         cores = draw(st.sampled_from([1, 2, 4])) if draw(st.booleans()) else 2
@@ -43,6 +45,7 @@ def clusters(draw: st.DrawFn) -> Cluster:
                 cpus=2 * cores * threads,
                 memory=draw(st.sampled_from([100, 200])),
                 weight=draw(st.sampled_from([1, 1, 2])),
+                gres=(Gres(name="gpu", count=gpus),) if gpus and number % 3 else (),
             )
         )
     names = tuple(each.name for each in nodes)
@@ -107,6 +110,7 @@ def logs(draw: st.DrawFn) -> list[Job]:
                     cpus_per_task=draw(st.sampled_from([None, None, 2, 3])),
                     tasks_per_node=draw(st.sampled_from([None, None, None, 2])),
                     memory_per_node=draw(st.sampled_from([None, 60])),
+                    gres_per_node=draw(st.sampled_from([(), (), (), (("gpu", 1),)])),
                     exclusive="node" if draw(st.integers(0, 4)) == 0 else "",
                 ),
             )
