@@ -22,11 +22,6 @@ _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
 
 
-Launch = tuple[int, "NodeManager", int, int, bool]
-"""What an AppMaster knows of a container: its number, its node, how long its task should take
-(ms), how much of that is `lengthened`, and whether it is elastic."""
-
-
 def launch_of(container: Container) -> Launch:
     """Give what an AppMaster hears of a container that it is given."""
     return (
