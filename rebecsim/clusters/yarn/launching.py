@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.configuration import DurationDraws, Errors
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Launch,
+    Reservation,
+)
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
