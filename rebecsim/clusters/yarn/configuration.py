@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from rebecsim.clusters.yarn.containers import (
     LEAST_MEMORY,
     Application,
     Container,
+    Launch,
     Task,
     hundreds,
 )
@@ -28,9 +29,6 @@ from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.studies.scenario import Table, within
 from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
-
-if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.launching import Launch
 
 MOST = 2**40
 """Most of an amount of memory (MB), cores or time (ms)."""

@@ -288,6 +288,10 @@ class Application(StatePart):
         return own
 
 
+Launch = tuple[int, "NodeManager", int, int, bool]
+"""What an AppMaster knows of a container: its number, its node, how long its task should take
+(ms), how much of that is `lengthened`, and whether it is elastic."""
+
 Locality = Literal["node", "rack", "any"]
 """On the node where a task would rather run, in the rack of that, or elsewhere."""
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from rebecsim.actors import Instance, Rebec, RebecNamed, StatePart, known_rebec, message_server
 from rebecsim.clusters.yarn.configuration import DurationDraws, Errors
-from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
+from rebecsim.clusters.yarn.containers import (
+    Application,
+    ClusterNode,
+    Container,
+    Launch,
+    Reservation,
+)
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,11 +26,6 @@ MANAGER = "manager"
 
 _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
-
-
-Launch = tuple[int, "NodeManager", int, int, bool]
-"""What an AppMaster knows of a container: its number, its node, how long its task should take
-(ms), how much of that is `lengthened`, and whether it is elastic."""
 
 
 def launch_of(container: Container) -> Launch:
