@@ -11,7 +11,6 @@ quantiles `QUANTILES`, each of which stands for a fifth.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -173,6 +172,21 @@ def _at(data: tuple[int, ...], numbers: Numbers, fraction: int) -> int:
     return data[(fraction >> 22) * len(data) >> 31] if data else whole(*numbers, fraction)
 
 
+def _first_above(value: int, at: Callable[[int], int], end: int) -> int:
+    """Give the first fraction whose value is larger; `end` if there is none.
+
+    `bisect` counts no further than a machine word, which has 32 bits in a browser.
+    """
+    low, high = 0, end
+    while low < high:
+        middle = (low + high) // 2
+        if at(middle) > value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
 def _choice_of(data: tuple[int, ...], numbers: Numbers) -> tuple[dict[int, float], str]:
     """Give the values that stand for a distribution, their weights, and which ones they are."""
 
@@ -184,7 +198,7 @@ def _choice_of(data: tuple[int, ...], numbers: Numbers) -> tuple[dict[int, float
     end = 1 << FRACTION_BITS
     first, last = at(end // 100), at(end - end // 100)
     if not data and last - first < MOST_VALUES:
-        limits = [bisect_right(range(end), each, key=at) for each in range(first - 1, last + 1)]
+        limits = [_first_above(each, at, end) for each in range(first - 1, last + 1)]
         shares = [(after - before) / end for before, after in pairwise(limits)]
         values = range(first, last + 1)
         return dict(zip(values, shares, strict=True)), "the values between 1 and 99 %"

@@ -9,7 +9,7 @@ const python = await loadPyodide();
 python.FS.mkdir("/packages");
 python.FS.mount(python.FS.filesystems.NODEFS, { root: packages }, "/packages");
 python.setStdout({ batched: () => {} });
-const shown = python.runPython(`
+const program = `
 import sys
 sys.path.insert(0, "/packages")
 import json, py_compile
@@ -32,5 +32,10 @@ for module in list(sys.modules.values()):
         mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
         py_compile.compile(file, invalidation_mode=mode, doraise=True)
 json.dumps(shown)
-`);
-writeFileSync(page, shown);
+`;
+try {
+  writeFileSync(page, python.runPython(program));
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
