@@ -14,7 +14,7 @@ from importlib import resources
 
 from lark import Lark, Token, Tree
 
-from rebecsim.lang.reading.syntax_errors import ContextualKeywords
+from rebecsim.lang.reading.parser import ContextualKeywords
 from rebecsim.lang.traversal import BINARY_PRECEDENCE
 
 START = ("model", "property_file")
