@@ -78,7 +78,7 @@ def sensitivity(
     replications: Replications = None,
     options: Searching = Searching(),
 ) -> None:
-    """Find how much of the variance of a measure each parameter explains.
+    """Find how much of the variance each parameter explains.
 
     All cells are run. Each value of a parameter is equally likely; numbers are levels, names are
     categories. The shares are Sobol's indices, computed by SALib.

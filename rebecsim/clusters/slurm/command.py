@@ -81,7 +81,7 @@ def slurm(
     files: FileOptions = FileOptions(),
     showing: ShowingSlurm = SHORTLY,
 ) -> None:
-    """Replay a log of Slurm under slurm.conf, and under a changed one."""
+    """Replay a log of Slurm under one slurm.conf or several."""
     from rebecsim.clusters.slurm.files.log_files import read_log
     from rebecsim.clusters.slurm.results import (
         SLURM_MEASURES,
