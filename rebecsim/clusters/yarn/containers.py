@@ -310,13 +310,11 @@ class Container(StatePart):
         finished: when its task ended (ms), or None.
         locality: how near its node is to where the task prefers to run, or None.
         killed: whether it was ended so that someone else has its place.
-        due: when its task should end (ms), if it is launched.
         sent: as of an application, of the message that its task ends.
     """
 
     __slots__ = (
         "application",
-        "due",
         "duration",
         "finished",
         "is_elastic",
@@ -353,7 +351,12 @@ class Container(StatePart):
         self.finished: int | None = None
         self.locality: Locality | None = None
         self.killed = False
-        self.due = self.sent = 0
+        self.sent = 0
+
+    @property
+    def due(self) -> int:
+        """When its task should end (ms), if it is launched."""
+        return (self.launched or 0) + self.duration
 
     @property
     def size(self) -> Resources:
@@ -383,7 +386,6 @@ class Container(StatePart):
         own.lengthened = 0
         own.scheduled = self.scheduled
         own.launched = self.launched
-        own.due = self.due
         own.finished = self.finished
         own.locality = self.locality
         own.killed = self.killed

@@ -30,12 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rebecsim.actors import message_server
 from rebecsim.clusters.yarn.configuration import Errors, YarnConfiguration
-from rebecsim.clusters.yarn.containers import (
-    Application,
-    ClusterNode,
-    Container,
-    Reservation,
-)
+from rebecsim.clusters.yarn.containers import Application, ClusterNode, Container, Reservation
 from rebecsim.clusters.yarn.launching import (
     ClusterState,
     Killing,
@@ -68,7 +63,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         ended: how many have, without being killed.
         clock: the time of what it has heard last, be that in a message of its own or a call.
         drawn: as for `Errors.submitted`.
-        sent: how many messages have been sent that it waits for; see `ClusterState.expected`.
+        sent: how many messages that it waits for were sent, if it `notes` them to look ahead.
     """
 
     def __init__(
@@ -107,6 +102,7 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         self.changed = self.closed = False
         self.clock = self.sent = self.drawn = 0
         self.seer = None if seer is None else seer(configuration)
+        self.notes = seer is not None
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = self.ended = 0
@@ -172,8 +168,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         self.drawn = self.errors.submitted(application, self.drawn)
         scheduler.submitted(application)
         application.awake = True
-        application.due = now + self.launching
-        self.sent = application.sent = self.sent + 1
+        if self.notes:
+            self._note(application, now + self.launching)
         self.master_heartbeat(number, after=self.launching)
         self.wake_nodes(now)
         if self.seer is not None and (application.job.start is not None or self._looks_always):
@@ -207,8 +203,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             return
         if not node.awake:  # what was given may have woken all nodes, this one too
             node.awake = True
-            node.due = now + self._node_period
-            self.sent = node.sent = self.sent + 1
+            if self.notes:
+                self._note(node, now + self._node_period)
             self.node_heartbeat(number, after=self._node_period)
 
     @message_server
@@ -221,7 +217,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             self._begin(application, now)
             return
         if application.leaving:
-            self.sent = application.sent = self.sent + 1
+            if self.notes:
+                self._note(application, now)
             self.left(number)
             return
         launched, taken = application.acquired, application.allocated
@@ -238,8 +235,9 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             application.gone, application.released = gone + ended, 0
         asks = application.head is not None
         if launched or taken or not (asks or application.taken > gone):
-            for container in launched:
-                self.sent = container.sent = self.sent + 1
+            if self.notes:
+                for container in launched:
+                    self.sent = container.sent = self.sent + 1
             application.rebec.answer([launch_of(each) for each in taken], gone, asks)
 
     def _begin(self, application: Application, now: int) -> None:
@@ -260,20 +258,23 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
         application.rebec.begin(own.node.rebec, asks, application.holds_back)
 
     def _launched(self, container: Container) -> None:
-        node = container.node
-        container.launched = now = self._now
-        container.due = now + container.duration
-        del node.booked[container]
-        node.running[container] = None
+        container.launched = self._now
+        del container.node.booked[container]
+        container.node.running[container] = None
         self.changed = True
 
     def _await(self, application: Application, period: int) -> None:
         """Wait for the next heartbeat of an AppMaster."""
         application.awake = True
         wait = (application.beat - self._now) % period or period
-        application.due = self._now + wait
-        self.sent = application.sent = self.sent + 1
+        if self.notes:
+            self._note(application, self._now + wait)
         self.master_heartbeat(application.number, after=wait)
+
+    def _note(self, about: Application | ClusterNode, due: int) -> None:
+        """Note when the message about somebody is due (ms), and its place among those sent."""
+        about.due = due
+        self.sent = about.sent = self.sent + 1
 
     def _asks_anew(self, application: Application) -> None:
         """Take note that an application asks for what it has lost, or what had to wait."""
@@ -362,8 +363,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             node.awake = True
             period = self._node_period
             wait = (node.beat - now) % period or period
-            node.due = now + wait
-            self.sent = node.sent = self.sent + 1
+            if self.notes:
+                self._note(node, now + wait)
             self.node_heartbeat(node.size.number, after=wait)
 
     def wake_nodes(self, now: int) -> None:
@@ -380,8 +381,8 @@ class ResourceManager(Looking, queue_size=_UNBOUNDED):
             application.awake = True
             period = self._master_period
             wait = (application.beat - now) % period or period
-            application.due = now + wait
-            self.sent = application.sent = self.sent + 1
+            if self.notes:
+                self._note(application, now + wait)
             self.master_heartbeat(application.number, after=wait)
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:

@@ -117,6 +117,7 @@ class WatchedManager(ResourceManager):
         seer = WholePeeker if seer is Peeker else seer
         arguments = (scheduler, _NotSummed(), errors, own, submits, seer, *rebecs)
         super().__init__(configuration, known, *arguments)
+        self.notes = True
         queues = configuration.queues
         self.counts_cores = queues is None or queues.dominant
         has_errors = configuration.elasticity.duration_error or configuration.quirks.errors_twice
@@ -192,7 +193,6 @@ class WatchedManager(ResourceManager):
     def _forget(self, container: Container) -> None:
         """Forget when a container that has ended ran, and then where: nothing depends on it."""
         container.scheduled = container.launched = container.finished = container.duration = 0
-        container.due = 0
         container.lengthened, container.locality = 0, None
         if container not in container.node.done:
             container.node = self.state.nodes[min(self.state.nodes)]
@@ -202,10 +202,6 @@ class WatchedManager(ResourceManager):
             shown = each.used, each.maximum, each.guaranteed, each.asking
             for what, value in zip(_OF_QUEUES, shown, strict=True):
                 setattr(self, f"{_variable(each.path)}_{what}", value)
-
-
-def _end_of(container: Container) -> int:
-    return (container.launched or 0) + container.duration
 
 
 _OF_QUEUES = ("used", "max", "guaranteed", "asking")

@@ -139,6 +139,7 @@ def test_a_copy_goes_on_as_its_cluster_does(jobs, configuration, until):
     system = QueuedSystem(cluster_model(applications, its_nodes, configuration, Accounts(), []))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
+    manager.notes = True
     serve(system, manager, (1001 + until, 0, 0))
     scheduler = type(manager.scheduler)
     named = {"gaps": configuration.gaps, "closes": False}
