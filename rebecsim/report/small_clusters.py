@@ -77,24 +77,39 @@ def _answer(found: Mapping[str, ExploredCluster]) -> str:
         by_what: dict[str, list[str]] = {}
         for name, result in violated.items():
             by_what.setdefault(_BREACHES.get(result.verdict, result.verdict), []).append(name)
-        return "; ".join(f"{what} under {' and '.join(names)}" for what, names in by_what.items())
+        return "; ".join(f"{what} {_under(names, found)}" for what, names in by_what.items())
     cut_off = [name for name, each in found.items() if each.starts is None]
     if cut_off:
         states = sum(found[name].result.states for name in cut_off)
         messages = dict.fromkeys(found[name].result.message for name in cut_off)
         is_late = all(found[name].result.bounds == ("seconds",) for name in cut_off)
         why = "the time was up" if is_late else " and ".join(messages)
+        further = "with `--max-time`"
         if any("horizon" in found[name].result.bounds for name in cut_off):
             why += f" (times are in {found[cut_off[0]].cluster.unit})"
+            further = "with a later `--horizon`"
         return (
-            f"undecided: no promise is broken in {states:,} states under {', '.join(cut_off)}, "
-            f"but {why}; search on with `--max-time`, or leave fewer jobs or nodes"
+            f"undecided: no promise is broken in {states:,} states {_under(cut_off, found)}, "
+            f"but {why}; search on {further}, or leave fewer jobs or nodes"
         )
     differing = [name for name, each in found.items() if each.differing]
     text = "no promise is broken in any order of messages"
     if not differing:
         return f"{text}, and none changes when a job {event}s"
-    return f"{text}; when jobs {event} depends on it under {', '.join(differing)}"
+    return f"{text}; when jobs {event} depends on it {_under(differing, found)}"
+
+
+def _under(names: Sequence[str], found: Mapping[str, ExploredCluster]) -> str:
+    """Name cells of a scenario, if they are few."""
+    if len(names) <= _FEW:
+        return f"under {', '.join(names)}"
+    if len(names) == len(found):
+        return f"in all {len(found)} cells"
+    return f"in {len(names)} of {len(found)} cells, such as {names[0]}"
+
+
+_FEW = 4
+"""Cells of which each is named in a sentence."""
 
 
 def _table(cluster: SmallCluster, found: Mapping[str, ExploredCluster]) -> Table:
