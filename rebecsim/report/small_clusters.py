@@ -56,7 +56,7 @@ def cluster_parts(
             yield ""
     yield "Promises that were looked at, with messages of one time in every order:"
     promises = dict.fromkeys(text for each in found.values() for text in each.cluster.promises)
-    yield from (f"- {each}" for each in promises)
+    yield from (Text(f"- {each}") for each in promises)
     shown = next((name for name, each in found.items() if each.differing), None)
     if shown is not None:
         policy = f"'{shown}'" if " " in shown else shown
