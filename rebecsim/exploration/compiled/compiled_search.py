@@ -296,6 +296,7 @@ class CompiledSearch:
         asked, other = self.control[at.ASKED : at.ASKED + 2].tolist()
         self._asked += 1
         if reason in _RARE or not self._asked % _ASKED:
+            self.store.give_back(int(self.control[at.STATES]))
             self._search.check_limits()
         match reason:
             case Reason.ANSWER | Reason.ALTERNATIVES | Reason.ROOM:
