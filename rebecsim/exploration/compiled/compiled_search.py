@@ -37,6 +37,7 @@ from rebecsim.native.loops.breadth_first import (
     store_found,
 )
 from rebecsim.native.loops.serving import expand_and_serve
+from rebecsim.native.loops.shared_table import enter_half, number_new, sort_by_half
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import (
     CompactStore,
@@ -61,7 +62,7 @@ def load_compiled_code(threads: int) -> None:
     """Read the compiled loops from disk, or compile them."""
     prepare(expand_states)
     if threads > 1:
-        prepare(expand_ahead, store_found)
+        prepare(expand_ahead, store_found, sort_by_half, enter_half, number_new)
 
 
 class PackedStates(Sequence[State]):
