@@ -270,7 +270,7 @@ class CompiledSearch:
         began = self.control[at.NUMBER]
         reason = TwoThreads(self).run()
         if self.control[at.NUMBER] - began < BUDGET:  # it was not worth starting them
-            self._threads_from = 2 * self.control[at.NUMBER]
+            self._threads_from = self.control[at.NUMBER] * 5 // 4
         return reason
 
     def parts(self) -> Parts:

@@ -17,8 +17,9 @@ from rebecsim.native import engines, search_layout as at
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
 from rebecsim.native.loops.shared_table import (
-    COUNT,
+    CROSSING,
     HALVES,
+    NEW,
     USED_WIDTH,
     Batch,
     Shares,
@@ -69,7 +70,7 @@ class _Share:
     def drop(self) -> None:
         """Forget what was found."""
         self.control[at.FOUND] = 0
-        self.batch.shares.used[:, COUNT] = 0
+        self.batch.shares.used[:] = 0
 
 
 class TwoThreads:
@@ -80,7 +81,7 @@ class TwoThreads:
         self._control = search.control
         self._shares = _Share(search), _Share(search)
         self._stopped = self._shares[0]  # says where to go on
-        self._at_once = max(_BATCH // 8, 1)  # states that each thread expands
+        self._at_once = max(_BATCH // 32, 1)  # states that each thread expands
 
     def run(self) -> int:
         """Expand states until there is something to answer; gives the reason.
@@ -145,10 +146,28 @@ class TwoThreads:
             coming = other.submit(_ignoring_overflow(enter_half), states, *batches, 1)
             enter_half(states, *batches, 0)
             coming.result()
+            used = first.batch.shares.used + second.batch.shares.used
+            if not self._control[at.PROPERTIES] and not used[:, CROSSING].any():
+                self._number_at_once(other)
+                return
         for share in self._shares:
             self._control[at.FOUND], self._control[at.STORED] = share.found, 0
             while (reason := self._store_share(share.batch, has_room)) != Reason.FINISHED:
                 self._answer_within(share.batch.successors, reason)
+
+    def _number_at_once(self, other: ThreadPoolExecutor) -> None:
+        """Let each thread number what it has found: nothing is to be checked."""
+        control, (first, second) = self._control, self._shares
+        states, properties = arrays_of(self._search.store), self._search.properties
+        new = int(first.batch.shares.used[:, NEW].sum())
+        second.control[at.STATES] = control[at.STATES] + new
+        second.control[at.TRANSITIONS] = second.control[at.STORED] = control[at.STORED] = 0
+        control[at.FOUND] = first.found
+        coming = other.submit(number_new, second.control, states, second.batch, properties)
+        number_new(control, states, first.batch, properties)
+        coming.result()
+        control[at.STATES] = second.control[at.STATES]
+        control[at.TRANSITIONS] += second.control[at.TRANSITIONS]
 
     def _has_room(self, coming: int) -> bool:
         """Whether the table, its columns and its ring hold so many more states, below the limit."""

@@ -24,8 +24,9 @@ HALVES = 2
 _KNOWN, _CROSSES = -1, -2  # in `answers`; a search that leaves its half is left to `number_new`
 _TOGETHER = 32  # successors whose far-off places the processor is to wait for at once
 
-COUNT, CURSOR, TOUCHED, USED_WIDTH = 0, 1, 2, 16
-"""Columns of `Shares.used`; a row takes two lines of the processor's cache."""
+COUNT, CURSOR, NEW, CROSSING, TOUCHED, USED_WIDTH = 0, 1, 2, 3, 4, 16
+"""Columns of `Shares.used`: how many there are, have been numbered, are new, are left over. A row
+takes two lines of the processor's cache."""
 
 
 class Shares(NamedTuple):
@@ -35,7 +36,7 @@ class Shares(NamedTuple):
         first: the place where each is looked for first; shape (rows,).
         chosen: the successors of each half, in their order; shape (HALVES, rows).
         answers: the place of each of them if it is new, or why there is none; the same shape.
-        used: how many there are and have been numbered, see COUNT; shape (HALVES, USED_WIDTH).
+        used: see COUNT; shape (HALVES, USED_WIDTH).
     """
 
     first: Integers
@@ -74,7 +75,7 @@ def _enter_batch(table: Table, batch: Batch, half: int) -> None:
     words = wanted.shape[1]
     end = (half + 1) * (table.shape[0] // HALVES)
     count = shares.used[half, COUNT]
-    touched = 0
+    touched = new = crossing = 0
     for begin in range(0, count, _TOGETHER):
         until = min(begin + _TOGETHER, count)
         for each in range(begin, until):
@@ -90,12 +91,18 @@ def _enter_batch(table: Table, batch: Batch, half: int) -> None:
                 if known:
                     break
                 place += 1
-            answer = _KNOWN if known else _CROSSES
+            answer = _KNOWN
             if not known and place < end:
                 for word in range(words):
                     table[place, word] = wanted[successor, word]
                 answer = place
+                new += 1
+            elif not known:
+                answer = _CROSSES
+                crossing += 1
             shares.answers[half, each] = answer
+    shares.used[half, NEW] = new
+    shares.used[half, CROSSING] = crossing
     shares.used[half, TOUCHED] = touched
 
 

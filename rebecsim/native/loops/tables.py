@@ -103,16 +103,25 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
 
 
 @compiled()
-def move_fingerprints(old: Table, table: Table) -> None:
-    """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
+def move_states(old: Table, table: Table, moved: Numbers) -> None:
+    """Move states, or fingerprints, to a larger table.
+
+    In the order of their places, as then both tables are gone through from begin to end.
+    `moved` is where each place went, or without rows.
+    """
+    words = old.shape[1]
     last = table.shape[0] - 1
+    notes = moved.shape[0] != 0
     for row in range(old.shape[0]):
         if old[row, 0] == 0:
             continue
-        place = hash_at(old, row, 1) & last
+        place = hash_at(old, row, words) & last
         while table[place, 0] != 0:
             place = (place + 1) & last
-        table[place, 0] = old[row, 0]
+        for word in range(words):
+            table[place, word] = old[row, word]
+        if notes:
+            moved[row] = place
 
 
 @compiled(inline=True)
@@ -219,6 +228,7 @@ def enter_answer(
     insert_entry(keys, values, key_of(kind, row, value), answer)
 
 
+_NOTHING = np.zeros(0, dtype=np.uint32)
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
@@ -279,30 +289,36 @@ class ExactStore:
 
     def growth(self, states: int) -> int:
         """Give the bytes that growing takes."""
-        return _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
+        more = _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
+        return more + 4 * len(self.table)
 
     def give_back(self, states: int) -> None:
         """Keep everything in memory."""
 
     def grow(self, states: int, expanding: int) -> None:
         """Move to a larger table."""
-        self._move(self.layout, _factor(self.table) * len(self.table), states)
+        old, order = self.table, self.order
+        moved = np.empty(len(old), np.uint32)
+        self._make_again(self.layout, _factor(old) * len(old), states)
+        move_states(old, self.table, moved)
+        for first in range(0, states, _TOGETHER):
+            part = slice(first, min(first + _TOGETHER, states))
+            self.order[part] = moved[order[part]]
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
-        self._move(layout, len(self.table), states)
-        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
-
-    def _move(self, layout: Table, places: int, states: int) -> None:
         old, table, order = self.layout, self.table, self.order
+        self._make_again(layout, len(table), states)
+        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
+        for first in range(0, states, _TOGETHER):
+            rows = relaid(table[order[first : min(first + _TOGETHER, states)]], old, layout)
+            insert_states(self.table, self.order, rows, first, words_of(layout))
+
+    def _make_again(self, layout: Table, places: int, states: int) -> None:
+        """Make an empty table, and keep how states were found."""
         kept = self.parents, self.ordinals
         self._make(layout, places)
         self.parents[:states], self.ordinals[:states] = (each[:states] for each in kept)
-        for first in range(0, states, _TOGETHER):
-            rows = table[order[first : min(first + _TOGETHER, states)]]
-            if old is not layout:
-                rows = relaid(rows, old, layout)
-            insert_states(self.table, self.order, rows, first, words_of(layout))
 
 
 class CompactStore:
@@ -323,7 +339,7 @@ class CompactStore:
         self._queue = Mapped((1024, words_of(layout)), np.int64, on_disk=True)
         self._queue.array[0] = packed[0]
         self._given_back = 0
-        move_fingerprints(np.array([[fingerprint]], dtype=np.int64), self.table)
+        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING)
 
     @property
     def table(self) -> Table:
@@ -382,7 +398,7 @@ class CompactStore:
         places = _factor(old.array) * len(old.array)
         self._table = Mapped((places, 1), np.int64, on_disk=False)
         for first in range(0, len(old.array), _MOVED):  # both tables are never whole at once
-            move_fingerprints(old.array[first : first + _MOVED], self.table)
+            move_states(old.array[first : first + _MOVED], self.table, _NOTHING)
             old.discard(first, _MOVED)
         for each in self._columns:
             each.lengthen(int(places * _FULLEST_COMPACT), states)
