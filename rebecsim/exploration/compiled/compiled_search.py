@@ -110,6 +110,7 @@ class CompiledSearch:
         self._search = search
         self._threads = threads
         self._threads_from = 0
+        self._pause = BUDGET  # states that one thread expands where two do not get far
         self._asked = 0
         self._expand_states = entry_of(expand_states)
         system = search.system
@@ -160,7 +161,7 @@ class CompiledSearch:
             fingerprint = int(fingerprint_of(numbers.copy(), time))
             store = CompactStore(layout, packed(parts, layout), fingerprint)
         else:
-            store = ExactStore(layout, packed(parts, layout))
+            store = ExactStore(layout, packed(parts, layout), self._threads)
         store.parents[:states] = search.parents
         store.ordinals[:states] = search.ordinals
         return store
@@ -269,8 +270,11 @@ class CompiledSearch:
     def _run_threads(self) -> int:
         began = self.control[at.NUMBER]
         reason = TwoThreads(self).run()
-        if self.control[at.NUMBER] - began < BUDGET:  # it was not worth starting them
-            self._threads_from = self.control[at.NUMBER] * 5 // 4
+        if self.control[at.NUMBER] - began >= BUDGET:
+            self._pause = BUDGET
+        else:  # it was not worth starting them
+            self._pause *= 2
+            self._threads_from = self.control[at.NUMBER] + self._pause
         return reason
 
     def parts(self) -> Parts:
@@ -278,7 +282,7 @@ class CompiledSearch:
         return self._collapsed.arrays()
 
     def _expand(self) -> int:
-        self.control[at.BUDGET] = BUDGET
+        self.control[at.BUDGET] = -(-BUDGET // self._threads**2)  # two threads begin soon again
         rows = NOTHING_WRITTEN if self._writer is None else self._writer.edges
         arrays = (
             self.control,

@@ -7,7 +7,6 @@ which one thread would find them, so states, order and counterexamples are the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ from rebecsim.native.loops.shared_table import (
 )
 from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_SOURCE, Successors
 from rebecsim.native.loops.tables import arrays_of
+from rebecsim.native.threads import ignoring_overflow
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
@@ -115,7 +115,7 @@ class TwoThreads:
         first.control[at.END] = second.control[at.NUMBER] = half
         second.control[at.END] = min(half + self._at_once, states)
         second.control[at.ORDINAL] = -1
-        coming = other.submit(_ignoring_overflow(self._expand_share), second)
+        coming = other.submit(ignoring_overflow(self._expand_share), second)
         reason = self._expand_share(first)
         reason_of_second = coming.result()
         if reason != Reason.FINISHED:  # what comes behind will be worked out again
@@ -143,7 +143,7 @@ class TwoThreads:
         if has_room:
             states = arrays_of(self._search.store)
             batches = first.batch, second.batch
-            coming = other.submit(_ignoring_overflow(enter_half), states, *batches, 1)
+            coming = other.submit(ignoring_overflow(enter_half), states, *batches, 1)
             enter_half(states, *batches, 0)
             coming.result()
             used = first.batch.shares.used + second.batch.shares.used
@@ -163,7 +163,9 @@ class TwoThreads:
         second.control[at.STATES] = control[at.STATES] + new
         second.control[at.TRANSITIONS] = second.control[at.STORED] = control[at.STORED] = 0
         control[at.FOUND] = first.found
-        coming = other.submit(number_new, second.control, states, second.batch, properties)
+        coming = other.submit(
+            ignoring_overflow(number_new), second.control, states, second.batch, properties
+        )
         number_new(control, states, first.batch, properties)
         coming.result()
         control[at.STATES] = second.control[at.STATES]
@@ -206,13 +208,3 @@ class TwoThreads:
             control[place] = stopped[place]
         control[at.EXPANDED] = self._expanded()
         return Reason.BUDGET if reason in (Reason.FINISHED, Reason.MORE) else reason
-
-
-def _ignoring_overflow(function: Callable[..., int | None]) -> Callable[..., int]:
-    """Let hashes wrap without warnings, which only plain Python gives, thread by thread."""
-
-    def call(*arguments: object) -> int:
-        with np.errstate(over="ignore"):
-            return function(*arguments) or 0
-
-    return call

@@ -5,6 +5,7 @@ States are stored in full, or as fingerprints.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from rebecsim.native.arrays import Integers, Numbers, Table, relaid, words_of
 from rebecsim.native.cache import compiled
 from rebecsim.native.engines import FINGERPRINT_BITS
 from rebecsim.native.mapped import Mapped
+from rebecsim.native.threads import ignoring_overflow
 
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps
 
@@ -103,16 +105,17 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
 
 
 @compiled()
-def move_states(old: Table, table: Table, moved: Numbers) -> None:
-    """Move states, or fingerprints, to a larger table.
+def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) -> None:
+    """Move states, or fingerprints, to a larger table: those in the places from `begin` to `end`.
 
-    In the order of their places, as then both tables are gone through from begin to end.
-    `moved` is where each place went, or without rows.
+    In the order of their places, as then both tables are gone through from begin to end. Beyond
+    the last place comes the first. `moved` is where each place went, or without rows.
     """
     words = old.shape[1]
     last = table.shape[0] - 1
     notes = moved.shape[0] != 0
-    for row in range(old.shape[0]):
+    for each in range(begin, end):
+        row = each & old.shape[0] - 1
         if old[row, 0] == 0:
             continue
         place = hash_at(old, row, words) & last
@@ -235,6 +238,7 @@ _LARGE = 1 << 21  # places
 _TOGETHER = 1 << 14  # states that are moved together, which stay near the processor
 _FULLEST_COMPACT = 0.8  # of the places of a table of fingerprints, of which eight lie together
 _MOVED = 1 << 20  # places whose fingerprints are moved together
+_THREADS_FROM = 1 << 16  # places of a table that several threads move
 _STATES_IN_MEMORY = 1 << 20  # states that are found before the memory of files is given back
 
 
@@ -262,8 +266,9 @@ class States(NamedTuple):
 class ExactStore:
     """A table of states in full."""
 
-    def __init__(self, layout: Table, packed: Table) -> None:
-        """Begin with packed states, an array of shape (states, words)."""
+    def __init__(self, layout: Table, packed: Table, threads: int = 1) -> None:
+        """Begin with packed states, an array of shape (states, words); it grows in threads."""
+        self._threads = threads
         states = len(packed)
         places = _SMALLEST
         while int(places * _FULLEST) < 2 * states:
@@ -300,10 +305,13 @@ class ExactStore:
         old, order = self.table, self.order
         moved = np.empty(len(old), np.uint32)
         self._make_again(self.layout, _factor(old) * len(old), states)
-        move_states(old, self.table, moved)
+        parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            move = ignoring_overflow(move_states)
+            tuple(pool.map(lambda part: move(old, self.table, moved, *part), parts))
         for first in range(0, states, _TOGETHER):
             part = slice(first, min(first + _TOGETHER, states))
-            self.order[part] = moved[order[part]]
+            np.take(moved, order[part], out=self.order[part], mode="wrap")
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
@@ -339,7 +347,7 @@ class CompactStore:
         self._queue = Mapped((1024, words_of(layout)), np.int64, on_disk=True)
         self._queue.array[0] = packed[0]
         self._given_back = 0
-        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING)
+        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING, 0, 1)
 
     @property
     def table(self) -> Table:
@@ -398,7 +406,8 @@ class CompactStore:
         places = _factor(old.array) * len(old.array)
         self._table = Mapped((places, 1), np.int64, on_disk=False)
         for first in range(0, len(old.array), _MOVED):  # both tables are never whole at once
-            move_states(old.array[first : first + _MOVED], self.table, _NOTHING)
+            until = min(first + _MOVED, len(old.array))
+            move_states(old.array, self.table, _NOTHING, first, until)
             old.discard(first, _MOVED)
         for each in self._columns:
             each.lengthen(int(places * _FULLEST_COMPACT), states)
@@ -439,6 +448,21 @@ def arrays_of(store: Store) -> States:
 
 def _columns(places: int, count: int) -> list[Numbers]:
     return [np.empty(int(places * _FULLEST), dtype=np.uint32) for _ in range(count)]
+
+
+def _parts(table: Table, count: int) -> list[tuple[int, int]]:
+    """Divide a table where places are free.
+
+    No state of one part was looked for in another, and in a larger table none will be.
+    """
+    places = len(table)
+    begins = []
+    for begin in range(0, places, places // count):
+        free = begin
+        while table[free % places, 0]:
+            free += 1
+        begins.append(free)
+    return list(zip(begins, [*begins[1:], begins[0] + places], strict=True))
 
 
 def _factor(table: Table) -> int:
