@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 BUDGET = 20_000
 """The states to expand between two checks of clock, memory and interrupts."""
 
-_BATCH = 1 << 15  # successors of one thread
+_BATCH = 1 << 16  # successors of one thread
 _FILLED = 0.75  # of a batch, as states have more and fewer successors
 
 
