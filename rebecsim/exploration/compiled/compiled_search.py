@@ -37,6 +37,7 @@ from rebecsim.native.loops.breadth_first import (
     store_found,
 )
 from rebecsim.native.loops.serving import expand_and_serve
+from rebecsim.native.loops.shared_table import enter_half, number_new, sort_by_half
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import (
     CompactStore,
@@ -61,7 +62,7 @@ def load_compiled_code(threads: int) -> None:
     """Read the compiled loops from disk, or compile them."""
     prepare(expand_states)
     if threads > 1:
-        prepare(expand_ahead, store_found)
+        prepare(expand_ahead, store_found, sort_by_half, enter_half, number_new)
 
 
 class PackedStates(Sequence[State]):
@@ -109,6 +110,7 @@ class CompiledSearch:
         self._search = search
         self._threads = threads
         self._threads_from = 0
+        self._pause = BUDGET  # states that one thread expands where two do not get far
         self._asked = 0
         self._expand_states = entry_of(expand_states)
         system = search.system
@@ -159,7 +161,7 @@ class CompiledSearch:
             fingerprint = int(fingerprint_of(numbers.copy(), time))
             store = CompactStore(layout, packed(parts, layout), fingerprint)
         else:
-            store = ExactStore(layout, packed(parts, layout))
+            store = ExactStore(layout, packed(parts, layout), self._threads)
         store.parents[:states] = search.parents
         store.ordinals[:states] = search.ordinals
         return store
@@ -268,8 +270,11 @@ class CompiledSearch:
     def _run_threads(self) -> int:
         began = self.control[at.NUMBER]
         reason = TwoThreads(self).run()
-        if self.control[at.NUMBER] - began < BUDGET:  # it was not worth starting them
-            self._threads_from = 2 * self.control[at.NUMBER]
+        if self.control[at.NUMBER] - began >= BUDGET:
+            self._pause = BUDGET
+        else:  # it was not worth starting them
+            self._pause *= 2
+            self._threads_from = self.control[at.NUMBER] + self._pause
         return reason
 
     def parts(self) -> Parts:
@@ -277,7 +282,7 @@ class CompiledSearch:
         return self._collapsed.arrays()
 
     def _expand(self) -> int:
-        self.control[at.BUDGET] = BUDGET
+        self.control[at.BUDGET] = -(-BUDGET // self._threads**2)  # two threads begin soon again
         rows = NOTHING_WRITTEN if self._writer is None else self._writer.edges
         arrays = (
             self.control,
@@ -296,6 +301,7 @@ class CompiledSearch:
         asked, other = self.control[at.ASKED : at.ASKED + 2].tolist()
         self._asked += 1
         if reason in _RARE or not self._asked % _ASKED:
+            self.store.give_back(int(self.control[at.STATES]))
             self._search.check_limits()
         match reason:
             case Reason.ANSWER | Reason.ALTERNATIVES | Reason.ROOM:

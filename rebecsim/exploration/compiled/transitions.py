@@ -103,6 +103,7 @@ class RecordingWriter:
 
 
 _BATCH = 1 << 16  # successors
+_UNNUMBERED = (1 << 32) - 1  # a state that was entered, but not counted before the search ended
 _BYTES = 80  # of an edge, on the way to its component
 
 _QUESTIONS = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.ROOM})
@@ -127,7 +128,7 @@ def recomputed_edges(search: CompiledSearch, still: bool) -> Edges | None:
 def _edges(search: CompiledSearch, still: bool) -> Edges | None:
     store, control = search.store, search.control.copy()
     states, words = int(control[at.STATES]), words_of(store.layout)
-    numbers = np.empty(len(store.table), np.uint32)
+    numbers = np.full(len(store.table), _UNNUMBERED, np.uint32)
     numbers[store.order[:states]] = np.arange(states, dtype=np.uint32)
     control[at.END] = min(control[at.NUMBER], states)
     control[at.NUMBER], control[at.ORDINAL] = 0, -1
@@ -150,6 +151,7 @@ def _edges(search: CompiledSearch, still: bool) -> Edges | None:
         count = int(control[at.FOUND])
         find_states(store.table, targets, places, count, words)
         kept = places[:count] != ABSENT
+        kept &= numbers[places[:count]] != _UNNUMBERED
         if still:
             kept &= found_by[:count, FOUND_UNITS] == 0
         to = numbers[places[:count][kept]].astype(np.int64)

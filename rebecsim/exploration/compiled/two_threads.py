@@ -1,13 +1,12 @@
-"""Run the compiled search in two threads: one computes successors, the other stores them.
+"""Run the compiled search in two threads that share one table of states.
 
-The successors of known states are computed batch by batch. While this thread stores
-a batch, the other one fills the next. Batches are stored in the order of the states they come from,
-so that the search finds the same states in the same order as in one thread.
+Each thread computes the successors of one half of a batch of known states. Then each stores those
+that belong in its half of the table, whoever found them. New states are numbered in the order in
+which one thread would find them, so states, order and counterexamples are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,20 @@ import numpy as np
 from rebecsim.native import engines, search_layout as at
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
-from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
+from rebecsim.native.loops.shared_table import (
+    CROSSING,
+    HALVES,
+    NEW,
+    USED_WIDTH,
+    Batch,
+    Shares,
+    enter_half,
+    number_new,
+    sort_by_half,
+)
+from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_SOURCE, Successors
 from rebecsim.native.loops.tables import arrays_of
+from rebecsim.native.threads import ignoring_overflow
 
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
@@ -25,15 +36,41 @@ if TYPE_CHECKING:
 BUDGET = 20_000
 """The states to expand between two checks of clock, memory and interrupts."""
 
-_BATCH = 1 << 14  # successors
+_BATCH = 1 << 16  # successors of one thread
+_FILLED = 0.75  # of a batch, as states have more and fewer successors
 
 
-def _batch(words: int, compact: bool) -> Successors:
-    """Make room for a batch."""
-    targets = np.empty((_BATCH, words), np.int64)
-    fingerprints = np.empty((_BATCH if compact else 1, 1), np.int64)
-    found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
-    return Successors(targets, fingerprints, fingerprints if compact else targets, found_by)
+class _Share:
+    """What one of the threads finds: a control array of its own, and a batch."""
+
+    def __init__(self, search: CompiledSearch) -> None:
+        self.control = np.zeros(2 * at.LENGTH, np.int64)[: at.LENGTH]  # the two must lie apart
+        self.control[:] = search.control
+        words = int(search.control[at.WORDS])
+        compact = bool(search.control[at.COMPACT])
+        targets = np.empty((_BATCH, words), np.int64)
+        fingerprints = np.empty((_BATCH if compact else 1, 1), np.int64)
+        found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
+        identities = fingerprints if compact else targets
+        self.batch = Batch(
+            Successors(targets, fingerprints, identities, found_by),
+            Shares(
+                first=np.empty(_BATCH, np.int64),
+                chosen=np.empty((HALVES, _BATCH), np.int64),
+                answers=np.empty((HALVES, _BATCH), np.int64),
+                used=np.zeros((HALVES, USED_WIDTH), np.int64),
+            ),
+        )
+
+    @property
+    def found(self) -> int:
+        """How many successors there are."""
+        return int(self.control[at.FOUND])
+
+    def drop(self) -> None:
+        """Forget what was found."""
+        self.control[at.FOUND] = 0
+        self.batch.shares.used[:] = 0
 
 
 class TwoThreads:
@@ -41,11 +78,10 @@ class TwoThreads:
 
     def __init__(self, search: CompiledSearch) -> None:
         self._search = search
-        self._control = search.control  # of this thread, which stores
-        self._ahead = search.control.copy()  # of the other one
-        words = int(search.control[at.WORDS])
-        compact = bool(search.control[at.COMPACT])
-        self._batches = _batch(words, compact), _batch(words, compact)
+        self._control = search.control
+        self._shares = _Share(search), _Share(search)
+        self._stopped = self._shares[0]  # says where to go on
+        self._at_once = max(_BATCH // 32, 1)  # states that each thread expands
 
     def run(self) -> int:
         """Expand states until there is something to answer; gives the reason.
@@ -53,71 +89,122 @@ class TwoThreads:
         Then the search is as it would be with one thread. A reason is BUDGET too, when only few
         states wait.
         """
-        control, ahead = self._control, self._ahead
-        control[at.FOUND] = control[at.STORED] = 0
-        filled, free = self._batches
-        checked_at = int(ahead[at.NUMBER])
+        control = self._control
+        checked_at = int(control[at.NUMBER])
         with ThreadPoolExecutor(1) as other:
             while True:
-                control[at.NUMBER] = ahead[at.NUMBER]  # these and later ones must be kept
-                ahead[at.END] = control[at.STATES]
-                ahead[at.FOUND] = 0
-                states, parts = arrays_of(self._search.store), self._search.parts()
-                coming = other.submit(_ignoring_overflow(expand_ahead), ahead, states, parts, free)
-                stopped = self._store(filled)
-                reason = coming.result()
-                while stopped != Reason.FINISHED:
-                    self._answer_within(filled, stopped)
-                    stopped = self._store(filled)
-                filled, free = free, filled
-                control[at.FOUND], control[at.STORED] = ahead[at.FOUND], 0
+                reason = self._expand(other)
+                control[at.NUMBER] = self._stopped.control[at.NUMBER]  # these must be kept
+                self._store(other)
                 if reason not in (Reason.FINISHED, Reason.MORE) or self._is_narrow():
                     break
-                if ahead[at.NUMBER] - checked_at >= BUDGET:
-                    checked_at = int(ahead[at.NUMBER])
-                    control[at.EXPANDED] = self._expanded(filled)
+                if control[at.NUMBER] - checked_at >= BUDGET:
+                    checked_at = int(control[at.NUMBER])
+                    control[at.EXPANDED] = self._expanded()
                     self._search.note(Reason.BUDGET)
-            while (stopped := self._store(filled)) != Reason.FINISHED:
-                self._answer_within(filled, stopped)
         return self._merge(reason)
 
-    def _expanded(self, filled: Successors) -> int:
-        """Give how many states were begun to be expanded before a batch that is not stored yet."""
-        if not self._control[at.FOUND]:
-            return int(self._ahead[at.NUMBER])
-        number, ordinal = filled.found_by[0, [FOUND_SOURCE, FOUND_ORDINAL]].tolist()
-        return int(number + (ordinal > 0))
+    def _expand(self, other: ThreadPoolExecutor) -> int:
+        """Let each thread expand states, the other one those that follow; gives why it stopped."""
+        first, second = self._shares
+        stopped, states = self._stopped.control, int(self._control[at.STATES])
+        begin = int(stopped[at.NUMBER])
+        for place in (at.NUMBER, at.ORDINAL, at.WRONG):
+            first.control[place] = stopped[place]
+        half = min(begin + self._at_once, begin + -(-(states - begin) // 2))
+        first.control[at.END] = second.control[at.NUMBER] = half
+        second.control[at.END] = min(half + self._at_once, states)
+        second.control[at.ORDINAL] = -1
+        coming = other.submit(ignoring_overflow(self._expand_share), second)
+        reason = self._expand_share(first)
+        reason_of_second = coming.result()
+        if reason != Reason.FINISHED:  # what comes behind will be worked out again
+            second.drop()
+            self._stopped = first
+        else:
+            self._stopped, reason = second, reason_of_second
+        expanded = int(self._stopped.control[at.NUMBER]) - begin
+        found = max(first.found + second.found, 1)
+        self._at_once = max(int(_FILLED * _BATCH * max(expanded, 1) / found), 1)
+        return reason
 
-    def _is_narrow(self) -> bool:
-        return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < engines.STATES_FOR_THREADS)
+    def _expand_share(self, share: _Share) -> int:
+        share.control[at.FOUND] = 0
+        states = arrays_of(self._search.store)
+        successors = share.batch.successors
+        reason = int(expand_ahead(share.control, states, self._search.parts(), successors))
+        sort_by_half(states, share.batch, share.found)
+        return reason
 
-    def _store(self, batch: Successors) -> int:
-        search = self._search
-        return int(store_found(self._control, arrays_of(search.store), batch, search.properties))
+    def _store(self, other: ThreadPoolExecutor) -> None:
+        """Store what both threads have found."""
+        first, second = self._shares
+        has_room = self._has_room(first.found + second.found)
+        if has_room:
+            states = arrays_of(self._search.store)
+            batches = first.batch, second.batch
+            coming = other.submit(ignoring_overflow(enter_half), states, *batches, 1)
+            enter_half(states, *batches, 0)
+            coming.result()
+            used = first.batch.shares.used + second.batch.shares.used
+            if not self._control[at.PROPERTIES] and not used[:, CROSSING].any():
+                self._number_at_once(other)
+                return
+        for share in self._shares:
+            self._control[at.FOUND], self._control[at.STORED] = share.found, 0
+            while (reason := self._store_share(share.batch, has_room)) != Reason.FINISHED:
+                self._answer_within(share.batch.successors, reason)
 
-    def _answer_within(self, batch: Successors, reason: int) -> None:
+    def _number_at_once(self, other: ThreadPoolExecutor) -> None:
+        """Let each thread number what it has found: nothing is to be checked."""
+        control, (first, second) = self._control, self._shares
+        states, properties = arrays_of(self._search.store), self._search.properties
+        new = int(first.batch.shares.used[:, NEW].sum())
+        second.control[at.STATES] = control[at.STATES] + new
+        second.control[at.TRANSITIONS] = second.control[at.STORED] = control[at.STORED] = 0
+        control[at.FOUND] = first.found
+        coming = other.submit(
+            ignoring_overflow(number_new), second.control, states, second.batch, properties
+        )
+        number_new(control, states, first.batch, properties)
+        coming.result()
+        control[at.STATES] = second.control[at.STATES]
+        control[at.TRANSITIONS] += second.control[at.TRANSITIONS]
+
+    def _has_room(self, coming: int) -> bool:
+        """Whether the table, its columns and its ring hold so many more states, below the limit."""
+        control, store = self._control, self._search.store
+        states = int(control[at.STATES]) + coming
+        fits = not control[at.COMPACT] or states - control[at.NUMBER] <= len(store.queue)
+        return bool(fits and states <= min(control[at.CAPACITY], control[at.MOST]))
+
+    def _store_share(self, batch: Batch, has_room: bool) -> int:
+        states, properties = arrays_of(self._search.store), self._search.properties
+        if has_room:
+            return int(number_new(self._control, states, batch, properties))
+        return int(store_found(self._control, states, batch.successors, properties))
+
+    def _answer_within(self, successors: Successors, reason: int) -> None:
         """Do what must be done within a batch; the other thread waits."""
         stored = int(self._control[at.STORED])
         last = stored if reason != Reason.CHECK else stored - 1
-        self._control[at.EXPANDED] = batch.found_by[last, FOUND_SOURCE] + 1
+        self._control[at.EXPANDED] = successors.found_by[last, FOUND_SOURCE] + 1
         self._search.note(reason)
 
+    def _expanded(self) -> int:
+        stopped = self._stopped.control
+        return int(stopped[at.NUMBER] + (stopped[at.ORDINAL] >= 0))
+
+    def _is_narrow(self) -> bool:
+        control = self._control
+        return bool(control[at.STATES] - control[at.NUMBER] < engines.STATES_FOR_THREADS)
+
     def _merge(self, reason: int) -> int:
-        """Let the search go on in one thread where the other one has stopped."""
-        control, ahead = self._control, self._ahead
+        """Let the search go on in one thread where a thread has stopped."""
+        control, stopped = self._control, self._stopped.control
         places = slice(at.ASKED, at.ASKED + 3)
-        control[places] = ahead[places]
+        control[places] = stopped[places]
         for place in (at.NUMBER, at.ORDINAL, at.WRONG):
-            control[place] = ahead[place]
-        control[at.EXPANDED] = ahead[at.NUMBER] + (ahead[at.ORDINAL] >= 0)
+            control[place] = stopped[place]
+        control[at.EXPANDED] = self._expanded()
         return Reason.BUDGET if reason in (Reason.FINISHED, Reason.MORE) else reason
-
-
-def _ignoring_overflow(function: Callable[..., int]) -> Callable[..., int]:
-    """Let hashes wrap without warnings, which only plain Python gives, thread by thread."""
-
-    def call(*arguments: object) -> int:
-        with np.errstate(over="ignore"):
-            return function(*arguments)
-
-    return call

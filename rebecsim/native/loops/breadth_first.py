@@ -75,6 +75,44 @@ def _record(
 
 
 @compiled(inline=True)
+def note_new(
+    control: Integers, states: States, successors: Successors, successor: int, place: int
+) -> None:
+    """Give the next number to a successor that was entered at a place of the table."""
+    number = control[at.STATES]
+    if control[at.COMPACT] != 0:
+        row = number % states.queue.shape[0]
+        for word in range(control[at.WORDS]):
+            states.queue[row, word] = successors.targets[successor, word]
+    else:
+        states.order[number] = place
+    states.parents[number] = successors.found_by[successor, FOUND_SOURCE]
+    states.ordinals[number] = successors.found_by[successor, FOUND_ORDINAL]
+    control[at.STATES] = number + 1
+
+
+@compiled(inline=True)
+def is_to_check(
+    control: Integers,
+    successors: Successors,
+    successor: int,
+    properties: PropertyTables,
+    seen: Table,
+) -> bool:
+    """Whether it is not known that all properties hold in a successor.
+
+    `seen` is room for the words of a state.
+    """
+    words = control[at.WORDS]
+    for property_ in range(control[at.PROPERTIES]):
+        for word in range(words):
+            seen[0, word] = successors.targets[successor, word] & properties.masks[property_, word]
+        if look_up_property(properties.held, seen, property_, words) != 1:
+            return True
+    return False
+
+
+@compiled(inline=True)
 def _store(
     control: Integers,
     states: States,
@@ -87,13 +125,12 @@ def _store(
 
     `seen` is room for the words of a state. Gives FINISHED, or the reason to stop before the next.
     """
-    table, queue, masks, held = states.table, states.queue, properties.masks, properties.held
-    targets, wanted, found_by = successors.targets, successors.identities, successors.found_by
-    words = control[at.WORDS]
+    table = states.table
+    wanted, found_by = successors.identities, successors.found_by
     compact = control[at.COMPACT] != 0
     records = edges.rows.shape[0] != 0
     identity = wanted.shape[1]
-    ring = queue.shape[0]
+    ring = states.queue.shape[0]
     last = table.shape[0] - 1
     while control[at.STORED] < control[at.FOUND]:
         if records and control[at.EDGES] == edges.rows.shape[0]:
@@ -124,22 +161,12 @@ def _store(
         control[at.STORED] += 1
         for word in range(identity):
             table[place, word] = wanted[successor, word]
-        if compact:
-            for word in range(words):
-                queue[number % ring, word] = targets[successor, word]
-        else:
-            states.order[number] = place
         if records:
             edges.numbers[place] = number
             _record(control, edges, found_by, successor, number)
-        states.parents[number] = found_by[successor, FOUND_SOURCE]
-        states.ordinals[number] = found_by[successor, FOUND_ORDINAL]
-        control[at.STATES] = number + 1
-        for property_ in range(control[at.PROPERTIES]):
-            for word in range(words):
-                seen[0, word] = targets[successor, word] & masks[property_, word]
-            if look_up_property(held, seen, property_, words) != 1:
-                return Reason.CHECK
+        note_new(control, states, successors, successor, place)
+        if is_to_check(control, successors, successor, properties, seen):
+            return Reason.CHECK
     return Reason.FINISHED
 
 

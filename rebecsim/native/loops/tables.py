@@ -5,6 +5,7 @@ States are stored in full, or as fingerprints.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from rebecsim.native.arrays import Integers, Numbers, Table, relaid, words_of
 from rebecsim.native.cache import compiled
 from rebecsim.native.engines import FINGERPRINT_BITS
+from rebecsim.native.mapped import Mapped
+from rebecsim.native.threads import ignoring_overflow
 
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps
 
@@ -102,16 +105,26 @@ def find_states(table: Table, states: Table, places: Integers, count: int, words
 
 
 @compiled()
-def move_fingerprints(old: Table, table: Table) -> None:
-    """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
+def move_states(old: Table, table: Table, moved: Numbers, begin: int, end: int) -> None:
+    """Move states, or fingerprints, to a larger table: those in the places from `begin` to `end`.
+
+    In the order of their places, as then both tables are gone through from begin to end. Beyond
+    the last place comes the first. `moved` is where each place went, or without rows.
+    """
+    words = old.shape[1]
     last = table.shape[0] - 1
-    for row in range(old.shape[0]):
+    notes = moved.shape[0] != 0
+    for each in range(begin, end):
+        row = each & old.shape[0] - 1
         if old[row, 0] == 0:
             continue
-        place = hash_at(old, row, 1) & last
+        place = hash_at(old, row, words) & last
         while table[place, 0] != 0:
             place = (place + 1) & last
-        table[place, 0] = old[row, 0]
+        for word in range(words):
+            table[place, word] = old[row, word]
+        if notes:
+            moved[row] = place
 
 
 @compiled(inline=True)
@@ -218,10 +231,15 @@ def enter_answer(
     insert_entry(keys, values, key_of(kind, row, value), answer)
 
 
+_NOTHING = np.zeros(0, dtype=np.uint32)
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
 _TOGETHER = 1 << 14  # states that are moved together, which stay near the processor
+_FULLEST_COMPACT = 0.8  # of the places of a table of fingerprints, of which eight lie together
+_MOVED = 1 << 20  # places whose fingerprints are moved together
+_THREADS_FROM = 1 << 16  # places of a table that several threads move
+_STATES_IN_MEMORY = 1 << 20  # states that are found before the memory of files is given back
 
 
 class States(NamedTuple):
@@ -248,8 +266,9 @@ class States(NamedTuple):
 class ExactStore:
     """A table of states in full."""
 
-    def __init__(self, layout: Table, packed: Table) -> None:
-        """Begin with packed states, an array of shape (states, words)."""
+    def __init__(self, layout: Table, packed: Table, threads: int = 1) -> None:
+        """Begin with packed states, an array of shape (states, words); it grows in threads."""
+        self._threads = threads
         states = len(packed)
         places = _SMALLEST
         while int(places * _FULLEST) < 2 * states:
@@ -275,44 +294,84 @@ class ExactStore:
 
     def growth(self, states: int) -> int:
         """Give the bytes that growing takes."""
-        return _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
+        more = _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
+        return more + 4 * len(self.table)
+
+    def give_back(self, states: int) -> None:
+        """Keep everything in memory."""
 
     def grow(self, states: int, expanding: int) -> None:
         """Move to a larger table."""
-        self._move(self.layout, _factor(self.table) * len(self.table), states)
+        old, order = self.table, self.order
+        moved = np.empty(len(old), np.uint32)
+        self._make_again(self.layout, _factor(old) * len(old), states)
+        parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            move = ignoring_overflow(move_states)
+            tuple(pool.map(lambda part: move(old, self.table, moved, *part), parts))
+        for first in range(0, states, _TOGETHER):
+            part = slice(first, min(first + _TOGETHER, states))
+            np.take(moved, order[part], out=self.order[part], mode="wrap")
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
-        self._move(layout, len(self.table), states)
-        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
-
-    def _move(self, layout: Table, places: int, states: int) -> None:
         old, table, order = self.layout, self.table, self.order
+        self._make_again(layout, len(table), states)
+        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
+        for first in range(0, states, _TOGETHER):
+            rows = relaid(table[order[first : min(first + _TOGETHER, states)]], old, layout)
+            insert_states(self.table, self.order, rows, first, words_of(layout))
+
+    def _make_again(self, layout: Table, places: int, states: int) -> None:
+        """Make an empty table, and keep how states were found."""
         kept = self.parents, self.ordinals
         self._make(layout, places)
         self.parents[:states], self.ordinals[:states] = (each[:states] for each in kept)
-        for first in range(0, states, _TOGETHER):
-            rows = table[order[first : min(first + _TOGETHER, states)]]
-            if old is not layout:
-                rows = relaid(rows, old, layout)
-            insert_states(self.table, self.order, rows, first, words_of(layout))
 
 
 class CompactStore:
     """A table of fingerprints, and a ring of the states that are still to be expanded.
 
     Hash compaction: Wolper and Leroy, "Reliable hashing without collision detection", CAV 1993.
+    Only the table has to be in memory. The ring and the columns are read and written in their
+    order, so they are in temporary files once they are large.
     """
 
     def __init__(self, layout: Table, packed: Table, fingerprint: int) -> None:
         """Begin with one packed state, an array of shape (1, words), and its fingerprint."""
         self.layout = layout
         self.order = np.zeros(0, dtype=np.uint32)
-        self.table = np.zeros((_SMALLEST, 1), dtype=np.int64)
-        self.parents, self.ordinals = _columns(_SMALLEST, 2)
-        self.queue = np.zeros((1024, words_of(layout)), dtype=np.int64)
-        self.queue[0] = packed[0]
-        move_fingerprints(np.array([[fingerprint]], dtype=np.int64), self.table)
+        self._table = Mapped((_SMALLEST, 1), np.int64, on_disk=False)
+        rows = int(_SMALLEST * _FULLEST_COMPACT)
+        self._columns = [Mapped((rows,), np.uint32, on_disk=True) for _ in range(2)]
+        self._queue = Mapped((1024, words_of(layout)), np.int64, on_disk=True)
+        self._queue.array[0] = packed[0]
+        self._given_back = 0
+        move_states(np.array([[fingerprint]], dtype=np.int64), self.table, _NOTHING, 0, 1)
+
+    @property
+    def table(self) -> Table:
+        """The fingerprints."""
+        table: Table = self._table.array
+        return table
+
+    @property
+    def parents(self) -> Numbers:
+        """The state that each was found from."""
+        parents: Numbers = self._columns[0].array
+        return parents
+
+    @property
+    def ordinals(self) -> Numbers:
+        """By which transition it was."""
+        ordinals: Numbers = self._columns[1].array
+        return ordinals
+
+    @property
+    def queue(self) -> Table:
+        """The states that wait."""
+        queue: Table = self._queue.array
+        return queue
 
     @property
     def capacity(self) -> int:
@@ -325,37 +384,52 @@ class CompactStore:
         return words
 
     def growth(self, states: int) -> int:
-        """Give the bytes that growing takes."""
+        """Give the bytes that growing takes, if there is room for files."""
         if states < self.capacity:
-            return 2 * self.queue.nbytes
-        return _factor(self.table) * (self.table.nbytes + 2 * self.parents.nbytes)
+            return 0 if self._queue.can_be_file else 2 * self.queue.nbytes
+        columns = 0 if self._columns[0].can_be_file else 2 * self.parents.nbytes
+        return (_factor(self.table) - 1) * self.table.nbytes + _factor(self.table) * columns
+
+    def give_back(self, states: int) -> None:
+        """Give back the memory of what was written to files, from time to time."""
+        if states - self._given_back >= _STATES_IN_MEMORY:
+            self._given_back = states
+            for each in (*self._columns, self._queue):
+                each.flush()
 
     def grow(self, states: int, expanding: int) -> None:
         """Move to a larger table or ring, whichever is full."""
         if states < self.capacity:
-            waiting = self._waiting(states, expanding)
-            self.queue = np.zeros((2 * len(self.queue), self.queue.shape[1]), dtype=np.int64)
-            self._queue_up(waiting, states, expanding)
+            self._queue_up(self.layout, 2 * len(self.queue), states, expanding)
             return
-        table, kept = self.table, (self.parents, self.ordinals)
-        self.table = np.zeros((_factor(table) * len(table), 1), dtype=np.int64)
-        self.parents, self.ordinals = _columns(len(self.table), 2)
-        self.parents[:states], self.ordinals[:states] = (old[:states] for old in kept)
-        move_fingerprints(table, self.table)
+        old = self._table
+        places = _factor(old.array) * len(old.array)
+        self._table = Mapped((places, 1), np.int64, on_disk=False)
+        for first in range(0, len(old.array), _MOVED):  # both tables are never whole at once
+            until = min(first + _MOVED, len(old.array))
+            move_states(old.array, self.table, _NOTHING, first, until)
+            old.discard(first, _MOVED)
+        for each in self._columns:
+            each.lengthen(int(places * _FULLEST_COMPACT), states)
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Lay the waiting states out in another way; fingerprints do not depend on it."""
-        waiting = relaid(self._waiting(states, expanding), self.layout, layout)
+        self._queue_up(layout, len(self.queue), states, expanding)
+
+    def _queue_up(self, layout: Table, length: int, states: int, expanding: int) -> None:
+        """Move the states that wait to a ring of another length or layout."""
+        old, old_layout = self._queue, self.layout
+        self._queue = Mapped((length, words_of(layout)), np.int64, on_disk=True)
         self.layout = layout
-        self.queue = np.zeros((len(self.queue), words_of(layout)), dtype=np.int64)
-        self._queue_up(waiting, states, expanding)
-
-    def _waiting(self, states: int, expanding: int) -> Table:
-        rows: Table = self.queue[np.arange(expanding, states) % len(self.queue)]
-        return rows
-
-    def _queue_up(self, waiting: Table, states: int, expanding: int) -> None:
-        self.queue[np.arange(expanding, states) % len(self.queue)] = waiting
+        for first in range(expanding, states, _TOGETHER):
+            numbers = np.arange(first, min(first + _TOGETHER, states))
+            rows = old.array[numbers % len(old.array)]
+            if old_layout is not layout:
+                rows = relaid(rows, old_layout, layout)
+            self.queue[numbers % length] = rows
+            if not (first - expanding) // _TOGETHER % 64:
+                old.flush()
+                self._queue.flush()
 
 
 Store = ExactStore | CompactStore
@@ -374,6 +448,21 @@ def arrays_of(store: Store) -> States:
 
 def _columns(places: int, count: int) -> list[Numbers]:
     return [np.empty(int(places * _FULLEST), dtype=np.uint32) for _ in range(count)]
+
+
+def _parts(table: Table, count: int) -> list[tuple[int, int]]:
+    """Divide a table where places are free.
+
+    No state of one part was looked for in another, and in a larger table none will be.
+    """
+    places = len(table)
+    begins = []
+    for begin in range(0, places, places // count):
+        free = begin
+        while table[free % places, 0]:
+            free += 1
+        begins.append(free)
+    return list(zip(begins, [*begins[1:], begins[0] + places], strict=True))
 
 
 def _factor(table: Table) -> int:

@@ -30,7 +30,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     run = two_threads.TwoThreads.run
 
     def run_noted(search: two_threads.TwoThreads) -> int:
-        began.append(len(search._batches))
+        began.append(two_threads._BATCH)
         return run(search)
 
     monkeypatch.setattr(compiled_search, "BUDGET", 5)
