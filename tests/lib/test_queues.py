@@ -177,6 +177,40 @@ def test_a_shared_server_slows_down() -> None:
     assert counts == [(0, 1), (1, 1), (0, 1), (0, 1), (0, 0)]
 
 
+def test_the_last_is_served_first_and_the_others_go_on() -> None:
+    class Ten(lib.LifoServer):
+        service = rs.uniform(10, 10)
+
+    class Three(lib.Replay):
+        times = (0, 4, 6)
+
+    rebecs = [rs.Instance("s", Ten), rs.Instance("trace", Three, knows=["s"])]
+    # The third is done at 16, the second, of which 8 are left, at 24, the first, of which 6, at 30.
+    counts = [
+        (after(rebecs, until)["s"]["waiting"], after(rebecs, until)["s"]["busy"])
+        for until in (3, 5, 15, 16, 23, 24, 29, 30)
+    ]
+    assert counts == [(0, 1), (1, 1), (2, 1), (1, 1), (1, 1), (0, 1), (0, 1), (0, 0)]
+
+
+def test_races_and_rare_events_say_which_values_stood_for_distributions() -> None:
+    class Room(lib.Server):
+        service = rs.exponential(7)
+        room = 2
+
+    class Few(lib.Source):
+        gap = rs.uniform(3, 3)
+        customers = 4
+
+    model = rs.Model("q", (rs.Instance("s", Room), rs.Instance("o", Few, knows=["s"])))
+    cut = ["Of exponential(7), its 10, 30, 50, 70 and 90 % quantiles were tried: 1, 2, 5, 8, 16."]
+    splits = {"split": "s.waiting", "at": [1], "reach": "s.waiting == 2"}
+    rare = rs.rare(model, until=30, **splits, repeat=2, per_level=9)  # type: ignore[arg-type]
+    for found in (rs.races(model), rs.explore(model), rare):
+        assert found.to_json()["cut"] == cut
+        assert cut[0] in " ".join(str(found).split())
+
+
 def test_a_link_takes_its_time_and_loses_some() -> None:
     def links(kind: type[lib.Link]) -> list[rs.Instance]:
         return [
