@@ -7,7 +7,7 @@ import pytest
 
 import rebecsim as rs
 from rebecsim import lib
-from rebecsim.simulation.measuring import Course, measures, warm_up
+from rebecsim.simulation.measuring import Course, measures, warm_ups
 from tests.lib.queues import GAP, WAITS, One, covered, queue
 
 
@@ -18,7 +18,9 @@ def test_waits_are_those_of_the_formula(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAITS)
-def test_the_interval_covers_the_formula_in_95_of_100_seeds(name: str) -> None:
+def test_intervals_cover_the_formula_as_often_as_they_say(name: str) -> None:
+    # Two standard errors of 400 seeds are 9; of 1,000 seeds, between 945 and 958 were counted.
+    assert covered(name, range(400)) >= 370
     assert covered(name, range(100), 0.99) >= 95
 
 
@@ -61,13 +63,18 @@ def test_areas_and_warm_up_by_hand() -> None:
     times = np.array([0.0, 5.0, 10.0])
     waiting, busy, ended = np.diff(course.until(times))
     assert (waiting.tolist(), busy.tolist(), ended.tolist()) == ([6, 1], [5, 2], [1, 2])
-    assert measures(course.until(times), times, 1)[:, 1].tolist() == [0.5, 1, 0.2, 0.4, 0.4]
+    above, below = measures(course.until(times), times, 1)[:, :, 1]
+    assert (above / below).tolist() == [0.5, 1, 0.2, 0.4, 0.4]
     assert course.until(np.array([1e6]))[0, 0] == 7
     slow = np.repeat([[0, 0, 300]], 40, axis=0)  # forty at first, then one after the other
     steady = np.array([[at, at, at + 10] for at in range(0, 1000, 10)])
     both = Course.of_messages(np.concatenate([slow, steady]))
-    assert warm_up([both], 1000) == 300
-    assert warm_up([Course.of_messages(steady)], 1000) == 0
+    assert warm_ups([[both]], 1000) == [300]
+    even = Course.of_messages(steady)
+    assert warm_ups([[even]], 1000) == [100]
+    # How long a run is warm is seen in the others, and the longest of its courses counts.
+    assert warm_ups([[both], [even]], 1000) == [100, 300]
+    assert warm_ups([[even, both], [even, both]], 1000) == [300, 300]
 
 
 @pytest.mark.parametrize(
