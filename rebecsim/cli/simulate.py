@@ -66,7 +66,8 @@ class ManyRunsOptions:
 
     runs: int | None = option("Run the model this many times, and show the observations.", min=1)
     observe: list[str] | None = option(
-        "With --runs: a variable such as office.left; served=, waits= or misses= and a "
+        "With --runs: a variable such as office.left; served=, waits=, misses= or "
+        "measure= and a "
         "message server such as office.buy; first=CONDITION; outcome=ended. Repeatable."
     )
     measure: list[str] | None = option(

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from rebecsim.actors import Array, Interface, Kind, Model, Rebec, Violation
 from rebecsim.actors.watchdog import PATIENCE
+from rebecsim.distributions import values_tried
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.footprints import may_delay
 from rebecsim.exploration.predicates import PosedFormula
@@ -373,6 +374,13 @@ class Problem:
     def given_properties(self) -> int:
         """How many properties the user gave."""
         return len(self.properties) + len(self.formulas)
+
+    def cut(self, checked: CheckedModel | None) -> tuple[str, ...]:
+        """Say of each distribution which values were tried, if these were not all.
+
+        Without a `checked` model, those are known that messages so far have drawn from.
+        """
+        return values_tried(self.system.runner.drawn if checked is None else checked.drawn)
 
     @property
     def hidden_in_delays(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
-from rebecsim.distributions import values_tried
 from rebecsim.exploration.checks import (
     Bound,
     Checks,
@@ -187,8 +186,7 @@ def explore(
     finals = "" if checks is None else checks.finals
     if finals and result.verdict == "satisfied" and search.engine == "python":
         result = replace(result, finals=(finals, _final_values(search, finals)))
-    drawn = problem.system.runner.drawn if checked is None else checked.distributions.values()
-    return replace(result, seconds=meter.seconds, cut=values_tried(drawn) if drawn else ())
+    return replace(result, seconds=meter.seconds, cut=problem.cut(checked))
 
 
 def _final_values(search: Search, variable: str) -> tuple[Any, ...]:

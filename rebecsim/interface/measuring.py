@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp, isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.actors import key_of
@@ -24,7 +25,7 @@ class Measures(Shown):
     Attributes:
         of: by what was measured and the name of the measure: wait, service, queue, utilisation,
             throughput.
-        warm_up: the time, in model time units, up to which runs were left out.
+        warm_up: the time, in model time units, up to which runs were left out, the latest of all.
         runs: how many there were.
         until: their last time.
 
@@ -92,7 +93,7 @@ def measure(
         until: the last time, in model time units, at which messages are served.
         runs: how many; of a single one, intervals come from 20 equal parts of it.
         seed: of everything that is drawn.
-        warm_up: the time up to which runs are left out; "mser5" finds it.
+        warm_up: the time up to which runs are left out; "mser5" finds it, a tenth at least.
         level: how likely intervals cover the truth.
         engine: what runs the model; the results are the same.
 
@@ -119,33 +120,45 @@ def measure(
         native = native_for(engine, runs * until, lambda: native_model(loaded.model, checked))
     found = list(measuring.courses(loaded.model, native, wanted, key_of(seed), runs, until))
     if warm_up == "mser5":
-        begin = max(
-            measuring.warm_up([each[at] for each in found], until) for at in range(len(wanted))
-        )
+        begins = measuring.warm_ups(found, until)
     elif 0 <= warm_up < until:
-        begin = warm_up
+        begins = [warm_up] * runs
     else:
         raise ArgumentError("warm_up", f"it must be from 0 to below {until}, not {warm_up}")
     parts = 1 if runs > 1 else measuring.BATCHES
-    times = np.linspace(begin, until, parts + 1)
+    spans = [np.linspace(begin, until, parts + 1) for begin in begins]
     estimates = {}
     for at, each in enumerate(wanted):
-        rows = [measuring.measures(run[at].until(times), times, each.servers) for run in found]
-        estimates[each.text] = _estimates(np.concatenate(rows, axis=1), level)
-    return Measures(estimates, begin, runs, until)
+        pairs = zip(found, spans, strict=True)
+        rows = [measuring.measures(run[at].until(span), span, each.servers) for run, span in pairs]
+        estimates[each.text] = _estimates(np.concatenate(rows, axis=2), level)
+    return Measures(estimates, max(begins), runs, until)
 
 
-def _estimates(values: Any, level: float) -> dict[str, Estimate]:
-    """Give the means of rows of values, one for each measure, with Student intervals."""
+def _estimates(parts: Any, level: float) -> dict[str, Estimate]:
+    """Give ratios of sums over parts, by the jackknife, which is all but free of their bias.
+
+    Waits are skewed: intervals are Student's of the logarithm. (Miller, "The jackknife", Biometrika
+    61, 1974, which advises to stabilise the variance so.)
+    """
     import numpy as np
 
     from rebecsim.simulation.measuring import MEASURES
 
     found = {}
-    for name, row in zip(MEASURES, values, strict=True):
-        row = row[np.isfinite(row)]
-        mean = float(row.mean()) if len(row) else float("nan")
-        error = float(row.std(ddof=1)) / len(row) ** 0.5 if len(row) > 1 else float("nan")
+    count = parts.shape[2]
+    for name, above, below in zip(MEASURES, *parts, strict=True):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = above.sum() / below.sum()
+            others = (above.sum() - above) / (below.sum() - below)
+        each = count * ratio - (count - 1) * others
+        mean = float(each.mean()) if count > 1 and each.mean() > 0 else float(ratio)
+        error = float(each.std(ddof=1)) / count**0.5 if count > 1 else float("nan")
         most = 1.0 if name == "utilisation" else float("inf")
-        found[name] = student_estimate(mean, error, max(len(row) - 1, 1), level, (0, most))
+        plain = student_estimate(mean, error, max(count - 1, 1), level, (0, most))
+        half = plain.half_width
+        if mean > 0 and half is not None and isfinite(half):
+            high = mean * exp(min(half / mean, 99.0))
+            plain = replace(plain, low=mean * exp(-half / mean), high=max(min(high, most), mean))
+        found[name] = plain
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -362,7 +362,9 @@ def rare(
     effort = Effort(repeat, per_level, seed)
     workers = min(drawn.get("workers", 1) or available_workers(), repeat)
     question = RareQuestion(loaded.source(workers), quantity, levels, until, law, deadlines)
-    walks_of(question)  # raises errors before processes are started
+    walks = walks_of(question)  # raises errors before processes are started
+    if workers > 1 and loaded.checked is None:  # see what it draws from in this process, too
+        walks.estimate(effort.runs, effort.seed, 0)
     with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
         each = repetitions(question, effort, executor)
-    return EstimatedRare(rare_chance(each, quantity, levels, effort, level))
+    return EstimatedRare(replace(rare_chance(each, quantity, levels, effort, level), cut=walks.cut))

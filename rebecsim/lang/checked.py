@@ -273,6 +273,19 @@ class CheckedModel:
         """What a choice `?(exponential(3))` draws from; None for one between alternatives."""
         return self.distributions.get(id(node))
 
+    @property
+    def drawn(self) -> tuple[Distribution, ...]:
+        """The distributions that its rebecs draw from, those of unused classes left out."""
+        owners = [self.classes[each.class_name] for each in self.instances]
+        bodies = {
+            id(each): each
+            for owner in owners
+            for each in (*(server.tree for server in owner.servers), *owner.methods.values())
+        }
+        nodes = (node for each in bodies.values() for node in walk(each))
+        found = (self.distributions.get(id(node)) for node in nodes)
+        return tuple(dict.fromkeys(each for each in found if each is not None))
+
     def _number(self, node: syntax.Expression) -> float:
         value = self.constants[id(node)]
         assert isinstance(value, int | float)

@@ -31,6 +31,7 @@ __all__ = [
     "Balancer",
     "Client",
     "Clock",
+    "LifoServer",
     "Link",
     "Listener",
     "PriorityServer",
@@ -269,6 +270,53 @@ class SharingServer(Rebec, Station, queue_size=100):
             if after < least * (self.waiting + 1) - 1e-6:
                 after += 1
             self.done(self.number, after=after)
+
+    def leave(self) -> None:
+        """Do nothing more for a customer."""
+
+
+class LifoServer(Rebec, Station, queue_size=100):
+    """Serves the last of up to 64 customers; the one interrupted for it goes on later (preemptive).
+
+    More than 64 customers are turned away. Without interruptions, `Server` counts the same whether
+    the first or the last goes first.
+    """
+
+    service = exponential(8)
+    waiting: int = state_variable(Int)
+    busy: int = state_variable(Int)
+    left: list[int] = state_variable(Int[64])
+    since: int = state_variable(Int)
+    number: int = state_variable(Int)
+
+    @message_server
+    def arrive(self) -> None:
+        """Serve a customer at once."""
+        if self.waiting < 63:
+            if self.busy > 0:
+                self.left[self.waiting] -= self.now - self.since
+                self.waiting += 1
+            self.busy = 1
+            self.left[self.waiting] = self.choose(self.service, site=1)
+            self.go_on()
+
+    @message_server
+    def done(self, number: int) -> None:
+        """Let the customer go, unless it was interrupted, and go on with the one before."""
+        if number == self.number:
+            self.leave()
+            self.left[self.waiting] = 0
+            if self.waiting > 0:
+                self.waiting -= 1
+                self.go_on()
+            else:
+                self.busy = 0
+
+    def go_on(self) -> None:
+        """Serve the last customer from now on."""
+        self.since = self.now
+        self.number = (self.number + 1) % 1000
+        self.done(self.number, after=self.left[self.waiting])
 
     def leave(self) -> None:
         """Do nothing more for a customer."""

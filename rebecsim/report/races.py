@@ -272,6 +272,7 @@ def _lines(races: Races, width: int, only: RaceGroup | None) -> Iterator[str]:
         yield from unexplained_lines(each)
     yield ""
     yield _looked_at(races)
+    yield from races.cut
 
 
 def _looked_at(races: Races) -> str:
@@ -397,6 +398,7 @@ def races_to_json(races: Races) -> dict[str, Any]:
         "abstraction": list(races.abstraction),
         "deciding": list(map(vars, races.deciding)),
         "observed": list(races.observed),
+        **({"cut": list(races.cut)} if races.cut else {}),
         "in_constructor": _breach(races.in_constructor),
         "groups": [
             _group(group, [races.groups[other].id for other in of_group[place] if other != place])

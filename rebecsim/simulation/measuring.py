@@ -40,6 +40,9 @@ ends per time unit."""
 WINDOWS = 1000
 """Into so many equal windows a run is divided to find its warm-up."""
 
+LEAST_WARM_UP = 0.1
+"""The part of a run that is left out at least: runs may begin empty for longer than it shows."""
+
 BATCHES = 20
 """Into so many equal parts a single run is divided to see how sure its means are."""
 
@@ -124,29 +127,35 @@ def _area(begins: Integers, ends: Integers) -> tuple[Floats, Floats]:
 
 
 def measures(upto: Floats, times: Floats, servers: int) -> Floats:
-    """Give MEASURES in each part between some times, of what there was up to each of them."""
+    """Give MEASURES in each part between some times, of what there was up to each of them.
+
+    Each is a ratio; the shape is (2, measures, parts), what is divided first.
+    """
     waiting, busy, ended = np.diff(upto)
     span = np.diff(times)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = [
-            waiting / ended,
-            busy / ended,
-            waiting / span,
-            busy / span / servers,
-            ended / span,
-        ]
-    return np.array(values)
+    return np.array(
+        [[waiting, busy, waiting, busy, ended], [ended, ended, span, span * servers, span]]
+    )
 
 
-def warm_up(courses: Sequence[Course], until: int) -> float:
-    """Give how long runs take to forget how they began, by MSER-5."""
-    grid = np.linspace(0, until, WINDOWS + 1)
-    number = sum((np.diff(each.until(grid)[:2].sum(0)) for each in courses), np.zeros(WINDOWS))
-    means = number.reshape(-1, 5).mean(1)
+def warm_ups(runs: Sequence[Sequence[Course]], until: int) -> list[float]:
+    """Give how long each run takes to forget how it began, by MSER-5, as seen in the other runs.
+
+    Seen in the run itself, the end of a warm-up leans to where many waited, so that means are too
+    low and too sure. It is a tenth of the run at least, and the longest of its courses.
+    """
+    grid = np.linspace(0, until, WINDOWS // 5 + 1)
+    means = np.array([[np.diff(each.until(grid)[:2].sum(0)) for each in run] for run in runs])
+    others = means.sum(0) - means if len(runs) > 1 else means
+    ends = [max(map(_truncation, run)) for run in others]
+    return [float(max(grid[end], until * LEAST_WARM_UP)) for end in ends]
+
+
+def _truncation(means: Floats) -> int:
     rest = len(means) - np.arange(len(means) // 2)
     sums = np.cumsum(means[::-1])[::-1][: len(rest)]
     squares = np.cumsum(means[::-1] ** 2)[::-1][: len(rest)]
-    return float(grid[5 * int(np.argmin((squares - sums**2 / rest) / rest**2))])
+    return int(np.argmin((squares - sums**2 / rest) / rest**2))
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -178,7 +187,7 @@ def courses(
                 watchdog=watchdog,
             )
         _require_fine(result.outcome, result.detail, run)
-        yield [_course(each, tracer.events) for each in wanted]
+        yield [course_of(each, tracer.events) for each in wanted]
 
 
 def _require_fine(outcome: str, detail: str, run: int) -> None:
@@ -186,7 +195,8 @@ def _require_fine(outcome: str, detail: str, run: int) -> None:
         raise UserError(f"run {run}: {outcome}: {detail}")
 
 
-def _course(wanted: Measured, events: Sequence[Event]) -> Course:
+def course_of(wanted: Measured, events: Sequence[Event]) -> Course:
+    """Give the course of something in the messages of a run, in the order of serving."""
     own = [each for each in events if each.rebec == wanted.rebec]
     if wanted.server:
         own = [each for each in own if each.server == wanted.server]

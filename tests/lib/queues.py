@@ -31,6 +31,10 @@ class Shared(lib.SharingServer):
     service = rs.exponential(500)
 
 
+class Last(lib.LifoServer):
+    service = rs.uniform(500, 500)
+
+
 class First(lib.Stage):
     service = rs.exponential(600)
 
@@ -66,6 +70,8 @@ WAITS = {
     "M/D/1": (queue(Even), "s", erlang_wait(GAP, 700, 1) / 2),  # Pollaczek and Khinchine
     # Of M/M/1 with processor sharing, as many are there as without (Kleinrock 1967).
     "M/M/1-PS": (queue(Shared), "s", erlang_wait(GAP, 500, 1)),
+    # With interruptions, the last first: as many as in M/M/1, for any service (Kelly 1979, 3.3).
+    "M/D/1-LIFO": (queue(Last), "s", erlang_wait(GAP, 500, 1)),
     "tandem": (tandem(), "s", erlang_wait(GAP, 700, 1)),  # Burke: what leaves is Poisson again
 }
 

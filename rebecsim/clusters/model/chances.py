@@ -356,6 +356,7 @@ class RareChance:
         value: the probability.
         low, high: the ends of its interval, which is Student's: it relies on many repetitions.
         level: the probability that the interval covers the truth, nearly.
+        cut: of each distribution, which values stood for all.
     """
 
     quantity: Quantity
@@ -366,6 +367,7 @@ class RareChance:
     low: float
     high: float
     level: float
+    cut: tuple[str, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -381,10 +383,11 @@ class RareChance:
     def heading(self) -> str:
         """What was done, for people."""
         values = ", ".join(f"{each:g}" for each in self.levels.thresholds)
-        return (
+        done = (
             f"split where {self.levels.expression} comes to {values}: "
             f"{self.effort.repetitions} times, {self.effort.runs:,} runs on each level"
         )
+        return "\n".join([done, *self.cut])
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values."""
@@ -401,6 +404,7 @@ class RareChance:
             "low": self.low if self.was_seen else None,
             "high": self.high if self.was_seen else None,
             "each": list(self.each),
+            **({"cut": list(self.cut)} if self.cut else {}),
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from rebecsim.clusters.model.observing import ALL
+from rebecsim.clusters.model.observing import ALL, MEASURED
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.metrics import Metric
 from rebecsim.studies.cells import REPLICATION
@@ -73,6 +73,8 @@ def _columns(each: Observe, kind: str) -> Iterator[tuple[str, str]]:
         case "outcome":
             yield column, "int64"
             yield f"{column}_not", "int64"
+        case "measure":
+            yield from ((f"{column}_{part}", "float64") for part in MEASURED)
 
 
 def tables_of(scenario: ModelScenario) -> dict[str, Mapping[str, str]]:
@@ -112,6 +114,8 @@ def _measures(each: Observe) -> Iterator[Metric]:
             yield from _of_first(each)
         case "outcome":
             yield _of_outcome(each)
+        case "measure":
+            yield from _of_measured(each)
         case _:
             yield _of_count(each)
 
@@ -217,3 +221,30 @@ def _of_outcome(each: Observe) -> Metric:
         denominator={each.column: 1, f"{each.column}_not": 1},
         note=f"Runs that ended so: {each.text}.",
     )
+
+
+_Figure = tuple[str, str, Literal["lower", "neither"], str, str, str]
+
+
+def _of_measured(each: Observe) -> Iterator[Metric]:
+    waiting, busy, used, ended = (f"{each.column}_{part}" for part in MEASURED)
+    figures: tuple[_Figure, ...] = (
+        ("wait", "time units", "lower", waiting, ended, "Mean wait, by Little's law"),
+        ("service", "time units", "neither", busy, ended, "Mean service time, by Little's law"),
+        ("queue", "on average", "lower", waiting, _SPAN, "How many wait, mean over time"),
+        ("utilisation", "server time", "neither", used, _SPAN, "The share of servers at work"),
+        ("throughput", "per time unit", "neither", ended, _SPAN, "How many are done"),
+    )
+    for name, unit, better, above, below, note in figures:
+        title = f"{name.capitalize()} of {each.title or each.text}"
+        yield Metric(
+            name=f"{each.column}_{name}",
+            title=title,
+            unit=unit,
+            better=better,
+            numerator={above: 1},
+            denominator={below: 1},
+            measured=name != "utilisation",
+            note=f"{note}, from the start of each run on.",
+            advantage="" if better == "lower" else _higher(title),
+        )

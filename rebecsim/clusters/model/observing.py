@@ -9,14 +9,15 @@ Message servers are named `rebec.server` or `Class.server`; expressions are over
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Model, Rebec, Step, System
 from rebecsim.actors.system import Choose
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.variants import Opened
+from rebecsim.errors import UserError
 from rebecsim.exploration import ExpressionCompiler, Function
 from rebecsim.lang import (
     CheckedModel,
@@ -31,6 +32,9 @@ from rebecsim.lang.checked import BOOLEAN, NUMERIC, REAL, Type
 from rebecsim.lang.properties import Definition, PropertyFile
 from rebecsim.simulation import Tracer
 from rebecsim.wording import suggestion
+
+if TYPE_CHECKING:
+    from rebecsim.simulation.measuring import Measured
 
 _NAME = "(observed)"
 """What the expression is called among the definitions; no name of a model."""
@@ -97,6 +101,10 @@ def expression_fault(
     return None
 
 
+MEASURED = ("waiting", "busy", "used", "ended")
+"""The columns of something measured: areas under those that wait, those that are served and the
+share of its servers that this is; and how many ended."""
+
 ALL = "all"
 """What stands for every message server."""
 
@@ -139,6 +147,19 @@ def server_fault(model: Model, text: str) -> str | None:
     return f"there is no message server {text}; {hint}"
 
 
+def measure_fault(model: Model, text: str) -> str | None:
+    """Say why something cannot be measured; None if it can."""
+    from rebecsim.simulation.measuring import measured_of
+
+    if model.core:
+        return "a model in Core Rebeca has no time that could be measured"
+    try:
+        measured_of(model, text)
+    except UserError as error:
+        return str(error)
+    return None
+
+
 def _servers(model: Model) -> Iterator[tuple[int, frozenset[str], str]]:
     """Give each message server: the place of its rebec, how that may be called, the server."""
     for place, instance in enumerate(model.instances):
@@ -166,6 +187,7 @@ class Watched:
             rebec and its name.
         followed: values over time.
         firsts: conditions, by their columns.
+        measured: queues that are measured, by their columns.
         until: the last time that is simulated, if there is one.
         ends: whether a message that comes too late is not served.
     """
@@ -177,10 +199,12 @@ class Watched:
     firsts: tuple[tuple[str, Expression], ...] = ()
     until: int | None = None
     ends: bool = True
+    measured: Mapping[str, Measured] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scenario: ModelScenario, opened: Opened) -> Watched:
         """Find out what a scenario asks for, whose names fit the model."""
+        from rebecsim.simulation.measuring import measured_of
 
         def expression(each: Observe) -> Expression:
             return Expression(each.text, opened.model, opened.checked)
@@ -207,12 +231,18 @@ class Watched:
             ),
             scenario.until,
             scenario.deadline_misses == "end",
+            {
+                each.column: measured_of(opened.model, each.text)
+                for each in scenario.observe
+                if each.what == "measure"
+            },
         )
 
     @property
     def is_needed(self) -> bool:
         """Whether runs have to be watched at all: what they end with is there anyway."""
-        return bool(self.served or self.waits or self.misses or self.followed or self.firsts)
+        counted = self.served or self.waits or self.misses or self.measured
+        return bool(counted or self.followed or self.firsts)
 
 
 class Watcher(Tracer):
@@ -234,7 +264,7 @@ class Watcher(Tracer):
         self.points: list[tuple[str, int, float]] = []
         self.areas: dict[str, float] = {}
         self._watched = watched
-        self._keeps_events = keeps_events
+        self._keeps_events = keeps_events or bool(watched.measured)
         self._time = 0
         self._curves = [_Curve(each) for each in watched.followed]
 
@@ -273,6 +303,19 @@ class Watcher(Tracer):
             self.points += curve.end()
             self.areas[curve.followed.column] = curve.area_until(end)
         return end
+
+    def measures(self, column: str, end: int) -> Mapping[str, float]:
+        """Give what the columns of something measured are, up to the end of the run."""
+        import numpy as np
+
+        from rebecsim.simulation.measuring import course_of
+
+        wanted = self._watched.measured[column]
+        waiting, busy, ended = (
+            course_of(wanted, self.events).until(np.array([float(end)]))[:, 0].tolist()
+        )
+        values = (waiting, busy, busy / wanted.servers, ended)
+        return {f"{column}_{each}": value for each, value in zip(MEASURED, values, strict=True)}
 
     def _note(self, rebec: Rebec, step: Step, start: int) -> None:
         message = step.message

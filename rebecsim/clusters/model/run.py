@@ -199,7 +199,7 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
     columns: dict[str, Any] = {MESSAGES: result.steps, END: end, OUTCOME: ending}
     for column, expression in compiled.values:
         columns[column] = _number(task, expression.read(system), column, replication)
-    columns |= _counted(task.scenario, watcher, ending)
+    columns |= _counted(task.scenario, watcher, ending, end)
     return _Seen(columns, _rows(task, result, watcher, ending, replication))
 
 
@@ -209,7 +209,7 @@ def _number(task: ModelTask, value: Any, column: str, replication: int) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _counted(scenario: ModelScenario, watcher: Watcher, ending: str) -> dict[str, Any]:
+def _counted(scenario: ModelScenario, watcher: Watcher, ending: str, end: int) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for each in scenario.observe:
         column = each.column
@@ -228,6 +228,8 @@ def _counted(scenario: ModelScenario, watcher: Watcher, ending: str) -> dict[str
                 columns[f"{column}_time"] = held or 0
             case "outcome":
                 columns |= _outcome(column, each.text, ending)
+            case "measure":
+                columns |= watcher.measures(column, end)
     return columns
 
 

@@ -39,7 +39,7 @@ from rebecsim.studies.scenario import (
 from rebecsim.studies.simulated import Order, message_order
 from rebecsim.studies.sweeps import MAX_COMBINATIONS, SweepField
 
-_WHAT = ("value", "served", "waits", "misses", "first", "outcome")
+_WHAT = ("value", "served", "waits", "misses", "first", "outcome", "measure")
 _LONGEST_NAME = 40
 
 Swept = int | float | bool
@@ -47,7 +47,7 @@ Swept = int | float | bool
 
 
 class Observe(Table):
-    """Something to be observed in every run: one of the first six keys says what."""
+    """Something to be observed in every run: one of the first seven keys says what."""
 
     value: str | None = Field(
         None,
@@ -73,6 +73,11 @@ class Observe(Table):
     )
     outcome: Literal[Outcome, "finished", "deadlock"] | None = Field(
         None, description="how many of the runs end in this way"
+    )
+    measure: str | None = Field(
+        None,
+        description="wait, service time, queue length, utilisation, throughput, from the "
+        "start: of a message server, or a rebec that counts `waiting` and `busy`",
     )
     every: Annotated[int | None, within(1, 2**53, "time units")] = Field(
         None,
@@ -103,6 +108,8 @@ class Observe(Table):
             raise ValueError(f"give exactly one of {', '.join(_WHAT)}, found {found}")
         if (self.every is not None or self.changes) and self.value is None:
             raise ValueError(f"every and changes are for a value; remove them from {given[0]}")
+        if self.better is not None and self.measure is not None:
+            raise ValueError("better is for a single figure; remove it from measure")
         if self.every is not None and self.changes:
             raise ValueError("give every or changes, not both")
         return self

@@ -17,6 +17,7 @@ from rebecsim.clusters.model.observing import (
     ALL,
     Expression,
     expression_fault,
+    measure_fault,
     server_fault,
     server_names,
 )
@@ -116,6 +117,8 @@ def _fault(each: Observe, opened: Opened) -> str | None:
             return server_fault(opened.model, each.text)
         case "misses":
             return None if each.text == ALL else server_fault(opened.model, each.text)
+        case "measure":
+            return measure_fault(opened.model, each.text)
     return None
 
 
@@ -344,7 +347,7 @@ def _whole(scenario: ModelScenario, source: ModelText) -> frozenset[str]:
 STUDY = ModelStudy()
 
 
-_KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
+_KEY = re.compile(r"(value|served|waits|misses|first|outcome|measure)=(?!=)(.*)", re.S)
 _MISSES = "misses"
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model
+from rebecsim.distributions import values_tried
 from rebecsim.errors import UserError
 from rebecsim.exploration.checks import vocabulary
 from rebecsim.exploration.orders.decision_process import weights_of
@@ -97,6 +98,7 @@ class SplitRuns:
         self._until = until
         self._law: ChoiceLaw = law
         self._known: dict[State, _Followers] = {}
+        self._drawn = checked.drawn if checked else ()
         self.steps = 0
 
     def estimate(self, runs: int, seed: int, repetition: int) -> float:
@@ -112,6 +114,11 @@ class SplitRuns:
             if not begin:
                 break
         return probability
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """Which values stand for distributions, as far as runs so far have drawn from them."""
+        return values_tried([*self._drawn, *self._system.runner.drawn])
 
     def _level(self, state: State) -> int:
         top = len(self._levels.thresholds) + 1

@@ -96,7 +96,7 @@ def find_races(
     arrays = arrays_of(graph)
     found = _Finder(problem, graph.search, arrays, observe, most_followed, meter).races()
     problem.system.runner.finish()
-    return found
+    return replace(found, cut=problem.cut(checked))
 
 
 def _to_explore(limits: Limits) -> Limits:

@@ -277,7 +277,8 @@ class Races:
     `unfinished` counts the groups that were not followed to the end. `alike` puts groups together
     that differ by an exchange of rebecs only, as their places in `groups`, the one shown first.
     `in_constructor` is a breach before anything else happens; there are no races then. `memory` is
-    the most memory the process took up, in bytes.
+    the most memory the process took up, in bytes. `cut` says of each distribution which values were
+    tried, if these were not all.
     """
 
     model: str
@@ -297,6 +298,7 @@ class Races:
     is_complete: bool = True
     unfinished: int = 0
     memory: int = 0
+    cut: tuple[str, ...] = ()
 
     @property
     def is_harmful(self) -> bool:

@@ -48,6 +48,13 @@ WRONG = [
     ('value = "desk.served"', 'misses = "every"', "is not a message server"),
     ('value = "desk.served"', 'outcome = "deadlok"', "must be"),
     ('value = "desk.served"', "", "observe[0]: give exactly one of value, served"),
+    ('value = "desk.served"', 'measure = "desk"', "name a message server: serve, or a rebec with"),
+    ('value = "desk.served"', 'measure = "dsk.serve"', "there is no rebec 'dsk'; known are"),
+    (
+        'value = "desk.served"',
+        'measure = "desk.serve"\nbetter = "lower"',
+        "better is for a single figure; remove it from measure",
+    ),
     ('value = "desk.served"', 'served = "desk.serve"\nevery = 2', "every and changes are for a"),
     ('value = "desk.served"', 'value = "desk.served"\nevery = 2\nchanges = true', "not both"),
     ('value = "desk.served"', 'waits = "desk.serve"', "is listed twice"),
