@@ -380,7 +380,8 @@ class Problem:
 
         Without a `checked` model, those are known that messages so far have drawn from.
         """
-        return values_tried(self.system.runner.drawn if checked is None else checked.drawn)
+        drawn = self.system.runner.drawn if checked is None else checked.drawn
+        return values_tried(drawn) if drawn else ()
 
     @property
     def hidden_in_delays(self) -> tuple[str, ...]:

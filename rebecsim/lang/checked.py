@@ -276,6 +276,8 @@ class CheckedModel:
     @property
     def drawn(self) -> tuple[Distribution, ...]:
         """The distributions that its rebecs draw from, those of unused classes left out."""
+        if not self.distributions:
+            return ()
         owners = [self.classes[each.class_name] for each in self.instances]
         bodies = {
             id(each): each
