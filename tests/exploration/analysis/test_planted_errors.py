@@ -30,7 +30,6 @@ class Planted(NamedTuple):
 
 
 FOOTPRINTS = "exploration/analysis/footprints.py"
-TIMES = "exploration/analysis/absolute_time.py"
 NAMES = "exploration/analysis/automorphisms.py"
 DECIDING = "exploration/analysis/deciding_reads.py"
 SYMMETRY = "exploration/symmetry.py"
@@ -80,28 +79,28 @@ ERRORS = {
         MIRRORED,
     ),
     "a time that is stored is no time": Planted(
-        TIMES, "if _reads_a_point(checked, body):", "if False:", POINTS
+        FOOTPRINTS, "if _reads_a_point(checked, body):", "if False:", POINTS
     ),
     "no server asks how long a message waited": Planted(
-        TIMES,
+        FOOTPRINTS,
         "_WAITING in _builtins(checked, *bodies_of(checked, own)) for own",
         "False for own",
         WAITS,
     ),
     "no server waits": Planted(
-        TIMES,
+        FOOTPRINTS,
         "return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))",
         "return not list(bodies)",
         FORMULAS,
     ),
     "no server reads a time of its message": Planted(
-        TIMES,
+        FOOTPRINTS,
         "if asked & _builtins(checked, server.tree, *methods_called(own, server.tree))",
         "if not server.name",
         WAITS,
     ),
     "functions of Python name no time": Planted(
-        TIMES,
+        FOOTPRINTS,
         "found = {each: may_name(each, names, constructors) for each in classes}",
         "found = dict.fromkeys(classes)",
         POINTS,
