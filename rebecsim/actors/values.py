@@ -159,7 +159,15 @@ def value_text(value: object) -> str:
             return "null"
         case list() | tuple():
             return f"[{', '.join(map(value_text, value))}]"
+        case Constant():
+            text = str(value)
+            is_short = len(text) <= _LONGEST and type(value).__repr__ is not object.__repr__
+            return text if is_short else type(value).__name__
     return str(value)
+
+
+_LONGEST = 200
+"""Characters of what never changes, as a configuration; a longer one goes by its class."""
 
 
 def call_text(server: str, parameters: Sequence[str], arguments: Sequence[object]) -> str:
