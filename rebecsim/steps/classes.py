@@ -327,8 +327,8 @@ class _Writer:
                 servers.append(self._server(facts, facts.servers[name], function))
             elif name in self.program.called:
                 methods.append(self._method(facts, function, name))
-        for source, function, name in _read_anew(self.program, owner):
-            here = replace(facts, source=source)
+        for where, function, name in _read_anew(self.program, owner):
+            here = replace(facts, source=where)
             if name in facts.servers:
                 servers.append(self._server(here, facts.servers[name], function))
             elif name in self.program.called:
