@@ -32,7 +32,8 @@ from rebecsim.steps.annotations import (
 )
 from rebecsim.steps.loops import LoopReader
 from rebecsim.steps.pieces import ClassFacts, Program, constant, initial_of, type_name
-from rebecsim.steps.source import NotUnderstoodError, class_source
+from rebecsim.steps.reached import names_in
+from rebecsim.steps.source import ClassSource, NotUnderstoodError, class_source
 from rebecsim.steps.unrolled import unrolled
 
 _MOST_PASSES = 30
@@ -143,18 +144,21 @@ def _own_functions(owner: type[Rebec]) -> list[tuple[FunctionType, str]]:
     return [*servers, *methods]
 
 
-def _read_anew(owner: type[Rebec]) -> Iterator[tuple[type[Rebec], FunctionType, str]]:
+def _read_anew(
+    program: Program, owner: type[Rebec]
+) -> Iterator[tuple[ClassSource, FunctionType, str]]:
     """Give what a class inherits and what reads a constant of it that it gives another value.
 
-    Of each function the class that it stands in, itself, and its name.
+    Of each function the text of the class that it stands in, itself, and its name.
     """
     anew = {name for name, value in vars(owner).items() if isinstance(value, _CONSTANTS)}
     seen = {name for _, name in _own_functions(owner)}
     for each in owner.__mro__[1:]:
         if anew and issubclass(each, Rebec) and each is not Rebec:
+            source = program.classes[each].source
             for function, name in _own_functions(each):
-                if name not in seen and anew & {*function.__code__.co_names}:
-                    yield each, function, name
+                if name not in seen and anew & names_in(source.function(function, name)):
+                    yield source, function, name
                 seen.add(name)
 
 
@@ -323,8 +327,8 @@ class _Writer:
                 servers.append(self._server(facts, facts.servers[name], function))
             elif name in self.program.called:
                 methods.append(self._method(facts, function, name))
-        for definer, function, name in _read_anew(owner):
-            here = replace(facts, source=self.program.classes[definer].source)
+        for where, function, name in _read_anew(self.program, owner):
+            here = replace(facts, source=where)
             if name in facts.servers:
                 servers.append(self._server(here, facts.servers[name], function))
             elif name in self.program.called:

@@ -136,6 +136,21 @@ def test_what_is_fixed_is_written_out(lines, count):
         assert (found.verdict, found.states) == ("satisfied", 2)
 
 
+@pytest.mark.parametrize(
+    ("value", "count"), [("self.STEP + 1", 6), ("sum(self.STEP for each in (1, 2))", 10)]
+)
+def test_a_class_that_extends_another_may_give_constants_other_values(value, count):
+    text = HEAD.format(f"self.count = {value}").replace("    other", "    STEP = 3\n    other")
+    rebecs = 'Instance("lamp", Lamp, knows=["lamp"]), Instance("bright", Bright, knows=["lamp"])'
+    main = f'model = Model("lamp", ({rebecs}))'
+    extended = f"class Bright(Lamp, queue_size=3):\n    STEP = 5\n{main}\n"
+    loaded = as_loaded(python_model(text + extended, Path("lamp.py")))
+    assert loaded.checked is not None, loaded.against
+    assert f"count = {count};" in print_model(loaded.checked.tree).partition("class Lamp")[0]
+    found = rs.explore(loaded, invariants=f"bright.count == 0 || bright.count == {count}")
+    assert found.verdict == "satisfied"
+
+
 def test_an_index_of_a_list_that_stands_there_is_checked():
     loaded = as_loaded(lamp("self.cells[1] = 2", "self.count = (3, 5)[self.cells[1]]"))
     found = rs.simulate(loaded, steps=1, engine="native").result

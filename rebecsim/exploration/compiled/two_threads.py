@@ -7,7 +7,6 @@ which one thread would find them, so states, order and counterexamples are the s
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,20 +16,19 @@ from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import expand_ahead, store_found
 from rebecsim.native.loops.shared_table import (
     CROSSING,
-    HALVES,
     NEW,
-    USED_WIDTH,
     Batch,
-    Shares,
+    batch_of,
     enter_half,
     number_new,
     sort_by_half,
 )
 from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_SOURCE, Successors
-from rebecsim.native.loops.tables import arrays_of
-from rebecsim.native.threads import ignoring_overflow
+from rebecsim.native.loops.tables import arrays_of, threads
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from rebecsim.exploration.compiled.compiled_search import CompiledSearch
 
 BUDGET = 20_000
@@ -52,15 +50,7 @@ class _Share:
         fingerprints = np.empty((_BATCH if compact else 1, 1), np.int64)
         found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
         identities = fingerprints if compact else targets
-        self.batch = Batch(
-            Successors(targets, fingerprints, identities, found_by),
-            Shares(
-                first=np.empty(_BATCH, np.int64),
-                chosen=np.empty((HALVES, _BATCH), np.int64),
-                answers=np.empty((HALVES, _BATCH), np.int64),
-                used=np.zeros((HALVES, USED_WIDTH), np.int64),
-            ),
-        )
+        self.batch = batch_of(Successors(targets, fingerprints, identities, found_by))
 
     @property
     def found(self) -> int:
@@ -91,7 +81,7 @@ class TwoThreads:
         """
         control = self._control
         checked_at = int(control[at.NUMBER])
-        with ThreadPoolExecutor(1) as other:
+        with threads(1) as other:
             while True:
                 reason = self._expand(other)
                 control[at.NUMBER] = self._stopped.control[at.NUMBER]  # these must be kept
@@ -115,7 +105,7 @@ class TwoThreads:
         first.control[at.END] = second.control[at.NUMBER] = half
         second.control[at.END] = min(half + self._at_once, states)
         second.control[at.ORDINAL] = -1
-        coming = other.submit(ignoring_overflow(self._expand_share), second)
+        coming = other.submit(self._expand_share, second)
         reason = self._expand_share(first)
         reason_of_second = coming.result()
         if reason != Reason.FINISHED:  # what comes behind will be worked out again
@@ -143,7 +133,7 @@ class TwoThreads:
         if has_room:
             states = arrays_of(self._search.store)
             batches = first.batch, second.batch
-            coming = other.submit(ignoring_overflow(enter_half), states, *batches, 1)
+            coming = other.submit(enter_half, states, *batches, 1)
             enter_half(states, *batches, 0)
             coming.result()
             used = first.batch.shares.used + second.batch.shares.used
@@ -163,9 +153,7 @@ class TwoThreads:
         second.control[at.STATES] = control[at.STATES] + new
         second.control[at.TRANSITIONS] = second.control[at.STORED] = control[at.STORED] = 0
         control[at.FOUND] = first.found
-        coming = other.submit(
-            ignoring_overflow(number_new), second.control, states, second.batch, properties
-        )
+        coming = other.submit(number_new, second.control, states, second.batch, properties)
         number_new(control, states, first.batch, properties)
         coming.result()
         control[at.STATES] = second.control[at.STATES]

@@ -31,7 +31,7 @@ from rebecsim.native.loops.successors import (
     Successors,
     find_successors,
 )
-from rebecsim.native.loops.tables import States, hash_at, look_up_property
+from rebecsim.native.loops.tables import States, hash_at, look_up_property, place_of
 from rebecsim.native.search_layout import Parts
 
 EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = range(6)
@@ -136,16 +136,9 @@ def _store(
         if records and control[at.EDGES] == edges.rows.shape[0]:
             return Reason.GROW
         successor = control[at.STORED]
-        place = hash_at(wanted, successor, identity) & last
-        known = False
-        while table[place, 0] != 0:
-            known = True
-            for word in range(identity):
-                known = known and table[place, word] == wanted[successor, word]
-            if known:
-                break
-            place = (place + 1) & last
-        if known:
+        first = hash_at(wanted, successor, identity) & last
+        place = place_of(table, wanted, successor, first, identity)
+        if table[place, 0] != 0:
             if records:
                 _record(control, edges, found_by, successor, edges.numbers[place])
             control[at.TRANSITIONS] += 1

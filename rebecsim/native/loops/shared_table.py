@@ -17,7 +17,7 @@ from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import PropertyTables, is_to_check, note_new
 from rebecsim.native.loops.successors import Successors
-from rebecsim.native.loops.tables import States, hash_at
+from rebecsim.native.loops.tables import States, hash_at, place_of
 
 HALVES = 2
 
@@ -50,6 +50,18 @@ class Batch(NamedTuple):
 
     successors: Successors
     shares: Shares
+
+
+def batch_of(successors: Successors) -> Batch:
+    """Make what is needed to look up these successors."""
+    rows = len(successors.targets)
+    shares = Shares(
+        first=np.empty(rows, np.int64),
+        chosen=np.empty((HALVES, rows), np.int64),
+        answers=np.empty((HALVES, rows), np.int64),
+        used=np.zeros((HALVES, USED_WIDTH), np.int64),
+    )
+    return Batch(successors, shares)
 
 
 @compiled()
@@ -124,7 +136,6 @@ def number_new(control: Integers, states: States, batch: Batch, properties: Prop
     """
     table, wanted, shares = states.table, batch.successors.identities, batch.shares
     words = wanted.shape[1]
-    last = table.shape[0] - 1
     half_of = table.shape[0] // HALVES
     seen = room(np.int64, (1, control[at.WORDS]))
     while control[at.STORED] < control[at.FOUND]:
@@ -135,16 +146,8 @@ def number_new(control: Integers, states: States, batch: Batch, properties: Prop
         control[at.TRANSITIONS] += 1
         control[at.STORED] += 1
         if place == _CROSSES:
-            place = shares.first[successor]
-            known = False
-            while table[place, 0] != 0:
-                known = True
-                for word in range(words):
-                    known = known and table[place, word] == wanted[successor, word]
-                if known:
-                    break
-                place = (place + 1) & last
-            if known:
+            place = place_of(table, wanted, successor, shares.first[successor], words)
+            if table[place, 0] != 0:
                 place = _KNOWN
             else:
                 for word in range(words):

@@ -6,6 +6,7 @@ States are stored in full, or as fingerprints.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from rebecsim.native.arrays import Integers, Numbers, Table, relaid, words_of
 from rebecsim.native.cache import compiled
 from rebecsim.native.engines import FINGERPRINT_BITS
 from rebecsim.native.mapped import Mapped
-from rebecsim.native.threads import ignoring_overflow
 
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps
 
@@ -88,20 +88,28 @@ def insert_states(table: Table, order: Numbers, states: Table, first: int, words
         order[first + row] = place
 
 
+@compiled(inline=True)
+def place_of(table: Table, states: Table, row: int, first: int, words: int) -> int:
+    """Give where one of these states is, or the free place for it, looking from `first` on."""
+    last = table.shape[0] - 1
+    place = first
+    while table[place, 0] != 0:
+        known = True
+        for word in range(words):
+            known = known and table[place, word] == states[row, word]
+        if known:
+            break
+        place = (place + 1) & last
+    return place
+
+
 @compiled()
 def find_states(table: Table, states: Table, places: Integers, count: int, words: int) -> None:
     """Give the places of the first so many of these states, ABSENT for one that is not there."""
     last = table.shape[0] - 1
     for row in range(count):
-        place = hash_at(states, row, words) & last
-        known = False
-        while table[place, 0] != 0 and not known:
-            known = True
-            for word in range(words):
-                known = known and table[place, word] == states[row, word]
-            if not known:
-                place = (place + 1) & last
-        places[row] = place if known else ABSENT
+        place = place_of(table, states, row, hash_at(states, row, words) & last, words)
+        places[row] = place if table[place, 0] != 0 else ABSENT
 
 
 @compiled()
@@ -306,9 +314,8 @@ class ExactStore:
         moved = np.empty(len(old), np.uint32)
         self._make_again(self.layout, _factor(old) * len(old), states)
         parts = _parts(old, self._threads if len(old) >= _THREADS_FROM else 1)
-        with ThreadPoolExecutor(len(parts)) as pool:
-            move = ignoring_overflow(move_states)
-            tuple(pool.map(lambda part: move(old, self.table, moved, *part), parts))
+        with threads(len(parts)) as pool:
+            tuple(pool.map(lambda part: move_states(old, self.table, moved, *part), parts))
         for first in range(0, states, _TOGETHER):
             part = slice(first, min(first + _TOGETHER, states))
             np.take(moved, order[part], out=self.order[part], mode="wrap")
@@ -444,6 +451,11 @@ def arrays_of(store: Store) -> States:
     return States(
         store.layout, store.table, store.order, store.parents, store.ordinals, store.queue
     )
+
+
+def threads(count: int) -> ThreadPoolExecutor:
+    """Make threads in which hashes wrap without warnings, which only plain Python gives."""
+    return ThreadPoolExecutor(count, initializer=partial(np.seterr, over="ignore"))
 
 
 def _columns(places: int, count: int) -> list[Numbers]:

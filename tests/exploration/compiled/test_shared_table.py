@@ -12,11 +12,9 @@ from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import PropertyTables, store_found
 from rebecsim.native.loops.shared_table import (
     CROSSING,
-    HALVES,
     NEW,
-    USED_WIDTH,
     Batch,
-    Shares,
+    batch_of,
     enter_half,
     number_new,
     sort_by_half,
@@ -46,10 +44,7 @@ def batch(states: list[int], source: int) -> Batch:
     targets = np.array(states or [0], np.int64).reshape(-1, 1)
     found_by = np.full((rows, FOUND_BY_WIDTH), source, np.int64)
     found_by[:, 1] = range(rows)
-    successors = Successors(targets, np.zeros((1, 1), np.int64), targets, found_by)
-    first, chosen = np.zeros(rows, np.int64), np.zeros((HALVES, rows), np.int64)
-    answers, used = np.zeros_like(chosen), np.zeros((HALVES, USED_WIDTH), np.int64)
-    return Batch(successors, Shares(first, chosen, answers, used))
+    return batch_of(Successors(targets, np.zeros((1, 1), np.int64), targets, found_by))
 
 
 def numbered(control: Integers, states: States) -> list[tuple[int, int, int]]:
