@@ -12,7 +12,7 @@ from rebecsim.errors import ArgumentError
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown
 from rebecsim.native.engines import Engine
-from rebecsim.studies.estimates import Estimate, student_estimate
+from rebecsim.studies.estimates import Estimate, require_level, student_estimate
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -105,7 +105,6 @@ def measure(
     """
     import numpy as np
 
-    from rebecsim.clusters.model.chances import require_level
     from rebecsim.native.layout import native_model
     from rebecsim.simulation import measuring
     from rebecsim.simulation.montecarlo import native_for, require_checked
