@@ -21,7 +21,9 @@ from typing import Any, NamedTuple, Self, SupportsIndex
 from rebecsim.arithmetic import FRACTION_BITS, Shares, shares_of
 
 MOST = 2**31 - 1
-"""The largest value that is drawn."""
+"""The largest value that is drawn, and the largest parameter."""
+
+LEAST_PARAMETER = 1e-9
 
 QUANTILES = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_VALUES = 8
@@ -231,10 +233,14 @@ def _numbers(name: str, given: tuple[float, ...]) -> Numbers:
         raise ValueError(f"{name}: give {' and '.join(wanted)}, not {len(given)} numbers")
     for word, value in zip(wanted, given, strict=True):
         if kind in (_UNIFORM, EMPIRICAL):
-            if value != floor(value) or not 0 <= value <= MOST:
+            if not 0 <= value <= MOST or value != floor(value):
                 raise ValueError(f"{name}: {word} must be a whole number, 0 or more, not {value}")
         elif not (isfinite(value) and value > 0):
             raise ValueError(f"{name}: {word} must be above 0, not {value}")
+        elif not LEAST_PARAMETER <= value <= MOST:  # computing with it would overflow
+            raise ValueError(
+                f"{name}: {word} must be from {LEAST_PARAMETER} to {MOST}, not {value}"
+            )
     if kind == EMPIRICAL:
         return Numbers(kind, len(given))
     first, second = float(given[0]), float(given[-1])

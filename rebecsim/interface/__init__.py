@@ -6,9 +6,10 @@ lets you pick each message, `run_live` runs it in real time. `explore` tries all
 messages, `replay` does what it found again, `races` finds the orders that matter, `exact` computes
 the best case, the worst case and the mean, `estimate` and `rare` how likely something is. `run`
 runs it many times, `compare` runs a scenario, and `size` says how long that takes. `open` reads
-stored results, `runs` lists them and answers SQL, `diff` compares two. `workload` and `containers`
-read logs and traces, `draw_workload` and `draw_containers` make synthetic ones, and `measure` says
-what schedules did to users (`ExpectedShares`).
+stored results, `runs` lists them and answers SQL, `diff` compares two. `tune` searches a scenario
+for its best cell, `sensitivity` says which of its parameters matter. `measure` measures the queues
+of a model. `workload` and `containers` read logs and traces, `draw_workload` and `draw_containers`
+make synthetic ones, and `measure_schedules` says what schedules did to users (`ExpectedShares`).
 
 The results, such as `Simulated`, `Explored` and `Comparison`, show themselves in notebooks and with
 `rich`; a `Drawing` is an SVG picture.

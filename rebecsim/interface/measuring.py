@@ -12,7 +12,7 @@ from rebecsim.errors import ArgumentError
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown
 from rebecsim.native.engines import Engine
-from rebecsim.studies.estimates import Estimate, student_estimate
+from rebecsim.studies.estimates import Estimate, require_level, student_estimate
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -97,8 +97,8 @@ def measure(
         level: how likely intervals cover the truth.
         engine: what runs the model; the results are the same.
 
-    Raises UserError for names that do not fit, a warm-up as long as the runs, and runs that end in
-    a violation.
+    Raises UserError for names and arguments that do not fit, a warm-up as long as the runs, and
+    runs that end in a violation.
 
     >>> print(rs.measure("ticket_service.rebeca", "office.buy", until=1000)["office.buy"]["queue"])
     Estimate(...)
@@ -111,9 +111,12 @@ def measure(
 
     loaded = as_loaded(model)
     wanted = [measuring.measured_of(loaded.model, each) for each in texts(servers)]
-    for name, value, least in (("runs", runs, 1), ("until", until, 1)):
-        if value < least:
-            raise ArgumentError(name, f"it must be at least {least}, not {value}")
+    if not wanted:
+        raise ArgumentError("servers", "name at least one message server or rebec")
+    for name, value in (("runs", runs), ("until", until)):
+        if value < 1:
+            raise ArgumentError(name, f"it must be at least 1, not {value}")
+    require_level(level)
     native = None
     if loaded.checked is not None or engine == "native":
         checked = require_checked(loaded.checked, loaded.against)

@@ -20,7 +20,6 @@ from rebecsim.clusters.model.chances import (
     looks_of,
     rare_chance,
     repetitions,
-    require_level,
     walks_of,
 )
 from rebecsim.errors import ArgumentError, UserError
@@ -38,7 +37,7 @@ from rebecsim.interface.exploring import MINUTE, warn_of_minute
 from rebecsim.interface.loading import AnyModel, Texts, as_loaded, texts
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
-from rebecsim.studies.estimates import Proportion
+from rebecsim.studies.estimates import Proportion, require_level
 from rebecsim.studies.executors import available_workers, simulation_modules
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ class Tuned(Comparison):
         """The result of the search: the standings of all candidates, the best one first."""
         stored = open_run(self.directory)
         plan = plan_of_run(stored)
-        return choose(plan, plan.search, StoredCounts(stored.results), lambda cells, runs: None)
+        return choose(plan, plan.search, StoredCounts(stored.results))
 
     @property
     def best(self) -> dict[str, Any]:

@@ -57,9 +57,7 @@ def search_section(plan: Plan, results: Results) -> Section:
     """Show the answer to a plan's question; all runs must be there. Raises ResultsError."""
     if plan.search["what"] == "sensitivity":
         return _sensitivity_section(explain(plan, plan.search, StoredCounts(results)))
-    return _choice_section(
-        choose(plan, plan.search, StoredCounts(results), lambda cells, runs: None)
-    )
+    return _choice_section(choose(plan, plan.search, StoredCounts(results)))
 
 
 def _figure(metric: Metric, value: float, decimals: int, sign: str = "") -> str:

@@ -174,17 +174,20 @@ Run = Callable[[Sequence[PlannedCell], int], None]
 """Sees to it that cells have so many replications."""
 
 
-def choose(plan: Plan, question: Question, counted: Counted, run: Run) -> Choice:
+def choose(
+    plan: Plan, question: Question, counted: Counted, run: Run = lambda cells, runs: None
+) -> Choice:
     """Search for the best candidate; what was counted already decides as it did before.
 
+    Without `run`, all runs must be there.
     Raises UserError for a question that does not fit, and what `run` raises.
     """
     space, metric = space_of(plan, question), measure_of(plan, question["measure"])
     sign = 1 if question["better"] == "lower" else -1
-    race = _Race(space, metric, counted, sign, plan.scenario.level)
-    rounds = _rounds(space, question["budget"])
+    rounds, level = _rounds(space, question["budget"]), plan.scenario.level
     looks = sum(each.runs >= FEWEST for each in rounds) + 1
-    race.risk = (1 - race.level) / ((len(space.candidates) - 1) * looks)
+    risk = (1 - level) / ((len(space.candidates) - 1) * looks)
+    race = _Race(space, metric, counted, sign, risk)
     for each in rounds:
         if len(race.left) == 1:
             break
@@ -194,17 +197,17 @@ def choose(plan: Plan, question: Question, counted: Counted, run: Run) -> Choice
     if last:
         run([cell for candidate in race.undecided for cell in candidate.cells], last)
         race.look_again(last)
-    return Choice(question, metric, space, race.standings(), race.level, race.used, rounds)
+    return Choice(question, metric, space, race.standings(), level, race.used, rounds)
 
 
 class _Race:
-    """The candidates that are left, and what is known of all."""
+    """The candidates that are left, and what is known of all; `risk` is that of each test."""
 
     def __init__(
-        self, space: Space, metric: Metric, counted: Counted, sign: int, level: float
+        self, space: Space, metric: Metric, counted: Counted, sign: int, risk: float
     ) -> None:
         self._space, self._metric, self._counted, self._sign = space, metric, counted, sign
-        self.level, self.risk = level, 1 - level
+        self._risk = risk
         self.left = list(space.candidates)
         self.runs: dict[Candidate, int] = {}
         self._dropped: list[Candidate] = []
@@ -279,7 +282,7 @@ class _Race:
         from scipy.special import stdtrit
 
         error = float(apart.std(ddof=1)) / math.sqrt(runs)
-        return float(stdtrit(runs - 1, 1 - self.risk)) * error
+        return float(stdtrit(runs - 1, 1 - self._risk)) * error
 
     def standings(self) -> tuple[Standing, ...]:
         """Give what became of all, those who were left longest first."""

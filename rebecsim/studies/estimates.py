@@ -33,6 +33,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
+from rebecsim.errors import ArgumentError
 from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.moments import CellMoments, ExactMoments
 
@@ -71,6 +72,12 @@ class Estimate:
         if self.standard_error is None or self.degrees_of_freedom is None:
             return None
         return student_quantile(self.level, self.degrees_of_freedom) * self.standard_error
+
+
+def require_level(level: float) -> None:
+    """Raise ArgumentError for what is no confidence level."""
+    if not 0 < level < 1:
+        raise ArgumentError("level", "must be between 0 and 1")
 
 
 @cache

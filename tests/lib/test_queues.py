@@ -100,6 +100,8 @@ def test_areas_and_warm_up_by_hand() -> None:
         ({"servers": "source"}, "source: name a message server: begin, emit, or a rebec"),
         ({"servers": "s", "warm_up": 99}, "warm_up: it must be from 0 to below 99, not 99"),
         ({"servers": "s", "runs": 0}, "runs: it must be at least 1, not 0"),
+        ({"servers": "s", "level": 95}, "level: must be between 0 and 1"),
+        ({"servers": ()}, "servers: name at least one message server or rebec"),
     ],
 )
 def test_what_cannot_be_measured(given: dict[str, object], message: str) -> None:

@@ -27,7 +27,7 @@ from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
 from rebecsim.simulation.montecarlo import EngineError, native_for
 from rebecsim.simulation.simulator import RANDOM, scheduler_for
-from rebecsim.studies.estimates import Looks, Proportion, looks_for, student_estimate
+from rebecsim.studies.estimates import Looks, Proportion, looks_for, require_level, student_estimate
 
 if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel
@@ -159,12 +159,6 @@ def looks_of(error: float, level: float, most: int | None = None) -> Looks:
         raise ArgumentError("max_runs", f"must be 1 or more, not {most}")
     looks = looks_for(error, level)
     return looks if most is None or most >= looks.runs[-1] else looks.at_most(most)
-
-
-def require_level(level: float) -> None:
-    """Raise ArgumentError for what is no confidence level."""
-    if not 0 < level < 1:
-        raise ArgumentError("level", "must be between 0 and 1")
 
 
 def chances(
