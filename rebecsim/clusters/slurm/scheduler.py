@@ -6,17 +6,15 @@ from dataclasses import replace
 
 from rebecsim.actors import StatePart
 from rebecsim.clusters.slurm.accounts import Accounts
-from rebecsim.clusters.slurm.admission import partition_problem, refusal
-from rebecsim.clusters.slurm.aging import Aging
 from rebecsim.clusters.slurm.configuration import Qos, Tres
-from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting
+from rebecsim.clusters.slurm.eligibility import NEVER, JobIndex, Waiting, partition_problem, refusal
 from rebecsim.clusters.slurm.features import FeatureError
 from rebecsim.clusters.slurm.gang import Gang
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.limits import LimitBook, limited_tres
 from rebecsim.clusters.slurm.machine import ONE_YEAR, Machine, Need
 from rebecsim.clusters.slurm.occupancy import Allocation, Level, Occupancy
-from rebecsim.clusters.slurm.priority import Priorities, asked_tres, billed
+from rebecsim.clusters.slurm.priority import Aging, Priorities, asked_tres, billed
 from rebecsim.clusters.slurm.queue import JobQueue
 from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import HELD, Entry, Record

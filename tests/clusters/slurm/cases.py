@@ -8,6 +8,7 @@ alternative. Draws depend on the seed and the case's name only, so a case keeps 
 
 import random
 import re
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 SEED = 20261128
 FAST = "bf_interval=1,bf_resolution=1,sched_interval=1"
-GPU_FILES = "/tmp/gpus/g"  # made by record.py; slurmd wants a file for each GPU
+GPU_FILES = f"{tempfile.gettempdir()}/gpus/g"  # made by record.py; slurmd wants a file for each GPU
 CORES = "SelectType=select/cons_tres SelectTypeParameters=CR_Core"
 CORES_MEMORY = "SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory"
 LINEAR = "SelectType=select/linear"
@@ -74,6 +75,9 @@ def _read() -> dict[str, dict[str, Any]]:
             else shapes
         )
         given["accounts"] = given.get("accounts", "").replace("<tree>", TREE)
+        given["files"] = {
+            file: text.replace("<gpus>", GPU_FILES) for file, text in given.get("files", {}).items()
+        }
         found[name] = {**DEFAULTS, **given}
     return found
 

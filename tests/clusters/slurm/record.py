@@ -254,6 +254,7 @@ def one(recorder: str, name: str, out: str) -> None:
     TOOLS.play = play
     TOOLS.CONF += "SlurmctldDebug=debug2\nDebugFlags=Backfill\n"
     case = cases.case(name)
+    make_gpus()
     with tempfile.TemporaryDirectory() as folder:
         made, found = pathlib.Path(folder) / "case.json", pathlib.Path(folder) / "out.json"
         made.write_text(json.dumps(case))
@@ -268,13 +269,17 @@ def _made(name: str) -> str:
     return f"{tempfile.gettempdir()}/slurm-{name}.json.gz"
 
 
-def prepare() -> None:
-    for i in range(1, 9):
-        subprocess.run(["useradd", "-M", f"u{i}"], capture_output=True)
+def make_gpus() -> None:
+    """Make the files of GPUs; the worker of a case has a folder of its own for what is temporary."""
     folder = pathlib.Path(cases.GPU_FILES).parent
     folder.mkdir(exist_ok=True)
     for i in range(8):
         subprocess.run(["mknod", f"{cases.GPU_FILES}{i}", "c", "1", "3"], capture_output=True)
+
+
+def prepare() -> None:
+    for i in range(1, 9):
+        subprocess.run(["useradd", "-M", f"u{i}"], capture_output=True)
 
 
 def main() -> None:

@@ -20,6 +20,9 @@ LINEAR = CORES.replace("cons_tres", "linear").replace("SelectTypeParameters=CR_C
 FOUR = "NodeName=n[1-4] CPUs=8\n"
 P = "PartitionName=p Nodes=ALL Default=YES\n"
 Q = "PartitionName=q Nodes=n[1-2]"
+PRIO = "PreemptType=preempt/partition_prio\n"
+TIERS = CORES + PRIO + FOUR + P + Q + " PriorityTier=5\n"
+GPUS = CORES + "GresTypes=gpu\n"
 ZERO = 8 * 3600
 
 
@@ -28,17 +31,21 @@ def clock(seconds: int) -> str:
     return f"2026-03-02T{at // 3600:02}:{at % 3600 // 60:02}:{at % 60:02}"
 
 
+def times_of(submit: int, run: int) -> dict[str, str]:
+    """Give the cells of the times of a job that started at its submission."""
+    begun = clock(submit)
+    return {"Submit": begun, "Eligible": begun, "Start": begun, "End": clock(submit + run)}
+
+
 def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
     """Give start, s, and nodes of jobs of (submission, run time, command line), in their order."""
     rows = []
     for number, (submit, run, line) in enumerate(jobs, 1):
-        begun = {"Start": clock(submit), "End": clock(submit + run)}
-        times = {"Submit": clock(submit), "Eligible": clock(submit), "TimelimitRaw": "1"}
         features = line.split("-C ")[1].split()[0] if "-C " in line else ""
         user, _, line = line.rpartition(": ")
-        times["User"] = user or "ann"
+        about = {"User": user or "ann", "TimelimitRaw": "1"}
         asked = {"Constraints": features, "ReqTRES": "cpu=1", "AllocTRES": "", "SubmitLine": line}
-        rows.append(row(number, **begun, **times, **asked))
+        rows.append(row(number, **times_of(submit, run), **about, **asked))
     made, _ = cluster(folder, conf)
     read = log(folder, *rows, cluster=made)
     outcome = run_cluster(made, read.jobs)
@@ -118,21 +125,19 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="5-linear-takes-large-nodes-if-small-ones-are-too-few",
         ),
         pytest.param(
-            CORES
-            + "GresTypes=gpu\nNodeName=n[1-2] CPUs=8 Gres=gpu:2\nNodeName=n3 CPUs=8 Gres=gpu:4\n"
-            + P,
+            GPUS + "NodeName=n[1-2] CPUs=8 Gres=gpu:2\nNodeName=n3 CPUs=8 Gres=gpu:4\n" + P,
             [(0, 9, "salloc -n1 --gpus=4"), (1, 9, "salloc -n1 --gpus=1")],
             ["0 n3", "1 n1"],
             id="5-a-job-goes-where-more-of-its-gpus-are",
         ),
         pytest.param(
-            CORES + "GresTypes=gpu\nNodeName=n[1-2] CPUs=8 Gres=gpu:4\n" + P,
+            GPUS + "NodeName=n[1-2] CPUs=8 Gres=gpu:4\n" + P,
             [(0, 9, "salloc -N2 -n2 --gpus=3"), (1, 9, "salloc -N1 -n1 --gres=gpu:2 -w n1")],
             ["0 n[1-2]", "1 n1"],
             id="5-the-first-nodes-leave-a-gpu-for-each-further-one",
         ),
         pytest.param(
-            CORES + "GresTypes=gpu\nNodeName=n1 CPUs=4 Gres=gpu:2\nNodeName=n2 CPUs=8\n" + P,
+            GPUS + "NodeName=n1 CPUs=4 Gres=gpu:2\nNodeName=n2 CPUs=8\n" + P,
             [(0, 9, "salloc -n4 --gpus=2"), (1, 9, "salloc -n6 --gpus=2")],
             ["0 n1", "never"],
             id="5-each-node-of-a-job-with-gpus-has-one",
@@ -152,12 +157,7 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="5-who-waits-for-a-licence-blocks-nobody",
         ),
         pytest.param(
-            CORES
-            + "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\n"
-            + FOUR
-            + P
-            + Q
-            + " PriorityTier=5\n",
+            TIERS + "PreemptMode=CANCEL\n",
             [(0, 50, "salloc -N1 -n8"), (1, 50, "salloc -N4 -n4"), (2, 9, "salloc -p q -N2 -n16")],
             ["0 n1", "11 n[1-4]", "2 n[1-2]"],
             id="7-jobs-of-a-lower-tier-go",
@@ -201,12 +201,7 @@ def played(folder, conf: str, *jobs: tuple[int, int, str]) -> list[str]:
             id="4-backfill-keeps-nodes-as-if-the-job-did-not-share",
         ),
         pytest.param(
-            CORES
-            + "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\n"
-            + FOUR
-            + P
-            + Q
-            + " PriorityTier=5\n",
+            TIERS + "PreemptMode=SUSPEND,GANG\n",
             [(0, 30, "salloc -n32"), (5, 10, "salloc -pq -n16"), (6, 9, "salloc -N1 -n1")],
             ["0 n[1-4]", "5 n[1-2]", "40 n1"],
             id="7-a-high-tier-takes-the-cores-of-a-low-one",
@@ -234,10 +229,9 @@ def ran(folder, conf: str, *runs: tuple[int, int, str]) -> list[tuple[int, int, 
     made, _ = cluster(folder, conf)
     rows = []
     for number, (submit, run, partition) in enumerate(runs, 1):
-        times = {"Submit": clock(submit), "Eligible": clock(submit), "Start": clock(submit)}
         line = f"salloc -p {partition} -n8"
         asked = {"ReqTRES": "cpu=8", "AllocTRES": "", "SubmitLine": line, "TimelimitRaw": "2"}
-        rows.append(row(number, **times, **asked, End=clock(submit + run), Partition=partition))
+        rows.append(row(number, **times_of(submit, run), **asked, Partition=partition))
     read = log(folder, *rows, cluster=made)
     found = {each.position: each for each in run_cluster(made, read.jobs).runs}
     first = read.jobs[0].submit
@@ -251,16 +245,13 @@ ONE = "PreemptMode={}GANG\nNodeName=n1 CPUs=8\n"
     ("conf", "runs", "expected"),
     [
         pytest.param(
-            "PreemptType=preempt/partition_prio\n"
-            + ONE.format("SUSPEND,")
-            + P
-            + "PartitionName=q Nodes=n1 PriorityTier=5\n",
+            PRIO + ONE.format("SUSPEND,") + P + "PartitionName=q Nodes=n1 PriorityTier=5\n",
             [(0, 20, "p"), (5, 10, "q")],
             [(0, 30, "COMPLETED"), (5, 15, "COMPLETED")],
             id="a-low-tier-stops-in-the-shadow-of-a-high-one",
         ),
         pytest.param(
-            "PreemptType=preempt/partition_prio\n"
+            PRIO
             + ONE.format("SUSPEND,")
             + P.replace("ALL", "n1 PreemptMode=CANCEL")
             + "PartitionName=q Nodes=n1 PriorityTier=5\n",
@@ -316,9 +307,8 @@ def test_running_jobs_are_killed_when_their_usage_runs_out(
     conf = (
         CORES + "PriorityType=priority/multifactor\nPriorityCalcPeriod=1\nPriorityDecayHalfLife=0\n"
     )
-    times = {"Submit": clock(0), "Eligible": clock(0), "Start": clock(0), "End": clock(300)}
     asked = {"ReqTRES": "cpu=16,node=2", "AllocTRES": "", "SubmitLine": "salloc -N2 -n16"}
-    found = site(tmp_path, conf, association, qos, [row(1, **times, **asked)])
+    found = site(tmp_path, conf, association, qos, [row(1, **times_of(0, 300), **asked)])
     ended = (0, killed, "TIMEOUT") if killed else (0, 300, "COMPLETED")
     assert found == {1: ended}
 
@@ -341,11 +331,9 @@ def test_only_so_many_waiting_jobs_grow_older(tmp_path, association, qos, order)
     )
     jobs = []
     for number, (submit, nice) in enumerate([(0, 0), (2, 0), (4, 0), (400, -35000)], 1):
-        times = {"Submit": clock(submit), "Eligible": clock(submit)}
-        times |= {"Start": clock(submit), "End": clock(submit + 300)}
         asked = {"ReqTRES": "cpu=32,node=4", "AllocTRES": ""}
         line = f"sbatch -N4 -n32 --nice={nice} x"
-        jobs.append(row(number, **times, **asked, SubmitLine=line))
+        jobs.append(row(number, **times_of(submit, 300), **asked, SubmitLine=line))
     found = site(tmp_path, conf, association, qos, jobs)
     assert sorted(found, key=lambda number: found[number][0]) == order
 
