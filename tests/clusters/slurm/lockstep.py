@@ -17,13 +17,13 @@ from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.eligibility import NEVER as NEVER_HOLDS
 from rebecsim.clusters.slurm.files.hostlists import expand
-from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import requeue, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
+from rebecsim.workloads.sacct import moment
 from tests.clusters.slurm import recorded
 from tests.clusters.slurm.recorded import NEVER, Compared
 

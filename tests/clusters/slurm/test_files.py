@@ -14,11 +14,12 @@ from rebecsim.clusters.slurm.files.cluster_files import read_cluster
 from rebecsim.clusters.slurm.files.hostlists import HostListError, compress, expand, natural
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
-from rebecsim.clusters.slurm.files.quantities import duration, megabytes, moment, tres, weights
 from rebecsim.clusters.slurm.files.reservation_files import read_reservations
 from rebecsim.clusters.slurm.files.settings import TABLES
 from rebecsim.clusters.slurm.files.site import SiteFiles, settings_rows
 from rebecsim.clusters.slurm.files.submit_lines import read_line
+from rebecsim.errors import UserError
+from rebecsim.workloads.sacct import duration, megabytes, moment, tres, weights
 from tests.clusters.slurm.sites import COLUMNS, NODES, PARTITION, cluster, row
 
 # Lists of names
@@ -422,7 +423,7 @@ def test_the_files_of_a_site_are_read_together(tmp_path) -> None:
     rows = list(settings_rows(settings))
     assert ("slurm.conf:1", "AccountingStorageEnforce=safe", "used", "which limits hold") in rows
     (tmp_path / "log").write_text(COLUMNS + "\n" + row(Partition="q") + "\n")
-    with pytest.raises(SlurmFileError, match=r"log:2: .*slurm.conf has no partition q; add it"):
+    with pytest.raises(UserError, match=r"log:2: .*slurm.conf has no partition q; add it"):
         read_log(tmp_path / "log", made)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
-from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import ArrayTask, Dependency
+from rebecsim.errors import UserError
+from rebecsim.workloads.sacct import moment
 from tests.clusters.slurm.sites import COLUMNS, log, row
 
 # Logs
@@ -195,6 +195,6 @@ def test_jobs_that_ran_before_the_replay_begins_keep_their_nodes(tmp_path) -> No
 )
 def test_a_wrong_log_is_refused_with_its_place(text, expected, tmp_path) -> None:
     (tmp_path / "log").write_text(text)
-    with pytest.raises(SlurmFileError) as caught:
+    with pytest.raises(UserError) as caught:
         read_log(tmp_path / "log")
     assert expected in str(caught.value)

@@ -14,9 +14,9 @@ from typing import Any
 from rebecsim.clusters.slurm.configuration import Accounting, Association, Qos, ResourceLimits
 from rebecsim.clusters.slurm.files.lines import Pair, SlurmFileError, read_text
 from rebecsim.clusters.slurm.files.node_lines import PREEMPT_MODES
-from rebecsim.clusters.slurm.files.quantities import MINUTE, duration, limit, tres
 from rebecsim.clusters.slurm.files.settings import Setting
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import MINUTE, duration, limit, tres
 
 _TITLE = re.compile(r"\s*(Cluster|Parent|Account|User)\s*-\s*", re.IGNORECASE)
 _PART = re.compile(

@@ -28,10 +28,10 @@ from rebecsim.clusters.slurm.files.node_lines import (
     known_host,
     memory_limits,
 )
-from rebecsim.clusters.slurm.files.quantities import MINUTE, number
 from rebecsim.clusters.slurm.files.settings import TABLES, Setting, Table, find, find_word, reported
 from rebecsim.clusters.slurm.files.values import Values
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import MINUTE, number
 
 _ENFORCED = {
     "associations": ("associations",),

@@ -15,8 +15,8 @@ from pathlib import PurePath
 from typing import Any
 
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
-from rebecsim.clusters.slurm.files.quantities import DAY, HOUR, MINUTE, duration, megabytes, number
 from rebecsim.clusters.slurm.jobs import Amounts, Dependency, DependencyType
+from rebecsim.workloads.sacct import DAY, HOUR, MINUTE, duration, megabytes, number
 
 _SHORT = dict(
     pair.split(":")
