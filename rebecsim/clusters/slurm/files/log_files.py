@@ -204,14 +204,21 @@ class _Reader:
         recorded[number] = Recorded(submit, start, end, nodes, state, by, reason, len(rows) - 1)
 
     def _line(self, row: SacctRow) -> Submitted:
-        text = row.cells.get("submitline", "")
+        """Read the command line; that of a heterogeneous job stands in the row of its first part.
+
+        Rows of other parts have theirs, as `: -N1 -n8`.
+        """
+        job, _, component = row.cells.get("jobid", "").partition("+")
+        place = int(component) if job.isdecimal() and component.isdecimal() else 0
+        first = self.by_number[int(job)][-1] if place and int(job) in self.by_number else row
+        text = first.cells.get("submitline", "")
+        if text.startswith(":"):
+            text, place = "sbatch" + text[1:], 0
         parts: tuple[Submitted, ...] = ()
         try:
             parts = submit_lines.read_line(text)
         except submit_lines.LineError as error:
-            self.unread.append(f"line {row.line}: {error}")
-        component = row.cells.get("jobid", "").partition("+")[2]
-        place = int(component) if component.isdecimal() else 0
+            self.unread.append(f"line {first.line}: {error}")
         if place >= len(parts):
             return Submitted(program="sbatch", is_whole=False)
         for option in parts[place].unknown:
