@@ -168,6 +168,11 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
         array = record.job.extras.array
         if array is not None and (array.array, place.number) in refused:
             continue
+        if record.job.extras.het is not None:  # only backfill starts it
+            if not scheduler.partition_problem(entry):
+                failed.add(place.number)
+                avail &= ~place.nodes
+            continue
         if parameters.partition_job_depth:
             depth[place.number] = depth.get(place.number, 0) + 1
             if depth[place.number] > parameters.partition_job_depth:

@@ -83,7 +83,7 @@ class Lockstep:
         for at, command, _ in self.case["said"]:
             if isinstance(command, list):
                 self._plan_command(int(at * 1000) + 60, " ".join(command))
-        submitted = set()
+        submitted: dict[int, int] = {}
         begun = 0
         for line, (at, what, *rest) in enumerate(self.case["events"]):
             number = recorded.job_of(rest[0]) if rest else -1
@@ -98,13 +98,13 @@ class Lockstep:
                 begun = at
                 self.push(at, what, rest[0], line=line)
             elif what == "submit" and number in self.jobs:
-                submitted.add(number)
+                submitted[number] = at
                 self.push(at, "submit", self.jobs[number], line=line)
             elif what in ("start", "backfilled"):
                 self.real_starts.setdefault(number, []).append(at)
                 for node in self.where.get(number, ()):
                     self.taken.setdefault(node, []).append(begun)
-            elif what in ("kill", "done"):
+            elif what in ("kill", "done", "time limit"):
                 self.real_ends.setdefault(number, []).append(at)
                 self.logged[number, at] = line
             elif what == "preempted":
@@ -113,8 +113,10 @@ class Lockstep:
             array = job.extras.array
             if number not in submitted:
                 same = array is not None and array.array in submitted
-                if not same:
-                    self.push((job.submit - self.zero) * 1000 + 500, "submit", job)
+                if not same:  # the log does not name parts; numbers are given in order
+                    before = max((submitted[e] for e in submitted if e < number), default=0)
+                    at = max((job.submit - self.zero) * 1000 + 500, before + 1)
+                    self.push(at, "submit", job)
                 else:
                     at = next(
                         e[0]
@@ -122,8 +124,10 @@ class Lockstep:
                         if e[1] == "submit" and recorded.job_of(e[2]) == array.array
                     )
                     self.push(at, "submit", job)
+            ends = self.real_ends.get(number, [])
             if job.extras.withdrawn is not None:
-                ends = self.real_ends.get(number, [(job.extras.withdrawn - self.zero) * 1000])
+                ends = ends or [(job.extras.withdrawn - self.zero) * 1000]
+            if ends and (job.extras.withdrawn is not None or not self.where.get(number)):
                 self.push(ends[-1], "withdraw", job)
         moments = [
             at * 1000 + 60

@@ -81,8 +81,8 @@ class Compared:
 
 
 def job_of(text: str) -> int:
-    """The number in `8`, or in `8_0(9)`."""
-    found = re.fullmatch(r"\d+_\S*\((\d+)\)|(\d+).*", text)
+    """The number in `8`, or in `8_0(9)` and `8+1(9)`."""
+    found = re.fullmatch(r"\d+[_+]\S*\((\d+)\)|(\d+).*", text)
     return int(next(each for each in found.groups() if each)) if found else -1
 
 

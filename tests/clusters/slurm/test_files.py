@@ -133,7 +133,6 @@ WITHOUT_SAMPLE = {
     "partition": "partitionname nodes default",
     "node": "nodename",
 }
-IN_PARAMETERS = {"bf_window_linear", "bf_hetjob_prio"}
 
 
 def test_of_options_about_sharing_the_last_one_counts() -> None:
@@ -167,7 +166,6 @@ def test_each_parameter_of_the_scheduler_changes_the_cluster(tmp_path) -> None:
     before = cluster(tmp_path, NODES + PARTITION)[0]
     for name, known in TABLES["scheduler"].items():
         if known.use == "used":
-            value = "max" if name == "bf_hetjob_prio" else "7"
             is_switch = name in [
                 "defer",
                 "assoc_limit_stop",
@@ -177,10 +175,11 @@ def test_each_parameter_of_the_scheduler_changes_the_cluster(tmp_path) -> None:
                 "bf_busy_nodes",
                 "bf_running_job_reserve",
                 "bf_licenses",
+                "bf_hetjob_immediate",
                 "preempt_strict_order",
                 "preempt_youngest_first",
             ]
-            text = name if is_switch else f"{name}={value}"
+            text = name if is_switch else f"{name}=7"
             made, said = cluster(tmp_path, f"SchedulerParameters={text}\n{NODES}{PARTITION}")
             assert made != before, name
             assert any(

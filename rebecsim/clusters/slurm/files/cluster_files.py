@@ -223,8 +223,10 @@ _NUMBERS = [
     "bf_min_prio_reserve",
     "bf_window_linear",
 ]
-_SWITCHES = ["bf_one_resv_per_job", "bf_busy_nodes", "bf_running_job_reserve", "bf_licenses"]
-_HET: Mapping[str, Literal["min", "avg", "max"]] = {"min": "min", "avg": "avg", "max": "max"}
+_SWITCHES = [
+    "bf_one_resv_per_job", "bf_busy_nodes", "bf_running_job_reserve", "bf_licenses",
+    "bf_hetjob_immediate",
+]  # fmt: skip
 
 
 def _backfilling(given: Values) -> tuple[BackfillParameters, bool]:
@@ -242,7 +244,6 @@ def _backfilling(given: Values) -> tuple[BackfillParameters, bool]:
     switches = {each: given.switch(each) for each in _SWITCHES}
     made = BackfillParameters(
         bf_window=window,
-        bf_hetjob_prio=given.one_of("bf_hetjob_prio", _HET, "") or "",
         **numbers,  # type: ignore[arg-type]  # names of attributes that are numbers
         **switches,
     )
