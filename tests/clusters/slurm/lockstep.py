@@ -305,6 +305,10 @@ class Lockstep:
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
             line = self.logged.get((number, end))
             self.push(end, "end", (record, self.ms), line=line)
+        elif self.where.get(number) and not (
+            self.real_ends.get(number) or number in self.preempted
+        ):
+            return  # it runs beyond the end of the record
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
             self.push(self.ms + seconds * 1000, "end", (record, self.ms))
