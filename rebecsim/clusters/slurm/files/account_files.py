@@ -81,18 +81,9 @@ _MISSING = {
     "maxtresrunminsperuser": "limits of what a user has running",
 }
 _OF_QOS = [
-    "name",
-    "priority",
-    "gracetime",
-    "preempt",
-    "preemptexempttime",
-    "preemptmode",
-    "flags",
-    "usagethres",
-    "usagefactor",
-    "limitfactor",
-    "minpriothres",
-]
+    "name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags",
+    "usagethres", "usagefactor", "limitfactor", "minpriothres",
+]  # fmt: skip
 _IDLE_OF_QOS = {
     "id": "the database's number",
     "description": "a text for people",
@@ -186,30 +177,25 @@ class AccountFiles:
                     )
                 else:
                     self._say(pair, "used", "of the QOS")
-            text = {key: pair.value for key, pair in row.items()}
-            mode = text.get("preemptmode", "").lower().split(",")[0]
-            grace = _value(row["gracetime"], duration) if "gracetime" in row else 0
+
+            def read(key: str, reader: Callable[[str], Any], row: Any = row) -> Any:
+                return _value(row[key], reader) if key in row else None
+
+            mode = row["preemptmode"].value.lower().split(",")[0] if "preemptmode" in row else ""
+            factor = read("usagefactor", float)
             made.append(
                 Qos(
-                    name=text["name"],
-                    priority=_value(row["priority"], int) if "priority" in row else 0,
+                    name=row["name"].value,
+                    priority=read("priority", int) or 0,
                     flags=frozenset(row["flags"].words() if "flags" in row else ()),
                     preempt=row["preempt"].words() if "preempt" in row else (),
                     preempt_mode=PREEMPT_MODES.get(mode),
-                    preempt_exempt_time=_value(row["preemptexempttime"], duration)
-                    if "preemptexempttime" in row
-                    else None,
-                    grace_time=grace or 0,
-                    usage_factor=_value(row["usagefactor"], float) if "usagefactor" in row else 1.0,
-                    usage_threshold=_value(row["usagethres"], float)
-                    if "usagethres" in row
-                    else None,
-                    limit_factor=_value(row["limitfactor"], float)
-                    if "limitfactor" in row
-                    else None,
-                    min_prio_threshold=_value(row["minpriothres"], limit)
-                    if "minpriothres" in row
-                    else None,
+                    preempt_exempt_time=read("preemptexempttime", duration),
+                    grace_time=read("gracetime", duration) or 0,
+                    usage_factor=1.0 if factor is None else factor,
+                    usage_threshold=read("usagethres", float),
+                    limit_factor=read("limitfactor", float),
+                    min_prio_threshold=read("minpriothres", limit),
                     limits=ResourceLimits(**limits),
                 )
             )
