@@ -202,7 +202,7 @@ class AccountFiles:
         return tuple(made)
 
     def _say(self, pair: Pair, use: Any, note: str) -> None:
-        self.settings.append(Setting(pair.file, pair.line, pair.key, pair.value, use, note))
+        self.settings.append(Setting.of(pair, use, note))
 
 
 def read_accounting(
