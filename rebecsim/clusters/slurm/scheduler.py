@@ -337,8 +337,9 @@ class SlurmScheduler(StatePart):
 
     def resize(self, record: Record, cpus: int) -> None:
         """Note how many CPUs a job would have, and so the tasks of its array that wait."""
-        for each in self.alike(record) if record.total_cpus != cpus else (record,):
-            self.priorities.resize(each, cpus)
+        if record.total_cpus != cpus:
+            for each in self.alike(record):
+                self.priorities.resize(each, cpus)
 
     def alike(self, record: Record) -> list[Record]:
         """Give a job, and the tasks of its array that wait."""
