@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rebecsim.workloads import Workload
 
 Log = Annotated[
-    Path, typer.Argument(help="A log: SWF, CSV, or PBS's accounting; also .gz.", show_default=False)
+    Path, typer.Argument(help="A log: SWF, CSV, PBS or sacct; also .gz.", show_default=False)
 ]
 Processors = Annotated[
     int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")

@@ -58,7 +58,7 @@ Group = Literal["user", "queue"]
 AnyLog = Annotated[
     Path,
     typer.Argument(
-        help="A log (SWF, PBS accounting); or jobs of containers: SLS (.json), SWIM (.tsv).",
+        help="A log (SWF, CSV, PBS, sacct); or jobs of containers: SLS (.json), SWIM (.tsv).",
         show_default=False,
     ),
 ]
@@ -277,7 +277,8 @@ def convert(
 @grouped
 def metrics(
     schedules: Annotated[
-        list[Path], typer.Argument(help="Logs with waits, SWF or PBS, of the same jobs or not.")
+        list[Path],
+        typer.Argument(help="Logs with waits (SWF, PBS, sacct), of the same jobs or not."),
     ],
     shares: ShareOptions = ShareOptions(),
     by: Group | None = option("Show users or queues one by one."),

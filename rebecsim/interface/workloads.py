@@ -144,7 +144,7 @@ def workload(
     size: Literal["requested", "allocated"] = "requested",
     sort: bool = False,
 ) -> LoggedJobs:
-    """Read a log: SWF, CSV, or PBS's accounting; also packed by gzip.
+    """Read a log: SWF, CSV, of PBS or of sacct; also packed by gzip.
 
     `processors` are those of the machine, instead of the header's; `size` says which processors of
     a job count. Jobs that are out of order are skipped unless you `sort`. Raises WorkloadError,
@@ -384,7 +384,7 @@ def measure_schedules(
     without_queues: Iterable[str | int] = (),
     processors: int | None = None,
 ) -> MeasuredSchedules:
-    """Measure schedules: logs with waits, SWF or PBS, of the same jobs or not.
+    """Measure schedules: logs with waits, SWF, PBS or sacct, of the same jobs or not.
 
     Only the jobs of some users and queues count, if these are given. Raises WorkloadError, OSError,
     and UserError for users or shares that do not fit.

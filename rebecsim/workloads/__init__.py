@@ -1,10 +1,10 @@
 """Workloads: jobs of real machines and of generators, and their schedules.
 
 A `Workload` has jobs as columns, in the order of submission; `WorkloadError` says what is wrong
-with one, with file and line. `read_log` reads a log in the Standard Workload Format (`read_swf`) or
-an accounting log of PBS or Torque (`read_pbs`), by `CleaningRules` which say what rows count as
-jobs; `write_swf` writes one in the former, `write_workload` also CSV and Parquet. `summarise`
-gives a `WorkloadSummary`.
+with one, with file and line. `read_log` reads a log in the Standard Workload Format (`read_swf`),
+CSV, an accounting log of PBS or Torque (`read_pbs`), or what Slurm's sacct printed (`read_sacct`),
+by `CleaningRules` which say what rows count as jobs; `write_swf` writes one in the first,
+`write_workload` also CSV and Parquet. `summarise` gives a `WorkloadSummary`.
 
 A `Schedule` is a workload and when each job ran: `read_schedule`, `write_schedule`.
 

@@ -28,6 +28,7 @@ from .logs import (
     write_schedule as write_schedule,
     write_workload as write_workload,
 )
+from .sacct import read_sacct as read_sacct
 from .sls import (
     SlsTrace as SlsTrace,
     read_sls_jobs as read_sls_jobs,

@@ -8,17 +8,19 @@ and Krakov, "Experience with using the Parallel Workloads Archive", JPDC 74(10),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.files import ROWS
 from rebecsim.wording import counted
 from rebecsim.workloads.files import WorkloadError
-from rebecsim.workloads.workload import Integers, Workload
+from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
 _PARTIAL = (2, 3, 4)
 
@@ -205,3 +207,92 @@ def cleaned_workload(
 def skipped_lines(skipped: Mapping[str, int]) -> list[str]:
     """Say how many rows of a log were skipped, and why."""
     return [f"{counted(count, 'row')} skipped: {reason}" for reason, count in skipped.items()]
+
+
+_JOBS_AT_ONCE = 5_000
+
+_NAMED = ("user", "group", "queue", "executable")
+"""Columns whose values are names in logs of PBS and Slurm."""
+
+
+def columns_of(
+    path: Path, jobs: Iterable[dict[str, Any]]
+) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Give jobs by column, which takes a tenth of the memory; what they do not say is unknown.
+
+    Users, groups, queues and executables come by name, and are numbered from 1 as they come. Their
+    numbers and names are given as lines of a header. Raises LimitError for too many jobs.
+    """
+    numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
+    parts = [_columns([], numbers)]
+    count, left = 0, iter(jobs)
+    while some := list(islice(left, _JOBS_AT_ONCE)):
+        parts.append(_columns(some, numbers))
+        count += len(some)
+        ROWS.require(count, path)
+    header = {
+        name.capitalize(): "\n".join(f"{number} {text}" for text, number in numbers[name].items())
+        for name in _NAMED[:3]
+    }
+    return {name: np.concatenate([each[name] for each in parts]) for name in COLUMNS}, header
+
+
+def _columns(
+    jobs: list[dict[str, Any]], numbers: dict[str, dict[str, int]]
+) -> dict[str, NDArray[Any]]:
+    for job in jobs:
+        for name, known in numbers.items():
+            text = job.pop(name)
+            if text:
+                job[name] = known.setdefault(text, len(known) + 1)
+    return {
+        name: np.array(
+            [each.get(name, UNKNOWN) for each in jobs],
+            dtype=np.float64 if name == "cpu_time" else np.int64,
+        )
+        for name in COLUMNS
+    }
+
+
+def workload_of_columns(
+    path: Path,
+    columns: dict[str, NDArray[Any]],
+    names: Mapping[str, str],
+    processors: int | None,
+    rules: CleaningRules | None,
+) -> Workload:
+    """Make a workload of the columns of a log of PBS or Slurm, whose times are since 1970.
+
+    Submissions are counted from the first one, which the header says, beside the names. Jobs are
+    always sorted. Without `processors`, the machine has as many as were in use at once. Raises
+    WorkloadError if there is no job.
+    """
+    asked = rules or CleaningRules()
+    header = {**_counted_from_the_first(columns), **names}
+    capacity = _most_at_once(columns) if processors is None else processors
+    sorting = CleaningRules(asked.size, asked.fits_machine, True, asked.needs_wait)
+    return cleaned_workload(path, columns, header, capacity, sorting)
+
+
+def _counted_from_the_first(columns: dict[str, Any]) -> dict[str, str]:
+    """Count submissions from the first one, in place; give the header that says when that was."""
+    submit = columns["submit"]
+    known = submit > 0
+    if not known.any():
+        return {}
+    first = int(submit[known].min())
+    columns["submit"] = np.where(known, submit - first, UNKNOWN)
+    return {"UnixStartTime": str(first)}
+
+
+def _most_at_once(columns: Mapping[str, Integers]) -> int | None:
+    """Give the most processors that jobs of the log had at once; None if nothing is known."""
+    taken = np.maximum(columns["allocated"], columns["requested_processors"])
+    ran = (columns["wait"] >= 0) & (columns["run"] > 0) & (taken > 0)
+    if not ran.any():
+        return None
+    taken = taken[ran]
+    begin = (columns["submit"] + columns["wait"])[ran]
+    times = np.concatenate([begin + columns["run"][ran], begin])
+    order = np.lexsort((np.repeat([0, 1], len(taken)), times))  # ends before starts
+    return int(np.cumsum(np.concatenate([-taken, taken])[order]).max())

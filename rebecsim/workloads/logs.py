@@ -15,6 +15,7 @@ from rebecsim.extras import require
 from rebecsim.files import ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
 from rebecsim.workloads.files import WorkloadError, replacing, text_lines
+from rebecsim.workloads.sacct import is_sacct_log, read_sacct
 from rebecsim.workloads.swf import is_pbs_log, read_pbs, read_swf, write_swf
 from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
 
@@ -25,13 +26,12 @@ Named = Literal["user", "queue"]
 def read_log(
     path: Path, *, processors: int | None = None, rules: CleaningRules | None = None
 ) -> Workload:
-    """Read a log: of PBS or Torque, or CSV, if its first line says so, or SWF.
+    """Read a log: of PBS or Torque, of Slurm, or CSV, if its first line says so, or SWF.
 
-    Raises what `read_pbs`, `read_csv` and `read_swf` raise.
+    Raises what `read_pbs`, `read_sacct`, `read_csv` and `read_swf` raise.
     """
-    if is_pbs_log(path):
-        return read_pbs(path, processors=processors, rules=rules)
-    read = read_csv if is_csv(path) else read_swf
+    known = ((is_pbs_log, read_pbs), (is_csv, read_csv), (is_sacct_log, read_sacct))
+    read = next((reader for is_such, reader in known if is_such(path)), read_swf)
     return read(path, processors=processors, rules=rules)
 
 
@@ -227,7 +227,7 @@ class Schedule:
 
 
 def read_schedule(path: Path, *, processors: int | None = None) -> Schedule:
-    """Read the schedule that a log holds: in SWF, or that of a machine under PBS or Torque.
+    """Read the schedule that a log holds: in SWF, or that of a machine under PBS, Torque or Slurm.
 
     Field 3 is the wait, field 4 the time that a job ran, field 5 the processors that it was
     allocated; those requested count where this is unknown.

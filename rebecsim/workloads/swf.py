@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rebecsim.files import HEADER, ROWS
-from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
+from rebecsim.workloads.cleaning import (
+    CleaningRules,
+    cleaned_workload,
+    columns_of,
+    workload_of_columns,
+)
 from rebecsim.workloads.files import WorkloadError, replacing, text_lines, whole_lines
-from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Integers, Workload
+from rebecsim.workloads.workload import COLUMNS, UNKNOWN, Workload
 
 Table = NDArray[np.int64] | NDArray[np.float64]
 
@@ -228,10 +232,8 @@ _KB = {"": 1 / 1024, "b": 1 / 1024, "kb": 1, "mb": 1 << 10, "gb": 1 << 20, "tb":
 _LONGEST_LINE = 1 << 22
 """Bytes: a job on thousands of processors names each of them."""
 
-_JOBS_AT_ONCE = 5_000
-
 _NAMED = {"user": "user", "group": "group", "queue": "queue", "executable": "jobname"}
-"""Columns whose values are names in the log: they are numbered from 1 as they come."""
+"""Columns whose values are names in the log."""
 
 
 def is_pbs_log(path: Path) -> bool:
@@ -254,35 +256,19 @@ def read_pbs(
     of its field, and for a log without a single job. Raises LimitError for too large a file or too
     many jobs; OSError when the file cannot be read.
     """
-    numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
-    parts: list[dict[str, Any]] = []
-    count, has_parts = 0, False
-    jobs = _jobs(path, numbers)
-    while some := list(islice(jobs, _JOBS_AT_ONCE)):
-        parts.append(_columns(some))
-        count += len(some)
-        has_parts = has_parts or any(each["is_part"] for each in some)
-        ROWS.require(count, path)
+    parts: set[int] = set()
+    columns, names = columns_of(path, _jobs(path, parts))
+    count = len(columns["job"])
     if not count:
         raise WorkloadError(f"{path}: no job has ended in this log: it has no record of type E")
-    columns: dict[str, Any] = {
-        name: np.concatenate([each[name] for each in parts]) for name in COLUMNS
-    }
-    header = _counted_from_the_first(columns)
-    if len(np.unique(columns["job"])) < count and has_parts:
+    if parts and len(np.unique(columns["job"])) < count:
         columns["job"] = np.arange(1, count + 1)
         columns["preceding"] = np.full(count, UNKNOWN)
-    for name in ("user", "group", "queue"):
-        lines = [f"{number} {text}" for text, number in numbers[name].items()]
-        header[name.capitalize()] = "\n".join(lines)
-    asked = rules or CleaningRules()
-    capacity = _most_at_once(columns) if processors is None else processors
-    sorting = CleaningRules(asked.size, asked.fits_machine, True, asked.needs_wait)
-    return cleaned_workload(path, columns, header, capacity, sorting)
+    return workload_of_columns(path, columns, names, processors, rules)
 
 
-def _jobs(path: Path, numbers: dict[str, dict[str, int]]) -> Iterator[dict[str, Any]]:
-    """Read the jobs that have ended, in the order of the log."""
+def _jobs(path: Path, parts: set[int]) -> Iterator[dict[str, Any]]:
+    """Read the jobs that have ended, in the order of the log; add the numbers of those in parts."""
     for line, record in text_lines(path, _LONGEST_LINE):
         found = _RECORD.match(record)
         if found is None:
@@ -293,23 +279,10 @@ def _jobs(path: Path, numbers: dict[str, dict[str, int]]) -> Iterator[dict[str, 
                 "MM/DD/YYYY HH:MM:SS;TYPE;ID;KEY=VALUE ...",
             )
         if found[1] == "E":
-            yield _job(path, line, found[2], found[3], numbers)
+            yield _job(path, line, found[2], found[3], parts)
 
 
-def _columns(jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give some jobs by column, which takes a tenth of the memory."""
-    return {
-        name: np.array(
-            [each.get(name, UNKNOWN) for each in jobs],
-            dtype=np.float64 if name == "cpu_time" else np.int64,
-        )
-        for name in COLUMNS
-    }
-
-
-def _job(
-    path: Path, line: int, identifier: str, text: str, numbers: dict[str, dict[str, int]]
-) -> dict[str, Any]:
+def _job(path: Path, line: int, identifier: str, text: str, parts: set[int]) -> dict[str, Any]:
     """Give what a record says of a job, under the names of columns."""
     fields = {key: value.strip('"') for key, value in _FIELD.findall(text)}
 
@@ -334,7 +307,6 @@ def _job(
     start, end = read("start", float), read("end", float)
     job: dict[str, Any] = {
         "job": int(number[1]),
-        "is_part": number[2] is not None,
         "submit": submit,
         "wait": start - submit if start > 0 <= submit else UNKNOWN,
         "run": end - start if start > 0 < end else UNKNOWN,
@@ -352,10 +324,9 @@ def _job(
     ):
         if key in fields:
             job[column] = -(-read(key, _kilobytes) // taken)
-    for column, key in _NAMED.items():
-        if key in fields:
-            known = numbers[column]
-            job[column] = known.setdefault(fields[key], len(known) + 1)
+    job |= {column: fields.get(key, "") for column, key in _NAMED.items()}
+    if number[2] is not None:
+        parts.add(job["job"])
     before = re.search(r":(\d{1,15})(?!\d)", fields.get("depend", ""))
     if before is not None:
         job["preceding"] = int(before[1])
@@ -414,27 +385,3 @@ def _kilobytes(text: str) -> float:
         raise ValueError(text)
     unit = found[2]
     return -(-int(found[1]) * _KB[unit if not unit or unit.endswith("b") else f"{unit}b"] // 1)
-
-
-def _counted_from_the_first(columns: dict[str, Any]) -> dict[str, str]:
-    """Count submissions from the first one, in place; give the header that says when that was."""
-    submit = columns["submit"]
-    known = submit > 0
-    if not known.any():
-        return {}
-    first = int(submit[known].min())
-    columns["submit"] = np.where(known, submit - first, UNKNOWN)
-    return {"UnixStartTime": str(first)}
-
-
-def _most_at_once(columns: Mapping[str, Integers]) -> int | None:
-    """Give the most processors that jobs of the log had at once; None if nothing is known."""
-    taken = np.maximum(columns["allocated"], columns["requested_processors"])
-    ran = (columns["wait"] >= 0) & (columns["run"] > 0) & (taken > 0)
-    if not ran.any():
-        return None
-    taken = taken[ran]
-    begin = (columns["submit"] + columns["wait"])[ran]
-    times = np.concatenate([begin + columns["run"][ran], begin])
-    order = np.lexsort((np.repeat([0, 1], len(taken)), times))  # ends before starts
-    return int(np.cumsum(np.concatenate([-taken, taken])[order]).max())

@@ -160,7 +160,7 @@ def batch(
 @grouped
 def validate(
     schedule: Annotated[
-        Path, typer.Argument(help="A schedule: a log with waits, SWF or PBS accounting.")
+        Path, typer.Argument(help="A schedule: a log with waits, SWF, PBS or sacct.")
     ],
     processors: Processors = None,
     fcfs: bool = option("Also: jobs start in the order of submission.", False, "--fcfs"),

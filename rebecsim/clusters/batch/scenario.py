@@ -78,7 +78,7 @@ class WorkloadSource(Table):
     log: str | None = Field(
         None,
         min_length=1,
-        description="a log: SWF, CSV or PBS accounting, also .gz; from the scenario's folder",
+        description="a log: SWF, CSV, PBS or sacct, also .gz; from the scenario's folder",
     )
     generate: Generate | None = Field(
         None, description="instead of a log: jobs of the model of Lublin and Feitelson"

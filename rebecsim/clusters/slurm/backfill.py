@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.slurm.forecast import Forecast
+from rebecsim.clusters.slurm.heterogeneous import HetPlan, number_of
 from rebecsim.clusters.slurm.jobs import Amounts
 from rebecsim.clusters.slurm.main_pass import (
     Started,
@@ -79,6 +80,7 @@ class Cycle:
         self._reserving: defaultdict[int, int] = defaultdict(int)
         self._reserved: set[int] = set()
         self._forecast = Forecast(scheduler, now)
+        self._het = HetPlan(scheduler, now)
         self._most = self.parameters.bf_node_space_size or self.parameters.bf_max_job_test
         self._seen = -1  # the entry that was found to be able to start, while it is
         self._soonest = 0  # what begins first of what was reserved since
@@ -108,7 +110,9 @@ class Cycle:
             return False
         if scheduler.machine.cluster.main.assoc_limit_stop or not scheduler.occupancy.is_additive:
             return False
-        return all(each.need.is_plain for each in self.entries)
+        return all(
+            each.need.is_plain and each.record.job.extras.het is None for each in self.entries
+        )
 
     def run(self) -> Started:
         """Make the cycle; give what starts, and what has to go."""
@@ -128,9 +132,19 @@ class Cycle:
                 break
             if entry.record.state == "PENDING" and not self._is_skipped(entry):
                 self._plan(entry)
-            if parameters.bf_max_job_start == len(self.done.jobs) > 0:
+            if 0 < parameters.bf_max_job_start <= len(self.done.jobs):
                 break
+        for job in () if parameters.bf_hetjob_immediate else list(self._het.parts):
+            self._start_parts(job)
         return self.done
+
+    def _start_parts(self, job: int) -> None:
+        """Start the parts of a heterogeneous job if all of them can start now."""
+        most = self.parameters.bf_max_job_start
+        if not most or len(self.done.jobs) < most:
+            self._is_next = False
+            gone = self._het.start(job, lambda *given: self._starts(*given) == "starts")
+            self.done.victims.extend(gone)
 
     def _look_at_limits(self, first: int) -> None:
         """Note which limits hold back the entries from a place on, and forget others.
@@ -195,6 +209,9 @@ class Cycle:
         """Whether a cycle passes over an entry."""
         scheduler, parameters, record = self.scheduler, self.parameters, entry.record
         problem = scheduler.partition_problem(entry)
+        is_part = record.job.extras.het is not None
+        if is_part and self._het.look_at(entry) > self.window_end:
+            return True
         if (problem and problem != _DENIED) or scheduler.waiting.array_is_full(record.job):
             return True
         array = record.job.extras.array
@@ -302,6 +319,9 @@ class Cycle:
             return
         licenses = self._licenses(entry)
         time = max([now, *(self._blocked_until.get(each, now) for each in _qos_of(entry))])
+        is_part = record.job.extras.het is not None
+        if is_part:
+            time = max(time, self._het.look_at(entry))
         counted = False
         while True:
             closed = scheduler.reservations.closed(record.job, entry.place, time, limit, now)
@@ -326,7 +346,7 @@ class Cycle:
             start, taken = max(start, time), given.bits
             if start == now and self._completes(taken):
                 start, later = now + 1, None
-            if start <= now:
+            if start <= now and not is_part:
                 verdict = self._starts(entry, nodes, limit)
                 stops = scheduler.machine.cluster.main.assoc_limit_stop
                 if verdict in ("starts", "reserved") or (verdict == "limit" and not stops):
@@ -338,6 +358,10 @@ class Cycle:
                             self._blocked_until[each] = start
                 else:
                     later = None
+            if is_part:
+                self._het.plan(entry, start, given, limit)
+                if self.parameters.bf_hetjob_immediate:
+                    self._start_parts(number_of(record))
             if start > now and not reserves:
                 return
             if later is not None and start > later > time:
@@ -350,6 +374,8 @@ class Cycle:
             if start > now and not self.slots.is_free(taken, start // step * step, end, *licenses):
                 time = max(start, time + 1)
                 continue
+            if is_part and self._het.is_deadlock(entry, start):
+                return
             self.is_full = self.slots.records >= self._most
             if not self.is_full and self._may_reserve(entry, given, limit):
                 self.slots.reserve(taken, *self._reserved_time(entry, start, limit), *licenses)

@@ -185,7 +185,7 @@ class BackfillParameters:
     bf_busy_nodes: bool = False
     bf_running_job_reserve: bool = False
     bf_licenses: bool = False
-    bf_hetjob_prio: Literal["", "min", "avg", "max"] = ""
+    bf_hetjob_immediate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ class JobIndex(Constant):
 
     Attributes:
         members: the numbers of the jobs of each array, by the number of the array.
+        parts: the numbers of the parts of each heterogeneous job, by that of the first.
         watched: numbers of the jobs that others wait for.
         tasks: the array and task of the jobs of arrays, to the number.
         has_singletons: whether any job waits for others of its name.
@@ -32,6 +33,7 @@ class JobIndex(Constant):
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self.members: dict[int, list[int]] = defaultdict(list)
+        self.parts: dict[int, list[int]] = defaultdict(list)
         self.tasks: dict[tuple[int, int], int] = {}
         self.has_singletons = self.has_interactive = False
         wanted: set[int] = set()
@@ -44,6 +46,8 @@ class JobIndex(Constant):
             if extras.array is not None:
                 self.members[extras.array.array].append(job.number)
                 self.tasks[extras.array.array, extras.array.task] = job.number
+            if extras.het is not None:
+                self.parts[extras.het.job].append(job.number)
             wanted.update(each.job for each in extras.dependencies)
         self.watched = frozenset(
             number for each in wanted for number in self.members.get(each, (each,))

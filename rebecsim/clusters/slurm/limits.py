@@ -54,29 +54,67 @@ class Bound(NamedTuple):
     association: int = -1
 
 
-class Simple(NamedTuple):
-    """A limit that is looked at before nodes are chosen."""
+Who = Literal["grp", "user", "account", "any"]
+"""Whose jobs count: those of a group, or of one user or account in it; of a job, `any`."""
 
-    kind: Literal["grp_jobs", "grp_wall", "jobs_account", "jobs_user", "wall", "jobs"]
+
+class Count(NamedTuple):
+    """A limit that is no TRES: of jobs that run, are submitted or age, or of time."""
+
+    kind: Literal["jobs", "grp_wall", "wall", "submitted", "aging"]
+    who: Who
     most: int
     reason: str
     qos: int = -1
     association: int = -1
 
 
-class Count(NamedTuple):
-    """A limit of how many jobs there may be, or age, in a group or of one user or account in it."""
+class CountRule(NamedTuple):
+    """Where such a limit stands: its attribute, and the reasons that jobs have; empty: it is none.
 
-    who: Literal["grp", "user", "account"]
-    most: int
-    qos: int = -1
-    association: int = -1
+    Attributes:
+        is_own: whether only the lowest association sets it.
+    """
+
+    kind: Literal["jobs", "grp_wall", "wall", "submitted", "aging"]
+    who: Who
+    attribute: str
+    of_qos: str
+    of_association: str
+    is_own: bool = True
+
+    @property
+    def hidden_by(self) -> set[tuple[str, str]]:
+        """Kinds of limits of QOS that hide one of an association; of QOS the like hides it."""
+        others = {(self.kind, "user"), (self.kind, "account")} if self.who == "any" else set()
+        return {(self.kind, self.who), *others}
+
+
+_WALL = "MaxWallDurationPerJobLimit"
+_SUBMIT = "QOSMaxSubmitJobLimit", "AssocMaxSubmitJobLimit"
+_COUNTS = (
+    CountRule("jobs", "grp", "grp_jobs", "QOSGrpJobsLimit", "AssocGrpJobsLimit", False),
+    CountRule("grp_wall", "grp", "grp_wall", "QOSGrpWallLimit", "AssocGrpWallLimit", False),
+    CountRule("jobs", "account", "max_jobs_per_account", "MaxJobsPerAccount", ""),
+    CountRule("jobs", "user", "max_jobs_per_user", "QOSMaxJobsPerUserLimit", ""),
+    CountRule("jobs", "any", "max_jobs", "", "AssocMaxJobsLimit"),
+    CountRule("wall", "any", "max_wall", f"QOS{_WALL}", f"Assoc{_WALL}"),
+    CountRule("submitted", "grp", "grp_submit", *_SUBMIT, False),
+    CountRule("submitted", "user", "max_submit_per_user", _SUBMIT[0], ""),
+    CountRule("submitted", "account", "max_submit_per_account", _SUBMIT[0], ""),
+    CountRule("submitted", "any", "max_submit", "", _SUBMIT[1]),
+    CountRule("aging", "grp", "grp_jobs_accrue", "None", "None", False),
+    CountRule("aging", "any", "max_jobs_accrue", "", "None"),
+    CountRule("aging", "user", "max_jobs_accrue_per_user", "None", "None"),
+    CountRule("aging", "account", "max_jobs_accrue_per_account", "None", "None"),
+)
+"""All of them, in the order in which they are looked at."""
 
 
 class Rules(NamedTuple):
     """The limits of jobs of one association, QOS and partition QOS."""
 
-    before: tuple[Simple, ...]
+    before: tuple[Count, ...]
     after: tuple[Bound, ...]
     submit: tuple[Count, ...]
     accrue: tuple[Count, ...]
@@ -97,14 +135,10 @@ class LimitBook(StatePart):
         self.is_safe = "safe" in accounts.enforces
         self._rules: dict[tuple[int, str, str], Rules] = {}
         self.limits_age = self.enforces and any(
-            count is not None
-            for each in _all_limits(accounts)
-            for count in (
-                each.grp_jobs_accrue,
-                each.max_jobs_accrue,
-                each.max_jobs_accrue_per_user,
-                each.max_jobs_accrue_per_account,
-            )
+            getattr(limits, each.attribute) is not None
+            for limits in _all_limits(accounts)
+            for each in _COUNTS
+            if each.kind == "aging"
         )
         self.kills = (
             self.enforces
@@ -136,123 +170,45 @@ class LimitBook(StatePart):
         return [qos[name] for name in dict.fromkeys(names) if name in qos]
 
     def _compiled(self, association: int, own: str, partition_qos: str) -> Rules:
-        before: list[Simple] = []
-        after: list[Bound] = []
-        submit: list[Count] = []
-        accrue: list[Count] = []
         if not self.enforces:
             return Rules((), (), (), ())
+        counts: list[Count] = []
+        after: list[Bound] = []
         seen: set[tuple[str, str]] = set()
         for qos in self._sources(own, partition_qos):
-            self._add_qos(qos, before, after, submit, seen)
-            self._add_accrual(qos.limits, accrue, seen, qos=self.accounts.qos_number[qos.name])
+            number = self.accounts.qos_number[qos.name]
+            for rule in _COUNTS:
+                most = getattr(qos.limits, rule.attribute)
+                if rule.of_qos and most is not None and (rule.kind, rule.who) not in seen:
+                    seen.add((rule.kind, rule.who))
+                    counts.append(Count(rule.kind, rule.who, most, rule.of_qos, qos=number))
+            for each, tres, amount, reason in _tres_limits(qos.limits, "QOS"):
+                if (each, tres) not in seen:
+                    seen.add((each, tres))
+                    after.append(Bound(each, tres, amount, reason, qos=number))
         path = self.accounts.paths[association] if association >= 0 else ()
         factor = self.accounts.qos[own].limit_factor if own in self.accounts.qos else None
-        for depth, number in enumerate(path):
-            self._add_association(number, depth == 0, factor or 1.0, before, after, submit, seen)
-            limits = self.accounts.associations[number].limits
-            if depth:
-                limits = ResourceLimits(grp_jobs_accrue=limits.grp_jobs_accrue)
-            self._add_accrual(limits, accrue, seen, association=number)
+        for number in path:
+            limits, is_own = self.accounts.associations[number].limits, number == association
+            for rule in _COUNTS:
+                most = getattr(limits, rule.attribute)
+                if most is None or not rule.of_association or rule.hidden_by & seen:
+                    continue
+                if is_own or not rule.is_own:
+                    counts.append(
+                        Count(rule.kind, rule.who, most, rule.of_association, association=number)
+                    )
+            for each, tres, amount, reason in _tres_limits(limits, "Assoc"):
+                if (each, tres) not in seen and (is_own or each.startswith("grp")):
+                    most = amount * (factor or 1.0)
+                    after.append(Bound(each, tres, most, reason, association=number))
         after.sort(key=lambda each: each.qos < 0)
-        return Rules(tuple(before), tuple(after), tuple(submit), tuple(accrue))
-
-    @staticmethod
-    def _add_accrual(
-        limits: ResourceLimits,
-        accrue: list[Count],
-        seen: set[tuple[str, str]],
-        *,
-        qos: int = -1,
-        association: int = -1,
-    ) -> None:
-        """Add limits of jobs that age; those of a QOS hide the like of associations."""
-        grp, user, account = ("accrue_grp", ""), ("accrue_user", ""), ("accrue_account", "")
-        counts: tuple[tuple[Literal["grp", "user", "account"], int | None, bool], ...] = (
-            ("grp", limits.grp_jobs_accrue, grp in seen),
-            ("grp", limits.max_jobs_accrue, bool(seen & {user, account})),
-            ("user", limits.max_jobs_accrue_per_user, user in seen),
-            ("account", limits.max_jobs_accrue_per_account, account in seen),
+        return Rules(
+            tuple(each for each in counts if each.kind not in ("submitted", "aging")),
+            tuple(after),
+            tuple(each for each in counts if each.kind == "submitted"),
+            tuple(each for each in counts if each.kind == "aging"),
         )
-        for who, most, is_hidden in counts:
-            if most is not None and not is_hidden:
-                accrue.append(Count(who, most, qos, association))
-                if qos >= 0:
-                    seen.add((f"accrue_{who}", ""))
-
-    def _add_qos(
-        self,
-        qos: Qos,
-        before: list[Simple],
-        after: list[Bound],
-        submit: list[Count],
-        seen: set[tuple[str, str]],
-    ) -> None:
-        limits, number = qos.limits, self.accounts.qos_number[qos.name]
-        simple: tuple[tuple[str, int | None, str], ...] = (
-            ("grp_jobs", limits.grp_jobs, "QOSGrpJobsLimit"),
-            ("grp_wall", limits.grp_wall, "QOSGrpWallLimit"),
-            ("jobs_account", limits.max_jobs_per_account, "MaxJobsPerAccount"),
-            ("jobs_user", limits.max_jobs_per_user, "QOSMaxJobsPerUserLimit"),
-            ("wall", limits.max_wall, "QOSMaxWallDurationPerJobLimit"),
-        )
-        for kind, most, reason in simple:
-            if most is not None and (kind, "") not in seen:
-                seen.add((kind, ""))
-                before.append(Simple(kind, most, reason, qos=number))  # type: ignore[arg-type]
-        for who, count in (
-            ("grp", limits.grp_submit),
-            ("user", limits.max_submit_per_user),
-            ("account", limits.max_submit_per_account),
-        ):
-            if count is not None and (f"submit_{who}", "") not in seen:
-                seen.add((f"submit_{who}", ""))
-                submit.append(Count(who, count, qos=number))  # type: ignore[arg-type]
-        for each, tres, amount, reason in _tres_limits(limits, "QOS"):
-            if (each, tres) not in seen:
-                seen.add((each, tres))
-                after.append(Bound(each, tres, amount, reason, qos=number))
-
-    def _add_association(
-        self,
-        number: int,
-        is_lowest: bool,
-        factor: float,
-        before: list[Simple],
-        after: list[Bound],
-        submit: list[Count],
-        seen: set[tuple[str, str]],
-    ) -> None:
-        limits = self.accounts.associations[number].limits
-        if limits.grp_jobs is not None and ("grp_jobs", "") not in seen:
-            before.append(
-                Simple("grp_jobs", limits.grp_jobs, "AssocGrpJobsLimit", association=number)
-            )
-        if limits.grp_wall is not None and ("grp_wall", "") not in seen:
-            before.append(
-                Simple("grp_wall", limits.grp_wall, "AssocGrpWallLimit", association=number)
-            )
-        if limits.grp_submit is not None and ("submit_grp", "") not in seen:
-            submit.append(Count("grp", limits.grp_submit, association=number))
-        for each, tres, most, reason in _tres_limits(limits, "Assoc"):
-            if (each, tres) in seen or not (is_lowest or each.startswith("grp")):
-                continue
-            after.append(Bound(each, tres, most * factor, reason, association=number))
-        if not is_lowest:
-            return
-        if limits.max_submit is not None and not seen & {
-            ("submit_user", ""),
-            ("submit_account", ""),
-        }:
-            submit.append(Count("grp", limits.max_submit, association=number))
-        if limits.max_jobs is not None and not seen & {("jobs_user", ""), ("jobs_account", "")}:
-            before.append(Simple("jobs", limits.max_jobs, "AssocMaxJobsLimit", association=number))
-        if limits.max_wall is not None and ("wall", "") not in seen:
-            before.append(
-                Simple(
-                    "wall", limits.max_wall, "AssocMaxWallDurationPerJobLimit", association=number
-                )
-            )
 
     def before(self, record: Record, partition_qos: str, limit: int) -> str:
         """Give the reason for which a job may not start, whatever nodes it gets; empty: none."""
@@ -261,21 +217,22 @@ class LimitBook(StatePart):
                 return each.reason
         return ""
 
-    def _breaks(self, each: Simple, record: Record, limit: int) -> bool:
+    def _breaks(self, each: Count, record: Record, limit: int) -> bool:
         if each.kind == "wall":
             return limit > each.most
+        if each.kind == "grp_wall":
+            used = self._used(each.qos, each.association, "wall")
+            return used + limit > each.most if self.is_safe else used >= each.most
+        return self._group(each, each.who, record).jobs >= each.most
+
+    def _group(self, each: Count | Bound, who: str, record: Record) -> Group:
+        """Give whose jobs count against a limit."""
         group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-        match each.kind:
-            case "grp_jobs" | "jobs":
-                return group.jobs >= each.most
-            case "grp_wall":
-                used = self._used(each.qos, each.association, "wall")
-                return used + limit > each.most if self.is_safe else used >= each.most
-            case "jobs_user":
-                own = group.users.get(record.job.user)
-            case _:
-                own = group.accounts.get(record.job.account)
-        return own is not None and own.jobs >= each.most
+        if who == "user":
+            return group.users.get(record.job.user) or _NOBODY
+        if who == "account":
+            return group.accounts.get(record.job.account) or _NOBODY
+        return group
 
     def _used(self, qos: int, association: int, kind: str) -> float:
         row = self.usage.kinds.index(kind)
@@ -312,12 +269,8 @@ class LimitBook(StatePart):
             return asked < each.most
         if each.kind == "seconds":
             return asked * limit > each.most
-        group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-        if each.kind == "user":
-            group = group.users.get(record.job.user) or _NOBODY
-        elif each.kind == "account":
-            group = group.accounts.get(record.job.account) or _NOBODY
-        elif each.kind in ("grp_run", "grp_seconds"):
+        group = self._group(each, each.kind, record)
+        if each.kind in ("grp_run", "grp_seconds"):
             running = group.ends[each.tres] - self.usage.last * group.tres[each.tres]
             running = max(running - self._late(group)[each.tres], 0) // MINUTE * MINUTE
             if each.kind == "grp_run":
@@ -355,34 +308,20 @@ class LimitBook(StatePart):
         for each in self.rules(record, partition_qos).after:
             if each.tres != "node" or each.kind not in ("grp", "user", "account"):
                 continue
-            group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-            if each.kind == "user":
-                group = group.users.get(record.job.user) or _NOBODY
-            elif each.kind == "account":
-                group = group.accounts.get(record.job.account) or _NOBODY
-            found |= set(group.nodes)
+            found |= set(self._group(each, each.kind, record).nodes)
         return found
 
     def refuses(self, record: Record, partition_qos: str) -> str:
         """Give why a job may not even be submitted; empty: it may."""
         for each in self.rules(record, partition_qos).submit:
-            if self._counted(each, record).submitted >= each.most:
-                return "QOSMaxSubmitJobLimit" if each.qos >= 0 else "AssocMaxSubmitJobLimit"
+            if self._group(each, each.who, record).submitted >= each.most:
+                return each.reason
         return ""
-
-    def _counted(self, each: Count, record: Record) -> Group:
-        """Give the group that counts against a limit of jobs."""
-        group = self.associations[each.association] if each.qos < 0 else self.qos[each.qos]
-        if each.who == "user":
-            return group.users.get(record.job.user) or _NOBODY
-        if each.who == "account":
-            return group.accounts.get(record.job.account) or _NOBODY
-        return group
 
     def may_age(self, record: Record, partition_qos: str) -> bool:
         """Whether one job more may age."""
         rules = self.rules(record, partition_qos).accrue
-        return all(self._counted(each, record).aging < each.most for each in rules)
+        return all(self._group(each, each.who, record).aging < each.most for each in rules)
 
     def age(self, record: Record, partition_qos: str, sign: int = 1) -> None:
         """Note that a waiting job ages, or with -1 that it does not any more."""

@@ -13,7 +13,6 @@ from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import Victim, preempt, victims_for
 from rebecsim.clusters.slurm.reasons import is_limit
 from rebecsim.clusters.slurm.records import Entry, Record
-from rebecsim.clusters.slurm.runs import By
 from rebecsim.clusters.slurm.scheduler import SlurmScheduler
 from rebecsim.clusters.slurm.selection import choose
 
@@ -119,12 +118,7 @@ def _share_nothing(scheduler: SlurmScheduler, tried: Entry) -> None:
     is_whole = all(entry.need.whole for entry in record.entries)
     if len(record.entries) < 2 or tried.place.spec.sharing != "EXCLUSIVE" or is_whole:
         return
-    array, records = record.job.extras.array, [record]
-    if array is not None:
-        numbers = scheduler.waiting.jobs.members[array.array]
-        found = (scheduler.records.get(each) for each in numbers)
-        records += [each for each in found if each is not None and each.state == "PENDING"]
-    for each in records:
+    for each in scheduler.alike(record):
         for entry in each.entries:
             entry.need = scheduler.machine.whole(entry.need)
 
@@ -168,6 +162,11 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
         array = record.job.extras.array
         if array is not None and (array.array, place.number) in refused:
             continue
+        if record.job.extras.het is not None:  # only backfill starts it
+            if not scheduler.partition_problem(entry):
+                failed.add(place.number)
+                avail &= ~place.nodes
+            continue
         if parameters.partition_job_depth:
             depth[place.number] = depth.get(place.number, 0) + 1
             if depth[place.number] > parameters.partition_job_depth:
@@ -203,16 +202,12 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
             found = _only_test(scheduler, entry, now)
         if found.verdict == "starts":
             assert found.given is not None
-            by: By = "SchedMain"
-            limit = entry.limit
-            done.jobs.append(scheduler.start(entry, found.given, now, by, limit))
+            started = scheduler.start(entry, found.given, now, "SchedMain", entry.limit)
+            done.jobs.append(started)
             if parameters.sched_max_job_start == len(done.jobs):
                 break
             continue
-        if found.verdict == "busy" and not found.victims:
-            problem = scheduler.asked_problem(entry)
-            found = Attempt("limit", problem) if problem else found
-        scheduler.set_reason(entry, found.reason, now, MAIN)
+        found = _explained(scheduler, entry, found, now, MAIN)
         if array is not None:
             refused.add((array.array, place.number))
         if found.verdict == "busy" or (found.verdict == "limit" and parameters.assoc_limit_stop):
@@ -229,6 +224,17 @@ def main_pass(scheduler: SlurmScheduler, now: int, *, full: bool) -> Started:
                 failed.add(place.number)
                 avail &= ~place.nodes
     return done
+
+
+def _explained(
+    scheduler: SlurmScheduler, entry: Entry, found: Attempt, now: int, who: str
+) -> Attempt:
+    """Note why a job does not start: of what it asks for, a limit comes before busy nodes."""
+    problem = ""
+    if found.verdict == "busy" and not found.victims:
+        problem = scheduler.asked_problem(entry)
+    scheduler.set_reason(entry, problem or found.reason, now, who)
+    return Attempt("limit", problem) if problem else found
 
 
 def _only_test(scheduler: SlurmScheduler, entry: Entry, now: int) -> Attempt:
@@ -285,15 +291,11 @@ def start_at_submission(scheduler: SlurmScheduler, record: Record, now: int) -> 
             break
         if entry.rank and not scheduler.is_runnable(entry.need):
             break  # it waits for what it lacks in the partition before
-        limit = entry.limit
-        found = attempt(scheduler, entry, scheduler.occupancy.open, now, limit, True)
+        found = attempt(scheduler, entry, scheduler.occupancy.open, now, entry.limit, True)
         if found.given is not None:
-            done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", limit))
+            done.jobs.append(scheduler.start(entry, found.given, now, "SchedSubmit", entry.limit))
             break
-        if found.verdict == "busy" and not found.victims:
-            problem = scheduler.asked_problem(entry)
-            found = Attempt("limit", problem) if problem else found
-        scheduler.set_reason(entry, found.reason, now, "submission")
+        found = _explained(scheduler, entry, found, now, "submission")
         gone = preempt(scheduler, entry, found.victims, now)
         done.victims.extend(gone)
         if gone or found.verdict in ("limit", "unavailable"):

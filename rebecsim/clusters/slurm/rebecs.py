@@ -128,33 +128,30 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
         if change.state == "DOWN":
             for record in list(scheduler.running.values()):
                 if node in scheduler.occupancy.given[record.number].nodes:
-                    self._stop(record, "NODE_FAIL", again=self.scheduler.is_requeued(record))
+                    self._stop(record, "NODE_FAIL", again=scheduler.is_requeued(record))
         scheduler.changed += 1
         self._ask()
 
     @in_turn(4)
     def finished(self, job: Job, attempt: int) -> None:
         """The nodes of a job are done with it."""
-        record = self.scheduler.records.get(job.number)
-        if record is None or record.attempt != attempt or record.state != "RUNNING":
-            return
-        state: RunState = "FAILED" if job.extras.fails else "COMPLETED"
-        if record.left > self._now - record.since:
-            state = "TIMEOUT"
-        self._stop(record, state)
+        record = self._running(job, attempt)
+        if record is not None:
+            state: RunState = "FAILED" if job.extras.fails else "COMPLETED"
+            self._stop(record, "TIMEOUT" if record.left > self._now - record.since else state)
 
     @in_turn(4)
     def preempted(self, job: Job, attempt: int, again: bool) -> None:
         """The time of grace of a preempted job is over."""
-        record = self.scheduler.records.get(job.number)
-        if record is not None and record.attempt == attempt and record.state == "RUNNING":
+        record = self._running(job, attempt)
+        if record is not None:
             self._stop(record, "PREEMPTED", again=again)
 
     @in_turn(4)
     def run_out(self, job: Job, attempt: int) -> None:
         """A running job is found to be over the usage that its QOS or association may have."""
-        record = self.scheduler.records.get(job.number)
-        if record is not None and record.attempt == attempt and record.state == "RUNNING":
+        record = self._running(job, attempt)
+        if record is not None:
             self._stop(record, "TIMEOUT")
 
     @in_turn(5)
@@ -311,6 +308,12 @@ class Controller(Rebec, queue_size=_UNBOUNDED):
             seconds = min([seconds, *(end - now for end in ends)])
         first = int(scheduler.occupancy.given[record.number].nodes[0])
         self.nodes[first].run(record.job, record.attempt, max(seconds, 0))
+
+    def _running(self, job: Job, attempt: int) -> Record | None:
+        """Give a job, if it has not started anew or ended since."""
+        record = self.scheduler.records.get(job.number)
+        is_same = record is not None and (record.attempt, record.state) == (attempt, "RUNNING")
+        return record if is_same else None
 
     def _stop(self, record: Record, state: RunState, *, again: bool = False) -> None:
         """Take back what a job had; `again` puts it into the queue anew."""

@@ -70,6 +70,10 @@ class Reservations(Constant):
                 yield start, stop
             number += 1
 
+    def meets(self, each: Reservation, begin: int, end: int) -> bool:
+        """Whether a reservation is in a time."""
+        return next(self.windows(each, begin, end), None) is not None
+
     def known(self, each: Reservation, now: int) -> bool:
         """Whether a reservation has been made by now."""
         return each.created is None or each.created <= now
@@ -79,9 +83,9 @@ class Reservations(Constant):
         each = self.by_name.get(name)
         if each is None or not self.known(each, now):
             return "ReservationDeleted"
-        if "FLEX" in each.flags or any(True for _ in self.windows(each, now, now + 1)):
+        if "FLEX" in each.flags or self.meets(each, now, now + 1):
             return ""
-        later = any(True for _ in self.windows(each, now, now + 400 * DAY))
+        later = self.meets(each, now, now + 400 * DAY)
         return "Reservation" if later else "ReservationDeleted"
 
     def admits(self, name: str, job: Job) -> bool:
@@ -130,7 +134,7 @@ class Reservations(Constant):
         for each in self.all:
             if each.name == own or "ANY_NODES" in each.flags or not self.known(each, now):
                 continue
-            if not any(True for _ in self.windows(each, begin, begin + limit)):
+            if not self.meets(each, begin, begin + limit):
                 continue
             meets = True
             kept = self.nodes[each.name]
@@ -177,7 +181,7 @@ class Reservations(Constant):
             for each in self.all
             if each.name != own
             and self.known(each, begin)
-            and any(True for _ in self.windows(each, begin, begin + limit))
+            and self.meets(each, begin, begin + limit)
         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rebecsim.clusters.kit.measures import (
     Lane,
@@ -127,32 +128,6 @@ class JudgedRun:
         """Jobs that were refused, cancelled while they waited, or wait for ever."""
         return float(len(self.outcome.jobs) - len(self.last))
 
-    def times(self, by: By) -> JobTimes:
-        """Give the waits of the jobs that ran, with whom they are told apart by."""
-        groups = [self.group(number, by) for number in self._order]
-        jobs = self.outcome.jobs
-        return JobTimes(
-            np.array([str(jobs[number].number) for number in self._order], dtype=str),
-            np.array(groups, dtype=str),
-            self.waits / 1.0,
-            self.durations / 1.0,
-        )
-
-    def group(self, position: int, by: By) -> str:
-        """Give the user, account, partition or QOS of a job."""
-        job = self.outcome.jobs[position]
-        match by:
-            case "partition":
-                run = self.last.get(position)
-                if run is not None:
-                    return self.outcome.places[run.place]
-                return ",".join(job.partitions)
-            case "qos":
-                return job.qos or "default"
-            case "account":
-                return job.account or "none"
-        return job.user or "none"
-
     def table(self) -> dict[str, list[object]]:
         """Give the rows of the stored table, by column."""
         jobs, runs = self.outcome.jobs, self.outcome.runs
@@ -209,8 +184,27 @@ def run_figures(judged: JudgedRun) -> dict[str, float]:
     return figures_of(SLURM_MEASURES, judged, ())
 
 
+def times_of(columns: Mapping[str, Sequence[object] | NDArray[Any]], by: By) -> JobTimes:
+    """Give the waits of the jobs that ran, of columns of the stored table, in order of submission.
+
+    Of each job its last stretch counts.
+    """
+    names = ("job", "submit", "start", "end", by)
+    job, submit, start, end, group = (np.asarray(columns[name]) for name in names)
+    last = {number: row for row, number in enumerate(job.tolist()) if start[row] >= 0}
+    rows = np.array(list(last.values()), np.int64)
+    rows = rows[np.lexsort((job[rows], submit[rows]))]
+    nobody = "default" if by == "qos" else "none"
+    return JobTimes(
+        job[rows].astype(str),
+        np.array([each or nobody for each in group[rows].tolist()], dtype=str),
+        (start - submit)[rows] / 1.0,
+        (end - submit)[rows] / 1.0,
+    )
+
+
 def answer_of(runs: Mapping[str, JudgedRun], by: By) -> GroupAnswer:
     """Compare runs of the same jobs; the first one is what the others are compared with."""
-    times = {name: each.times(by) for name, each in runs.items()}
+    times = {name: times_of(each.table(), by) for name, each in runs.items()}
     is_split = any(len(set(each.group.tolist())) > 1 for each in times.values())
     return GroupAnswer(times, by if is_split else "", exact=True)

@@ -275,11 +275,12 @@ class SlurmScheduler(StatePart):
             return ""
         tres = asked_tres(self.machine, entry.need)
         tres["cpu"] = entry.record.total_cpus or tres["cpu"]
-        tres["billing"] = billed(
-            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
-        )
-        limit = entry.limit
-        return self.limits.after(entry.record, entry.place.spec.qos, tres, limit, {})
+        tres["billing"] = self._billed(entry, tres)
+        return self.limits.after(entry.record, entry.place.spec.qos, tres, entry.limit, {})
+
+    def _billed(self, entry: Entry, tres: Tres) -> int:
+        flags = self.machine.cluster.priority.flags
+        return billed(entry.place.spec.billing_weights, tres, flags)
 
     def too_many_nodes(self, entry: Entry) -> str:
         """Give the limit that allows fewer nodes than a job needs; empty: none."""
@@ -324,9 +325,7 @@ class SlurmScheduler(StatePart):
             tres[f"gres/{name}"] = int(counts.sum())
         for name, count in entry.need.request.licenses:
             tres[f"license/{name}"] = count
-        tres["billing"] = billed(
-            entry.place.spec.billing_weights, tres, self.machine.cluster.priority.flags
-        )
+        tres["billing"] = self._billed(entry, tres)
         return tres
 
     def is_unplanned(self, entry: Entry) -> bool:
@@ -338,12 +337,17 @@ class SlurmScheduler(StatePart):
 
     def resize(self, record: Record, cpus: int) -> None:
         """Note how many CPUs a job would have, and so the tasks of its array that wait."""
-        array, records = record.job.extras.array, [record]
-        if array is not None and record.total_cpus != cpus:
-            found = map(self.records.get, self.waiting.jobs.members[array.array])
-            records += [each for each in found if each is not None and each.state == "PENDING"]
-        for each in records:
-            self.priorities.resize(each, cpus)
+        if record.total_cpus != cpus:
+            for each in self.alike(record):
+                self.priorities.resize(each, cpus)
+
+    def alike(self, record: Record) -> list[Record]:
+        """Give a job, and the tasks of its array that wait."""
+        array = record.job.extras.array
+        if array is None:
+            return [record]
+        found = map(self.records.get, self.waiting.jobs.members[array.array])
+        return [record, *(each for each in found if each is not None and each.state == "PENDING")]
 
     def late_problem(self, entry: Entry, given: Allocation, tres: Tres, limit: int) -> str:
         """Give the limit that a job would break with what it would have; empty: none."""

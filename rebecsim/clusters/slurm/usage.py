@@ -125,11 +125,6 @@ class PastUsage(StatePart):
         self.associations += added
         self.last, self.began = now, True
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether no job runs."""
-        return not self._running
-
 
 def _number(period: str, time: int) -> int:
     """Give the number of the period in which a time lies; usage is forgotten between two."""

@@ -17,13 +17,13 @@ from rebecsim.clusters.slurm.backfill import backfill
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.eligibility import NEVER as NEVER_HOLDS
 from rebecsim.clusters.slurm.files.hostlists import expand
-from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.main_pass import Started, main_pass, start_at_submission
 from rebecsim.clusters.slurm.occupancy import Allocation
 from rebecsim.clusters.slurm.preemption import requeue, resumable, suspend, switched
 from rebecsim.clusters.slurm.records import Record
 from rebecsim.clusters.slurm.run import make_scheduler
+from rebecsim.workloads.sacct import moment
 from tests.clusters.slurm import recorded
 from tests.clusters.slurm.recorded import NEVER, Compared
 
@@ -83,7 +83,7 @@ class Lockstep:
         for at, command, _ in self.case["said"]:
             if isinstance(command, list):
                 self._plan_command(int(at * 1000) + 60, " ".join(command))
-        submitted = set()
+        submitted: dict[int, int] = {}
         begun = 0
         for line, (at, what, *rest) in enumerate(self.case["events"]):
             number = recorded.job_of(rest[0]) if rest else -1
@@ -98,13 +98,13 @@ class Lockstep:
                 begun = at
                 self.push(at, what, rest[0], line=line)
             elif what == "submit" and number in self.jobs:
-                submitted.add(number)
+                submitted[number] = at
                 self.push(at, "submit", self.jobs[number], line=line)
             elif what in ("start", "backfilled"):
                 self.real_starts.setdefault(number, []).append(at)
                 for node in self.where.get(number, ()):
                     self.taken.setdefault(node, []).append(begun)
-            elif what in ("kill", "done"):
+            elif what in ("kill", "done", "time limit"):
                 self.real_ends.setdefault(number, []).append(at)
                 self.logged[number, at] = line
             elif what == "preempted":
@@ -113,8 +113,10 @@ class Lockstep:
             array = job.extras.array
             if number not in submitted:
                 same = array is not None and array.array in submitted
-                if not same:
-                    self.push((job.submit - self.zero) * 1000 + 500, "submit", job)
+                if not same:  # the log does not name parts; numbers are given in order
+                    before = max((submitted[e] for e in submitted if e < number), default=0)
+                    at = max((job.submit - self.zero) * 1000 + 500, before + 1)
+                    self.push(at, "submit", job)
                 else:
                     at = next(
                         e[0]
@@ -122,8 +124,10 @@ class Lockstep:
                         if e[1] == "submit" and recorded.job_of(e[2]) == array.array
                     )
                     self.push(at, "submit", job)
+            ends = self.real_ends.get(number, [])
             if job.extras.withdrawn is not None:
-                ends = self.real_ends.get(number, [(job.extras.withdrawn - self.zero) * 1000])
+                ends = ends or [(job.extras.withdrawn - self.zero) * 1000]
+            if ends and (job.extras.withdrawn is not None or not self.where.get(number)):
                 self.push(ends[-1], "withdraw", job)
         moments = [
             at * 1000 + 60
@@ -301,6 +305,10 @@ class Lockstep:
         if end > self.ms and (real is None or any(abs(each - self.ms) < 300 for each in real)):
             line = self.logged.get((number, end))
             self.push(end, "end", (record, self.ms), line=line)
+        elif self.where.get(number) and not (
+            self.real_ends.get(number) or number in self.preempted
+        ):
+            return  # it runs beyond the end of the record
         else:  # how long a preempted job would have run is not known
             seconds = record.limit if number in self.preempted else record.left
             self.push(self.ms + seconds * 1000, "end", (record, self.ms))

@@ -22,10 +22,10 @@ from rebecsim.clusters.slurm.files.account_files import read_accounting
 from rebecsim.clusters.slurm.files.cluster_files import read_cluster
 from rebecsim.clusters.slurm.files.hostlists import expand
 from rebecsim.clusters.slurm.files.log_files import SlurmLog, read_log
-from rebecsim.clusters.slurm.files.quantities import moment
 from rebecsim.clusters.slurm.files.reservation_files import read_reservations
 from rebecsim.clusters.slurm.jobs import Job
 from rebecsim.clusters.slurm.run import ReplayedJobs, run_cluster
+from rebecsim.workloads.sacct import moment
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 ALWAYS = "KillWait=1\nCompleteWait=0\n"  # what the recorder puts into each slurm.conf
@@ -81,8 +81,8 @@ class Compared:
 
 
 def job_of(text: str) -> int:
-    """The number in `8`, or in `8_0(9)`."""
-    found = re.fullmatch(r"\d+_\S*\((\d+)\)|(\d+).*", text)
+    """The number in `8`, or in `8_0(9)` and `8+1(9)`."""
+    found = re.fullmatch(r"\d+[_+]\S*\((\d+)\)|(\d+).*", text)
     return int(next(each for each in found.groups() if each)) if found else -1
 
 

@@ -14,11 +14,12 @@ from rebecsim.clusters.slurm.files.cluster_files import read_cluster
 from rebecsim.clusters.slurm.files.hostlists import HostListError, compress, expand, natural
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
-from rebecsim.clusters.slurm.files.quantities import duration, megabytes, moment, tres, weights
 from rebecsim.clusters.slurm.files.reservation_files import read_reservations
 from rebecsim.clusters.slurm.files.settings import TABLES
 from rebecsim.clusters.slurm.files.site import SiteFiles, settings_rows
 from rebecsim.clusters.slurm.files.submit_lines import read_line
+from rebecsim.errors import UserError
+from rebecsim.workloads.sacct import duration, megabytes, moment, tres, weights
 from tests.clusters.slurm.sites import COLUMNS, NODES, PARTITION, cluster, row
 
 # Lists of names
@@ -132,7 +133,6 @@ WITHOUT_SAMPLE = {
     "partition": "partitionname nodes default",
     "node": "nodename",
 }
-IN_PARAMETERS = {"bf_window_linear", "bf_hetjob_prio"}
 
 
 def test_of_options_about_sharing_the_last_one_counts() -> None:
@@ -166,7 +166,6 @@ def test_each_parameter_of_the_scheduler_changes_the_cluster(tmp_path) -> None:
     before = cluster(tmp_path, NODES + PARTITION)[0]
     for name, known in TABLES["scheduler"].items():
         if known.use == "used":
-            value = "max" if name == "bf_hetjob_prio" else "7"
             is_switch = name in [
                 "defer",
                 "assoc_limit_stop",
@@ -176,10 +175,11 @@ def test_each_parameter_of_the_scheduler_changes_the_cluster(tmp_path) -> None:
                 "bf_busy_nodes",
                 "bf_running_job_reserve",
                 "bf_licenses",
+                "bf_hetjob_immediate",
                 "preempt_strict_order",
                 "preempt_youngest_first",
             ]
-            text = name if is_switch else f"{name}={value}"
+            text = name if is_switch else f"{name}=7"
             made, said = cluster(tmp_path, f"SchedulerParameters={text}\n{NODES}{PARTITION}")
             assert made != before, name
             assert any(
@@ -422,7 +422,7 @@ def test_the_files_of_a_site_are_read_together(tmp_path) -> None:
     rows = list(settings_rows(settings))
     assert ("slurm.conf:1", "AccountingStorageEnforce=safe", "used", "which limits hold") in rows
     (tmp_path / "log").write_text(COLUMNS + "\n" + row(Partition="q") + "\n")
-    with pytest.raises(SlurmFileError, match=r"log:2: .*slurm.conf has no partition q; add it"):
+    with pytest.raises(UserError, match=r"log:2: .*slurm.conf has no partition q; add it"):
         read_log(tmp_path / "log", made)
 
 

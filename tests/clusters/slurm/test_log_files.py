@@ -2,10 +2,10 @@
 
 import pytest
 
-from rebecsim.clusters.slurm.files.lines import SlurmFileError
 from rebecsim.clusters.slurm.files.log_files import read_log
-from rebecsim.clusters.slurm.files.quantities import moment
-from rebecsim.clusters.slurm.jobs import ArrayTask, Dependency
+from rebecsim.clusters.slurm.jobs import ArrayTask, Dependency, HetPart
+from rebecsim.errors import UserError
+from rebecsim.workloads.sacct import moment
 from tests.clusters.slurm.sites import COLUMNS, log, row
 
 # Logs
@@ -131,6 +131,18 @@ def test_tasks_of_arrays_and_parts_of_jobs(tmp_path) -> None:
     assert by_number[21].request.tasks == 3
 
 
+def test_the_line_of_a_heterogeneous_job_stands_in_the_row_of_its_first_part(tmp_path) -> None:
+    line = "salloc -n1 -N1 : -N1 -n3 : -n5"
+    rows = [
+        row(20 + n, JobID=f"20+{n}", SubmitLine=text)
+        for n, text in enumerate((line, ": -N1 -n3", ": -n5"))
+    ]
+    for some in (rows, rows[1:]):  # a log may begin between them
+        jobs = log(tmp_path, *some).jobs[-2:]
+        assert [job.extras.het for job in jobs] == [HetPart(20, 1), HetPart(20, 2)]
+        assert [job.request.tasks for job in jobs] == [3, 5]
+
+
 def test_jobs_that_did_not_end_well_say_so(tmp_path) -> None:
     never = {"Start": "None", "AllocTRES": "", "NodeList": "None assigned"}
     made = log(
@@ -195,6 +207,6 @@ def test_jobs_that_ran_before_the_replay_begins_keep_their_nodes(tmp_path) -> No
 )
 def test_a_wrong_log_is_refused_with_its_place(text, expected, tmp_path) -> None:
     (tmp_path / "log").write_text(text)
-    with pytest.raises(SlurmFileError) as caught:
+    with pytest.raises(UserError) as caught:
         read_log(tmp_path / "log")
     assert expected in str(caught.value)

@@ -14,9 +14,9 @@ from typing import Any
 from rebecsim.clusters.slurm.configuration import Accounting, Association, Qos, ResourceLimits
 from rebecsim.clusters.slurm.files.lines import Pair, SlurmFileError, read_text
 from rebecsim.clusters.slurm.files.node_lines import PREEMPT_MODES
-from rebecsim.clusters.slurm.files.quantities import MINUTE, duration, limit, tres
 from rebecsim.clusters.slurm.files.settings import Setting
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import MINUTE, duration, limit, tres
 
 _TITLE = re.compile(r"\s*(Cluster|Parent|Account|User)\s*-\s*", re.IGNORECASE)
 _PART = re.compile(
@@ -81,18 +81,9 @@ _MISSING = {
     "maxtresrunminsperuser": "limits of what a user has running",
 }
 _OF_QOS = [
-    "name",
-    "priority",
-    "gracetime",
-    "preempt",
-    "preemptexempttime",
-    "preemptmode",
-    "flags",
-    "usagethres",
-    "usagefactor",
-    "limitfactor",
-    "minpriothres",
-]
+    "name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags",
+    "usagethres", "usagefactor", "limitfactor", "minpriothres",
+]  # fmt: skip
 _IDLE_OF_QOS = {
     "id": "the database's number",
     "description": "a text for people",
@@ -186,37 +177,32 @@ class AccountFiles:
                     )
                 else:
                     self._say(pair, "used", "of the QOS")
-            text = {key: pair.value for key, pair in row.items()}
-            mode = text.get("preemptmode", "").lower().split(",")[0]
-            grace = _value(row["gracetime"], duration) if "gracetime" in row else 0
+
+            def read(key: str, reader: Callable[[str], Any], row: Any = row) -> Any:
+                return _value(row[key], reader) if key in row else None
+
+            mode = row["preemptmode"].value.lower().split(",")[0] if "preemptmode" in row else ""
+            factor = read("usagefactor", float)
             made.append(
                 Qos(
-                    name=text["name"],
-                    priority=_value(row["priority"], int) if "priority" in row else 0,
+                    name=row["name"].value,
+                    priority=read("priority", int) or 0,
                     flags=frozenset(row["flags"].words() if "flags" in row else ()),
                     preempt=row["preempt"].words() if "preempt" in row else (),
                     preempt_mode=PREEMPT_MODES.get(mode),
-                    preempt_exempt_time=_value(row["preemptexempttime"], duration)
-                    if "preemptexempttime" in row
-                    else None,
-                    grace_time=grace or 0,
-                    usage_factor=_value(row["usagefactor"], float) if "usagefactor" in row else 1.0,
-                    usage_threshold=_value(row["usagethres"], float)
-                    if "usagethres" in row
-                    else None,
-                    limit_factor=_value(row["limitfactor"], float)
-                    if "limitfactor" in row
-                    else None,
-                    min_prio_threshold=_value(row["minpriothres"], limit)
-                    if "minpriothres" in row
-                    else None,
+                    preempt_exempt_time=read("preemptexempttime", duration),
+                    grace_time=read("gracetime", duration) or 0,
+                    usage_factor=1.0 if factor is None else factor,
+                    usage_threshold=read("usagethres", float),
+                    limit_factor=read("limitfactor", float),
+                    min_prio_threshold=read("minpriothres", limit),
                     limits=ResourceLimits(**limits),
                 )
             )
         return tuple(made)
 
     def _say(self, pair: Pair, use: Any, note: str) -> None:
-        self.settings.append(Setting(pair.file, pair.line, pair.key, pair.value, use, note))
+        self.settings.append(Setting.of(pair, use, note))
 
 
 def read_accounting(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rebecsim.clusters.slurm.configuration import (
     Accounting,
@@ -28,10 +28,10 @@ from rebecsim.clusters.slurm.files.node_lines import (
     known_host,
     memory_limits,
 )
-from rebecsim.clusters.slurm.files.quantities import MINUTE, number
 from rebecsim.clusters.slurm.files.settings import TABLES, Setting, Table, find, find_word, reported
 from rebecsim.clusters.slurm.files.values import Values
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import MINUTE, number
 
 _ENFORCED = {
     "associations": ("associations",),
@@ -71,9 +71,7 @@ class _Conf:
                 if each.key.lower() not in _OTHERS[first]:
                     raise each.wrong(f"there is no key {each.key} of a {pairs[0].key} line")
             note = "a name for nodes" if first == "nodeset" else "nodes that are down at the start"
-            self.settings.append(
-                Setting(pairs[0].file, pairs[0].line, pairs[0].key, pairs[0].value, "used", note)
-            )
+            self.settings.append(Setting.of(pairs[0], "used", note))
             if first == "nodeset":
                 self.partitions.sets[pairs[0].value] = Values(pairs[1:])
             else:
@@ -123,7 +121,7 @@ def read_cluster(
             "schedulertype", _plugins("sched", backfill=True, builtin=False), True
         )
         and backfills,
-        main=_main(schedule),
+        main=MainParameters(**_as_named(schedule, MainParameters)),
         backfilling=backfilling,
         priority=_priority(values, words),
         preemption=_preemption(values, words, schedule),
@@ -191,62 +189,29 @@ class _Words:
         return Values(pairs)
 
 
-def _main(given: Values) -> MainParameters:
-    default = MainParameters()
-    return MainParameters(
-        sched_interval=given.number("sched_interval", default.sched_interval),
-        batch_sched_delay=given.number("batch_sched_delay", default.batch_sched_delay),
-        default_queue_depth=given.number("default_queue_depth", default.default_queue_depth),
-        partition_job_depth=given.number("partition_job_depth", 0),
-        sched_max_job_start=given.number("sched_max_job_start", 0),
-        defer=given.switch("defer"),
-        assoc_limit_stop=given.switch("assoc_limit_stop"),
-        kill_invalid_depend=given.switch("kill_invalid_depend"),
-        max_switch_wait=given.number("max_switch_wait", default.max_switch_wait),
-        pack_serial_at_end=given.switch("pack_serial_at_end"),
-    )
-
-
-_NUMBERS = [
-    "bf_interval",
-    "bf_resolution",
-    "bf_max_job_test",
-    "bf_max_job_part",
-    "bf_max_job_user",
-    "bf_max_job_user_part",
-    "bf_max_job_assoc",
-    "bf_max_job_start",
-    "bf_max_job_array_resv",
-    "bf_node_space_size",
-    "bf_job_part_count_reserve",
-    "bf_min_age_reserve",
-    "bf_min_prio_reserve",
-    "bf_window_linear",
-]
-_SWITCHES = ["bf_one_resv_per_job", "bf_busy_nodes", "bf_running_job_reserve", "bf_licenses"]
-_HET: Mapping[str, Literal["min", "avg", "max"]] = {"min": "min", "avg": "avg", "max": "max"}
+def _as_named(given: Values, kind: type[MainParameters | BackfillParameters]) -> dict[str, Any]:
+    """Read the parameters that have the names of attributes: whole numbers, and switches."""
+    return {
+        each.name: given.switch(each.name)
+        if isinstance(each.default, bool)
+        else given.number(each.name, 0)
+        for each in fields(kind)
+        if each.name in given
+    }
 
 
 def _backfilling(given: Values) -> tuple[BackfillParameters, bool]:
     """Read the `bf_...`, and whether backfill runs at all (an interval of -1 switches it off)."""
     off = given.text("bf_interval") == "-1"
-    numbers = {
-        each: given.number(each, 0)
-        for each in _NUMBERS
-        if each in given and not (off and each == "bf_interval")
-    }
+    if off:
+        del given.pairs["bf_interval"]
+    found = _as_named(given, BackfillParameters)
     for key in ("bf_interval", "bf_resolution"):
-        if numbers.get(key) == 0:
+        if found.get(key) == 0:
             raise given.pairs[key].wrong("1 or more is expected")
-    window = given.number("bf_window", 1440) * MINUTE
-    switches = {each: given.switch(each) for each in _SWITCHES}
-    made = BackfillParameters(
-        bf_window=window,
-        bf_hetjob_prio=given.one_of("bf_hetjob_prio", _HET, "") or "",
-        **numbers,  # type: ignore[arg-type]  # names of attributes that are numbers
-        **switches,
-    )
-    return made, not off
+    if "bf_window" in found:
+        found["bf_window"] *= MINUTE
+    return BackfillParameters(**found), not off
 
 
 _PERIODS = {
@@ -260,13 +225,12 @@ def _priority(values: Values, words: _Words) -> PriorityParameters:
         "prioritytype", _plugins("priority", basic=False, multifactor=True), False
     )
     weights = PriorityWeights(
-        age=values.number("priorityweightage", 0),
-        assoc=values.number("priorityweightassoc", 0),
-        fairshare=values.number("priorityweightfairshare", 0),
-        job_size=values.number("priorityweightjobsize", 0),
-        partition=values.number("priorityweightpartition", 0),
-        qos=values.number("priorityweightqos", 0),
         tres=values.read("priorityweighttres", _tres_weights, _NO_WEIGHTS),
+        **{
+            each.name: values.number(f"priorityweight{each.name.replace('_', '')}", 0)
+            for each in fields(PriorityWeights)
+            if each.name != "tres"
+        },
     )
     default = PriorityParameters()
     return PriorityParameters(
@@ -381,6 +345,9 @@ def _beside(conf: Path, named: Path | None, name: str) -> Path | None:
 
 _GRES_KEYS = ("name", "type", "nodename", "count", "file", "multiplefiles", "cores", "cpus")
 _GRES_IDLE = ("links", "flags", "autodetect")
+_GRES_SHOWN = [
+    "Name", "Type", "NodeName", "Count", "File", "Cores", "Links", "Flags", "AutoDetect",
+]  # fmt: skip
 
 
 def _gres_lines(path: Path, found: list[Setting]) -> list[Values]:
@@ -389,42 +356,16 @@ def _gres_lines(path: Path, found: list[Setting]) -> list[Values]:
         for each in pairs:
             key = each.key.lower()
             if key not in _GRES_KEYS + _GRES_IDLE:
-                known = [
-                    "Name",
-                    "Type",
-                    "NodeName",
-                    "Count",
-                    "File",
-                    "Cores",
-                    "Links",
-                    "Flags",
-                    "AutoDetect",
-                ]
-                raise each.wrong(
-                    f"there is no key {each.key} of gres.conf; {suggestion(each.key, known)}"
-                )
+                hint = suggestion(each.key, _GRES_SHOWN)
+                raise each.wrong(f"there is no key {each.key} of gres.conf; {hint}")
             if key == "autodetect" and each.value.lower() != "off":
                 note = "devices are not looked for; slurm.conf's Gres counts"
-                found.append(
-                    Setting(each.file, each.line, each.key, each.value, "not simulated", note)
-                )
-                continue
-            idle = key in _GRES_IDLE
-            note = (
-                "how devices talk to each other"
-                if idle
-                else "types, counts and cores of generic resources"
-            )
-            found.append(
-                Setting(
-                    each.file,
-                    each.line,
-                    each.key,
-                    each.value,
-                    "no effect" if idle else "used",
-                    note,
-                )
-            )
+                found.append(Setting.of(each, "not simulated", note))
+            elif key in _GRES_IDLE:
+                found.append(Setting.of(each, "no effect", "how devices talk to each other"))
+            else:
+                note = "types, counts and cores of generic resources"
+                found.append(Setting.of(each, "used", note))
         lines.append(Values(pairs))
     return lines
 

@@ -7,28 +7,16 @@ clock on the wall.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rebecsim.clusters.slurm.configuration import Cluster
 from rebecsim.clusters.slurm.files import submit_lines
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.clusters.slurm.files.lines import SlurmFileError
-from rebecsim.clusters.slurm.files.other_logs import is_other_log, read_other_log
-from rebecsim.clusters.slurm.files.quantities import (
-    NOT_SET,
-    duration,
-    megabytes,
-    moment,
-    names_of,
-    text_of,
-    tres,
-)
 from rebecsim.clusters.slurm.files.submit_lines import Submitted, after_now
 from rebecsim.clusters.slurm.jobs import (
     NO_EXTRAS,
@@ -40,15 +28,17 @@ from rebecsim.clusters.slurm.jobs import (
     Request,
 )
 from rebecsim.wording import counted, suggestion
-from rebecsim.workloads.files import text_lines
+from rebecsim.workloads.logs import labels_of, read_log as read_workload
+from rebecsim.workloads.sacct import (
+    SACCT,
+    SacctRow,
+    is_sacct_log,
+    moment,
+    names_of,
+    sacct_rows,
+    text_of,
+)
 
-_NEEDED = ("Submit", "Start", "End", "State", "User", "Partition")
-_ONE_OF = (("JobIDRaw", "JobID"), ("TimelimitRaw", "Timelimit"), ("ReqTRES", "ReqCPUS"))
-_COMMAND = "write the log by sacct -a -X -D -P -o ALL"
-_FREE = ("constraints", "submitline", "jobname", "comment", "workdir", "admincomment", "licenses")
-"""Columns whose text may have the `|` that separates columns."""
-_PROGRAMS = {"salloc", "sbatch", "srun", "scrun", "sattach"}
-_WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 _GONE = {"CANCELLED", "DEADLINE", "BOOT_FAIL", "REVOKED"}
 
 
@@ -91,107 +81,29 @@ def read_log(path: Path, cluster: Cluster | None = None, since: int | None = Non
 
     With the cluster, partitions are looked up, and a job of a script that got more CPUs than it
     asked for is taken for an exclusive one. Jobs that started before `since` run when the replay
-    begins. Raises SlurmFileError for a missing column, an unknown partition, and for a time or
-    number that cannot be read.
+    begins. Raises UserError for a missing column, an unknown partition, and for a time or number
+    that cannot be read.
     """
-    if cluster is not None and is_other_log(path):
-        jobs, notes = read_other_log(path, cluster)
-        return SlurmLog(jobs, {}, notes)
-    rows = list(_rows(path))
-    return _Reader(path, rows, cluster, since).read()
-
-
-class _Row(NamedTuple):
-    line: int
-    cells: dict[str, str]
-
-
-def _rows(path: Path) -> Iterator[_Row]:
-    header: list[str] = []
     try:
-        for number, line in text_lines(path):
-            cells = line.rstrip("\r").split("|")
-            if not header:
-                header = [each.strip().lower() for each in cells]
-                _require_columns(path, number, header)
-                continue
-            if len(cells) != len(header):
-                cells = _joined(cells, header)
-            if not cells:
-                count = line.count("|") + 1
-                problem = f"{count} columns, but the header has {len(header)}; {_COMMAND}"
-                raise SlurmFileError.at(str(path), number, problem)
-            found = dict(zip(header, cells, strict=True))
-            if "." not in found.get("jobid", "") and "." not in found.get("jobidraw", ""):
-                yield _Row(number, found)
+        if cluster is not None and not is_sacct_log(path):
+            return _other_log(path, cluster)
+        rows = list(sacct_rows(path))
     except OSError as error:
         raise SlurmFileError(f"{path}: cannot be read: {error.strerror}") from None
-    if not header:
-        raise SlurmFileError(f"{path}: the log is empty; {_COMMAND}")
-
-
-def _require_columns(path: Path, line: int, header: list[str]) -> None:
-    missing = [each for each in _NEEDED if each.lower() not in header]
-    missing += ["/".join(e) for e in _ONE_OF if not {each.lower() for each in e} & set(header)]
-    if missing:
-        if len(header) == 1:
-            raise SlurmFileError.at(str(path), line, f"columns are not separated by |; {_COMMAND}")
-        hint = suggestion(missing[0], header, "")
-        problem = f"there is no column {', '.join(missing)}; {_COMMAND}"
-        raise SlurmFileError.at(str(path), line, f"{problem} ({hint})" if hint else problem)
-
-
-def _joined(cells: list[str], header: list[str]) -> list[str]:
-    """Put cells together whose text has a `|` of its own; empty: it cannot be done."""
-    likely: list[str] = []
-    free = [place for place, name in enumerate(header) if name in _FREE]
-    for places in combinations_with_replacement(free, max(len(cells) - len(header), 0)):
-        more = Counter(places)
-        made, begin = [], 0
-        for place in range(len(header)):
-            end = begin + 1 + more[place]
-            made.append("|".join(cells[begin:end]))
-            begin = end
-        found = dict(zip(header, made, strict=False))
-        if begin == len(cells) and _is_likely(found):
-            if _is_explained(found):
-                return made
-            likely = likely or made
-    return likely
-
-
-def _is_explained(cells: dict[str, str]) -> bool:
-    """Whether the features of a job stand as a word in its command line."""
-    word = re.escape(cells.get("constraints", ""))
-    return bool(re.search(rf"(?:[\s=\"'C]){word}(?:$|[\s\"'])", cells.get("submitline", "")))
-
-
-def _is_likely(cells: dict[str, str]) -> bool:
-    line = cells.get("submitline", "")
-    if line.strip() and PurePath(line.split(maxsplit=1)[0]).name not in _PROGRAMS:
-        return False
-    if " " in cells.get("constraints", ""):
-        return False
-    try:
-        moment(cells["submit"])
-        moment(cells["start"])
-        moment(cells["end"])
-    except ValueError:
-        return False
-    return cells["state"].partition(" ")[0].replace("_", "").isupper()
+    return _Reader(path, rows, cluster, since).read()
 
 
 class _Reader:
     """Makes jobs of rows."""
 
     def __init__(
-        self, path: Path, rows: list[_Row], cluster: Cluster | None, since: int | None
+        self, path: Path, rows: list[SacctRow], cluster: Cluster | None, since: int | None
     ) -> None:
         self.path, self.since = path, since
         self.cpus = {each.name: each.cpus for each in cluster.nodes} if cluster else {}
         self.partitions = [each.name for each in cluster.partitions] if cluster else []
-        self.by_number: defaultdict[int, list[_Row]] = defaultdict(list)
-        self.waiting: list[_Row] = []
+        self.by_number: defaultdict[int, list[SacctRow]] = defaultdict(list)
+        self.waiting: list[SacctRow] = []
         self.requests: dict[Request, Request] = {}
         self.notes: Counter[str] = Counter()
         self.unread: list[str] = []
@@ -200,11 +112,11 @@ class _Reader:
             if "[" in row.cells.get("jobid", ""):
                 self.waiting.append(row)
             else:
-                self.by_number[self._number(row)].append(row)
+                self.by_number[row.number()].append(row)
         self.takes_memory = any("mem=" in row.cells.get("alloctres", "") for row in rows)
 
     def read(self) -> SlurmLog:
-        """Read all rows. Raises SlurmFileError."""
+        """Read all rows. Raises UserError."""
         jobs: list[Job] = []
         recorded: dict[int, Recorded] = {}
         for number, rows in self.by_number.items():
@@ -215,7 +127,7 @@ class _Reader:
                 following += 1
                 self._job(following, [row], jobs, recorded, task)
         if not jobs:
-            raise SlurmFileError(f"{self.path}: the log has no job; {_COMMAND}")
+            raise SlurmFileError(f"{self.path}: the log has no job; {SACCT}")
         jobs.sort(key=lambda job: (job.submit, job.number))
         return SlurmLog(tuple(jobs), recorded, tuple(self._said()))
 
@@ -230,25 +142,7 @@ class _Reader:
                 f"are used; first: {self.unread[0]}."
             )
 
-    def _wrong(self, row: _Row, column: str, problem: str) -> SlurmFileError:
-        value = row.cells.get(column.lower(), "")
-        return SlurmFileError.at(str(self.path), row.line, f"{column}={value:.60}: {problem}")
-
-    def _moment(self, row: _Row, column: str) -> int | None:
-        try:
-            return moment(row.cells.get(column.lower(), ""))
-        except ValueError as error:
-            raise self._wrong(row, column, str(error)) from None
-
-    def _number(self, row: _Row) -> int:
-        column = "JobIDRaw" if "jobidraw" in row.cells else "JobID"
-        text = row.cells[column.lower()]
-        if not text.isdecimal():
-            hint = "add the column JobIDRaw" if column == "JobID" else "a number is expected"
-            raise self._wrong(row, column, hint)
-        return int(text)
-
-    def _tasks(self, row: _Row) -> list[int]:
+    def _tasks(self, row: SacctRow) -> list[int]:
         """Give the tasks of an array that still wait, as `123_[5-9%2]`."""
         listed = row.cells["jobid"].partition("_")[2].partition("%")[0].strip("[]")
         try:
@@ -259,26 +153,20 @@ class _Reader:
                 for task in [int(each) for each in expand(f"[{piece}]")][:: int(step or 1)]
             ]
         except ValueError as error:
-            raise self._wrong(row, "JobID", str(error)) from None
+            raise row.wrong("JobID", str(error)) from None
 
     def _job(
         self,
         number: int,
-        rows: list[_Row],
+        rows: list[SacctRow],
         jobs: list[Job],
         recorded: dict[int, Recorded],
         task: int | None = None,
     ) -> None:
         first, last = rows[0], rows[-1]
         cells = last.cells
-        submit = self._moment(first, "Submit")
-        if submit is None:
-            raise self._wrong(first, "Submit", "each job needs the time of its submission")
-        start, end = self._moment(last, "Start"), self._moment(last, "End")
-        state = cells["state"].partition(" ")[0]
-        nodes = self._nodes(last)
-        if not nodes and (start is None or start == end):
-            start = None
+        submit, state, nodes = first.submit(), last.state, self._nodes(last)
+        start, end = last.ran()
         if state == "FAILED" and start is None and end == submit:
             self.notes["were refused at submission, and are left out"] += 1
             return
@@ -291,7 +179,7 @@ class _Reader:
         for each in partitions if self.partitions else ():
             if each not in self.partitions:
                 hint = suggestion(each, self.partitions, "add it to slurm.conf")
-                raise self._wrong(last, "Partition", f"slurm.conf has no partition {each}; {hint}")
+                raise last.wrong("Partition", f"slurm.conf has no partition {each}; {hint}")
         extras = self._extras(last, said, number, state, (submit, start, end), task)
         if self.since is not None and start is not None and start < self.since and nodes:
             extras = replace(extras, running_since=start, nodes=nodes)
@@ -315,35 +203,39 @@ class _Reader:
         by, reason = cells.get("flags", ""), cells.get("reason", "")
         recorded[number] = Recorded(submit, start, end, nodes, state, by, reason, len(rows) - 1)
 
-    def _line(self, row: _Row) -> Submitted:
-        text = row.cells.get("submitline", "")
+    def _line(self, row: SacctRow) -> Submitted:
+        """Read the command line; that of a heterogeneous job stands in the row of its first part.
+
+        Rows of other parts have theirs, as `: -N1 -n8`.
+        """
+        job, _, component = row.cells.get("jobid", "").partition("+")
+        place = int(component) if job.isdecimal() and component.isdecimal() else 0
+        first = self.by_number[int(job)][-1] if place and int(job) in self.by_number else row
+        text = first.cells.get("submitline", "")
+        if text.startswith(":"):
+            text, place = "sbatch" + text[1:], 0
         parts: tuple[Submitted, ...] = ()
         try:
             parts = submit_lines.read_line(text)
         except submit_lines.LineError as error:
-            self.unread.append(f"line {row.line}: {error}")
-        component = row.cells.get("jobid", "").partition("+")[2]
-        place = int(component) if component.isdecimal() else 0
+            self.unread.append(f"line {first.line}: {error}")
         if place >= len(parts):
             return Submitted(program="sbatch", is_whole=False)
         for option in parts[place].unknown:
             self.unknown[("-" if len(option) == 1 else "--") + option] += 1
         return parts[place]
 
-    def _nodes(self, row: _Row) -> tuple[str, ...]:
-        text = row.cells.get("nodelist", "")
-        if text.lower() in NOT_SET or text == "None assigned":
-            return ()
+    def _nodes(self, row: SacctRow) -> tuple[str, ...]:
         try:
-            return expand(text)
+            return expand(row.nodes)
         except HostListError as error:
-            raise self._wrong(row, "NodeList", str(error)) from None
+            raise row.wrong("NodeList", str(error)) from None
 
     def _times(
-        self, row: _Row, said: Submitted, state: str, start: int | None, end: int | None
+        self, row: SacctRow, said: Submitted, state: str, start: int | None, end: int | None
     ) -> tuple[int, int | None]:
         """Give run time and limit, seconds; how long a job would have run is not always known."""
-        limit = self._limit(row)
+        limit = row.limit()
         if said.job.get("min_time") is not None and "limit" in said.job:
             limit = said.job["limit"]
         if start is None:
@@ -355,30 +247,16 @@ class _Reader:
         if end is None:
             self.notes["still run, and are taken to run for their time limit"] += 1
             return limit or 0, limit
-        try:
-            suspended = duration(row.cells.get("suspended", "") or "0") or 0
-        except ValueError as error:
-            raise self._wrong(row, "Suspended", str(error)) from None
-        run = max(end - start - suspended, 0)
+        run = max(end - start - row.suspended(), 0)
         if state == "TIMEOUT":
             self.notes["ran into their time limit, and are taken to run twice as long"] += 1
             run *= 2
         return run, limit
 
-    def _limit(self, row: _Row) -> int | None:
-        column = "TimelimitRaw" if row.cells.get("timelimitraw") else "Timelimit"
-        text = row.cells.get(column.lower(), "")
-        if not text or text.lower() in ("partition_limit", "unlimited"):
-            return None
-        try:
-            return duration(text)
-        except ValueError as error:
-            raise self._wrong(row, column, str(error)) from None
-
-    def _begin(self, row: _Row, said: Submitted, submit: int, first: _Row) -> int:
+    def _begin(self, row: SacctRow, said: Submitted, submit: int, first: SacctRow) -> int:
         """Give the earliest start: as asked, else what delayed the job if that is not simulated."""
         asked = said.job.get("begin")
-        eligible = self._moment(first if first is not row else row, "Eligible")
+        eligible = first.moment("Eligible")
         offset = after_now(asked) if asked else None
         if offset is not None:  # counted by the command, which runs just before the submission
             early = eligible is not None and 0 < submit + offset - eligible <= 2
@@ -391,7 +269,7 @@ class _Reader:
 
     def _extras(
         self,
-        row: _Row,
+        row: SacctRow,
         said: Submitted,
         number: int,
         state: str,
@@ -420,7 +298,7 @@ class _Reader:
         if state not in ("COMPLETED", "RUNNING", "PENDING", "SUSPENDED"):
             given["fails"] = True
         if said.job.get("held"):
-            given |= {"held": True, "released": self._moment(row, "Eligible")}
+            given |= {"held": True, "released": row.moment("Eligible")}
         for key in ("requeues", "min_time", "priority"):
             if said.job.get(key) is not None:
                 given[key] = said.job[key]
@@ -433,7 +311,7 @@ class _Reader:
         except ValueError:
             return None
 
-    def _request(self, row: _Row, said: Submitted, nodes: tuple[str, ...]) -> Request:
+    def _request(self, row: SacctRow, said: Submitted, nodes: tuple[str, ...]) -> Request:
         given = dict(said.request)
         if "constraints" in row.cells and "prefer" not in given:
             given["features"] = text_of(row.cells["constraints"])
@@ -442,13 +320,9 @@ class _Reader:
             given["reservation"] = used
         if said.is_whole:
             return Request(**given)
-        try:
-            asked = tres(row.cells.get("reqtres", ""))
-            got = tres(row.cells.get("alloctres", ""))
-        except ValueError as error:
-            raise self._wrong(row, "ReqTRES", str(error)) from None
-        least = asked.get("node") or self._whole(row, "ReqNodes") or self._whole(row, "NNodes") or 1
-        cpus = asked.get("cpu") or self._whole(row, "ReqCPUS") or least
+        asked, got = row.tres("ReqTRES"), row.tres("AllocTRES")
+        least = asked.get("node") or row.whole("ReqNodes", "NNodes") or 1
+        cpus = asked.get("cpu") or row.whole("ReqCPUS") or least
         if "min_nodes" not in given:
             given |= {"min_nodes": least, "max_nodes": least if least > 1 else None}
         if "tasks" in given and "cpus_per_task" not in given and cpus % max(given["tasks"], 1) == 0:
@@ -467,18 +341,13 @@ class _Reader:
             given["exclusive"] = "node"
         return Request(**given)
 
-    def _whole(self, row: _Row, column: str) -> int:
-        text = row.cells.get(column.lower(), "")
-        return int(text) if text.isdecimal() else 0
-
     def _memory(
-        self, row: _Row, asked: Mapping[str, int], got: Mapping[str, int], nodes: int
+        self, row: SacctRow, asked: Mapping[str, int], got: Mapping[str, int], nodes: int
     ) -> dict[str, int]:
         """Give the memory where it is given out; older logs have `4Gn` and `4Gc`."""
-        text = row.cells.get("reqmem", "")
-        if text[-1:] in ("n", "c"):
-            amount = megabytes(text[:-1])
-            return {"memory_per_node" if text[-1] == "n" else "memory_per_cpu": amount}
+        old = row.old_memory()
+        if old is not None:
+            return {"memory_per_node" if old[0] == "n" else "memory_per_cpu": old[1]}
         if "mem" in asked and ("mem" in got or (not got and self.takes_memory)):
             return {"memory_per_node": asked["mem"] // nodes}
         return {}
@@ -496,3 +365,47 @@ def _gres(asked: Mapping[str, int], nodes: int) -> dict[str, Amounts]:
             "gres_per_node": tuple(sorted((key, count // nodes) for key, count in kept.items()))
         }
     return {"gres": tuple(sorted(kept.items()))}
+
+
+def _other_log(path: Path, cluster: Cluster) -> SlurmLog:
+    """Read a log in SWF or CSV, or of PBS.
+
+    A job asks for as many tasks of one CPU as it took processors, on any nodes. It goes to the
+    partition with the name of its queue, if there is one. Raises what `workloads.logs.read_log`
+    raises, and SlurmFileError if there is no partition for a job.
+    """
+    workload = read_workload(path)
+    users, queues = labels_of(workload, "user"), labels_of(workload, "queue")
+    names = {each.name for each in cluster.partitions}
+    default = any(each.is_default for each in cluster.partitions)
+    first = int(workload.header.get("UnixStartTime", "0").split()[0] or 0)
+    requests: dict[int, Request] = {}
+    jobs, elsewhere = [], 0
+    columns = (workload.job, workload.submit, workload.run, workload.processors)
+    more = (workload.requested_time, workload.user, workload.queue, workload.status)
+    rows = zip(*(each.tolist() for each in (*columns, *more)), strict=True)
+    for number, submit, run, size, limit, user, queue, status in rows:
+        partition = queues[queue]
+        if partition not in names:
+            elsewhere += 1
+            if not default:
+                raise SlurmFileError(
+                    f"{path}: job {number}: there is no partition {partition}, and none has "
+                    "Default=YES in slurm.conf"
+                )
+        request = requests.setdefault(size, Request(tasks=size))
+        jobs.append(
+            Job(
+                number=number,
+                user=users[user],
+                partitions=(partition,) if partition in names else (),
+                submit=first + submit,
+                run=run if limit <= 0 or status != 1 else min(run, limit),
+                limit=None if limit <= 0 else -(-limit // 60) * 60,
+                request=request,
+            )
+        )
+    notes = ["The log does not say how tasks were spread: each has one CPU, on any node."]
+    if elsewhere:
+        notes.append(f"The queue of {counted(elsewhere, 'job')} is no partition: the default one.")
+    return SlurmLog(tuple(jobs), {}, tuple(notes))

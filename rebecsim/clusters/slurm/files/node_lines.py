@@ -18,9 +18,9 @@ from rebecsim.clusters.slurm.configuration import (
 )
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand, natural
 from rebecsim.clusters.slurm.files.lines import Pair
-from rebecsim.clusters.slurm.files.quantities import number, weights
 from rebecsim.clusters.slurm.files.values import Values
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import number, weights
 
 _STATES: Mapping[str, NodeState | None] = {
     **dict.fromkeys(("unknown", "up", "idle", "cloud", "resume"), "UP"),

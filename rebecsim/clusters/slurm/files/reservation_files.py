@@ -9,7 +9,7 @@ from pathlib import Path
 from rebecsim.clusters.slurm.configuration import Reservation
 from rebecsim.clusters.slurm.files.hostlists import HostListError, expand
 from rebecsim.clusters.slurm.files.lines import SlurmFileError, read_text
-from rebecsim.clusters.slurm.files.quantities import NOT_SET, moment
+from rebecsim.workloads.sacct import NOT_SET, moment
 
 _PAIR = re.compile(r"(\w+)=(.*?)(?=\s+\w+=|\s*$)")
 _NONE = "no reservations in the system"

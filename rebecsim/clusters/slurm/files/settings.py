@@ -33,6 +33,11 @@ class Setting:
     use: Use
     note: str
 
+    @classmethod
+    def of(cls, pair: Pair, use: Use, note: str) -> Setting:
+        """Say what becomes of a pair."""
+        return cls(pair.file, pair.line, pair.key, pair.value, use, note)
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from rebecsim.clusters.slurm.files.lines import Pair
-from rebecsim.clusters.slurm.files.quantities import duration, limit, megabytes, number, switch
 from rebecsim.wording import suggestion
+from rebecsim.workloads.sacct import duration, limit, megabytes, number, switch
 
 Read = TypeVar("Read")
 
