@@ -21,8 +21,6 @@ from rebecsim.exploration.states.effects import (
     BreachKey,
     Effect,
     Outcome,
-    key_of_state,
-    key_of_step,
 )
 from rebecsim.exploration.states.rebec_states import NO_DEADLINE, Waiting
 from rebecsim.exploration.states.runner import Runner
@@ -135,9 +133,7 @@ class _GraphSearch(Search):
                 choice = choice + 1 if any(index for index, _ in cause.effect.drawn) else 0
                 service = self._service(cause.effect)
             if isinstance(target, Breach):
-                assert isinstance(cause, Outcome)
-                key = key_of_step(self.system, state, cause, target)
-                recording.breach(number, service, choice, key)
+                recording.breach(number, service, choice, target.key)
                 continue
             self.transitions += 1
             units = self.system.elapsed(state, cause, self.states[target])
@@ -176,8 +172,7 @@ def _graph_of(search: _GraphSearch) -> StateGraph:
         target[row] = states + keys.setdefault(key, len(keys))
     wrong = {}
     for number, breaches in sorted(search.wrong.items()):
-        found = map(key_of_state, breaches)
-        wrong[number] = tuple(keys.setdefault(key, len(keys)) for key in found)
+        wrong[number] = tuple(keys.setdefault(each.key, len(keys)) for each in breaches)
     edges = np.bincount(source, minlength=states)
     cut = np.arange(states) >= recording.expanded
     if "horizon" in search.bounds:
@@ -437,10 +432,8 @@ class _NeighbourhoodSearch:
         way = (*self._ways[source], ordinal)
         state = self._states[source]
         if isinstance(target, Breach):
-            assert isinstance(cause, Outcome)
-            key = key_of_step(self._system, state, cause, target)
-            self._breaches.setdefault(key, way)
-            self._edges.append((source, key, cause, 0))
+            self._breaches.setdefault(target.key, way)
+            self._edges.append((source, target.key, cause, 0))
             return
         number = self._numbers.get(target)
         if number is None:
