@@ -20,8 +20,8 @@ from .paths import (
 )
 from .predicates import (
     AbstractedVariableError as AbstractedVariableError,
-    ExpressionCompiler as ExpressionCompiler,
     Function as Function,
+    PropertyWriter as PropertyWriter,
 )
 from .properties import Properties as Properties, abstraction as abstraction
 from .races import (
