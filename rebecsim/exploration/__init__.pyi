@@ -23,7 +23,7 @@ from .predicates import (
     Function as Function,
     PropertyWriter as PropertyWriter,
 )
-from .properties import Properties as Properties, abstraction as abstraction
+from .properties import abstraction as abstraction
 from .races import (
     Contender as Contender,
     RaceGroup as RaceGroup,

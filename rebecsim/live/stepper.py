@@ -26,19 +26,16 @@ from rebecsim.exploration import (
     Outcome,
     Path,
     PathStep,
-    Properties,
     Question,
     QueuedMessage,
     RebecState,
     Recorded,
     State,
     StateSpace,
-    abstraction,
     neighbourhood_of,
     path_along,
     pose,
     step_of,
-    vocabulary,
 )
 from rebecsim.lang import CheckedModel
 from rebecsim.wording import suggestion
@@ -121,8 +118,8 @@ class Stepper:
         seed: int = 0,
     ) -> None:
         self.model = model
-        self._system = system = pose(model, mode=mode, checked=checked).system
-        self._names = Properties(system, checked or vocabulary(model), abstraction(model, ()))
+        self._problem = pose(model, mode=mode, checked=checked)
+        self._system = system = self._problem.system
         self._random = Streams(key_of(seed), replication=0)[ORDER_STREAM]
         self._behind: list[_Position] = []
         self._state: State = system.initial
@@ -356,7 +353,7 @@ class Stepper:
         self._breakpoints.pop(breakpoint, None)
 
     def _condition(self, text: str) -> Callable[[State], bool]:
-        return self._names.expression(text, "<condition>", True)
+        return self._problem.expression(text, "<condition>", True)
 
     def _hit(self, before: State, enabled: set[str]) -> Breakpoint | None:
         """Give a breakpoint that the last step has reached."""
