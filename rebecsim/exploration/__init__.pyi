@@ -70,6 +70,7 @@ from .states.transitions import (
     Cause as Cause,
     Mode as Mode,
     State as State,
+    Successor as Successor,
     TransitionSystem as TransitionSystem,
 )
 from .strategies import (

@@ -20,7 +20,6 @@ from rebecsim.errors import UserError
 from rebecsim.exploration import (
     NO_MESSAGE_LEFT,
     Breach,
-    Cause,
     Mode,
     Neighbourhood,
     Outcome,
@@ -32,6 +31,7 @@ from rebecsim.exploration import (
     Recorded,
     State,
     StateSpace,
+    Successor,
     neighbourhood_of,
     path_along,
     pose,
@@ -164,7 +164,7 @@ class Stepper:
         groups: list[list[Alternative]] = []
         likely = 1.0, False
         before = self._bags(self._state, self.time)
-        for ordinal, (cause, target) in enumerate(self._expanded()):
+        for ordinal, (cause, target, units) in enumerate(self._expanded()):
             step = step_of(self._system, self._state, cause, self.time)
             # The first alternative of a message takes the first value of every choice.
             if not any(index for index, _ in step.choices):
@@ -174,8 +174,7 @@ class Stepper:
             if isinstance(target, Breach):
                 groups[-1].append(Alternative(ordinal, step, target, (), *likely))
                 continue
-            later = self.time + self._system.elapsed(self._state, cause, target)
-            sent = self._bags(target, later) - before
+            sent = self._bags(target, self.time + units) - before
             groups[-1].append(Alternative(ordinal, step, None, tuple(sent.elements()), *likely))
         return [Turn(tuple(group)) for group in groups]
 
@@ -240,16 +239,16 @@ class Stepper:
             found = [] if self._last is not None else self._expanded()
             if not 0 <= ordinal < len(found):
                 raise UserError(f"there is no transition {ordinal} after {len(self)} steps")
-            cause, target = found[ordinal]
+            _, target, units = found[ordinal]
             self._turns = None
             if isinstance(target, Breach):
                 self._last = ordinal
                 continue
             self._behind.append(_Position(self._state, self.time, ordinal))
-            self.time += self._system.elapsed(self._state, cause, target)
+            self.time += units
             self._state = target
 
-    def _expanded(self) -> list[tuple[Cause, State | Breach]]:
+    def _expanded(self) -> list[Successor]:
         with watched(self._system.runner.system):
             return list(self._system.expand(self._state))
 

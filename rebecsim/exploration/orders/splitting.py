@@ -157,10 +157,10 @@ class SplitRuns:
             self._known.clear()
         found = self._system.expand(state)
         weight, each = 0.0, list[float]()
-        for (cause, _), first in zip(found, weights_of(found), strict=True):
+        for (cause, _, _), first in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             weight = first or weight  # the outcomes of one message follow each other
             each.append(weight * cause.effect.likelihood(self._law))
-        states = tuple(_WRONG if isinstance(to, Breach) else to for _, to in found)
+        states = tuple(_WRONG if isinstance(to, Breach) else to for _, to, _ in found)
         followers = self._known[state] = _Followers(states, tuple(itertools.accumulate(each)))
         return followers
